@@ -1,0 +1,63 @@
+/* What generated glue and kernels use of the runtime. Not for calling programs. */
+#ifndef ATTN_KERNEL_H
+#define ATTN_KERNEL_H
+
+#include <attn/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The layout of Halide's halide_buffer_t, which kernels take. */
+typedef struct attn_dimension {
+  int32_t min, extent, stride;
+  uint32_t flags;
+} attn_dimension;
+
+typedef struct attn_buffer {
+  uint64_t device;
+  const void* device_interface;
+  void* host;
+  uint64_t flags;
+  struct { uint8_t code, bits; uint16_t lanes; } type; /* code: 0 int, 1 uint, 2 float, 3 bfloat */
+  int32_t dimensions;
+  attn_dimension* dim; /* innermost first: the reverse of attn_tensor's extents */
+  void* padding;
+} attn_buffer;
+
+/* 0: x86-64-v2, 1: v3 (AVX2, FMA), 2: v4 (AVX-512). What this processor can run, at most. */
+int attn_cpu_level(void);
+
+/* Begins a call: clears the message and sets the floating point control register to the state that
+ * kernels are compiled for; returns what it was. attn_end_call restores it. */
+uint32_t attn_begin_call(attn_context* context);
+void attn_end_call(attn_context* context, uint32_t saved_control);
+
+/* Leaves a text in the context and returns `status`. */
+attn_status attn_fail(attn_context* context, attn_status status, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Checks tensor against what the model wants: non-null data (unless it has no elements, or
+ * `optional`), type, rank, extents, alignment to its element, and byte size below 2^63.
+ * `kind` is "parameter", "input", "output", "cotangent" or "gradient". `wanted` has rank and extents. */
+attn_status attn_check_tensor(attn_context* context, const char* kind, const attn_argument* argument,
+                              const attn_tensor* tensor, const attn_tensor* wanted, int optional);
+
+/* Refuses when a written tensor overlaps any other. The tensors are given as parallel arrays. */
+attn_status attn_check_overlap(attn_context* context, int count, const attn_tensor* const* tensors,
+                               const char* const* names, const int* written);
+
+/* Fills a kernel's view of `data` with the given extents, outermost first. Where an extent is 0 the
+ * view is of one zeroed element per innermost place, with strides 0, so that clamped reads of an
+ * empty tensor stay inside memory; that memory belongs to the context. Returns 0, or non-zero when
+ * memory ran out or an extent exceeds 2^31 - 1 (the message is set). */
+int attn_view(attn_context* context, attn_buffer* view, attn_dimension* dimensions, void* data,
+              attn_type type, int32_t rank, const int64_t* extent);
+
+/* 1 when any of `count` elements of a float type is infinite or NaN, decided from the bits. */
+int attn_has_non_finite(const void* data, attn_type type, int64_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
