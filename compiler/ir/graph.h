@@ -1,0 +1,135 @@
+// The one form of a program from source to kernel: a list of definitions in index notation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/base/check.h"
+#include "compiler/base/diagnostic.h"
+#include "compiler/ir/expr.h"
+
+namespace attn::ir {
+
+struct Size {
+  std::string name;
+  std::optional<int64_t> value;   // known when compiling
+  int64_t lower = 0;              // checked at each call
+  std::optional<int64_t> upper;
+  std::optional<Poly> definition;                    // `size E = D / H`: equal to this
+  std::optional<std::pair<Poly, Poly>> quotient;     // `size P = T // 2`: floor(first / second)
+  std::string doc;
+  Span where;
+};
+
+// Runs over 0 .. extent - 1. Each definition has indices of its own.
+struct Index {
+  std::string name;
+  Poly extent;
+};
+
+// How a tensor is stored.
+enum class Storage : uint8_t { boolean, i32, f16, bf16, f32, f64 };
+Type arithmetic_type(Storage s);
+std::string_view name_of(Storage s);
+
+enum class Role : uint8_t { input, parameter, cotangent, interior, output };
+
+struct Initialiser {
+  enum class Kind { automatic, zeros, ones, constant, normal, uniform, xavier, orthogonal };
+  Kind kind = Kind::automatic;
+  double a = 0, b = 0;
+};
+
+struct Tensor {
+  std::string name;  // unique in the graph
+  Storage storage = Storage::f32;
+  std::vector<Poly> extents;
+  Role role = Role::interior;
+  Initialiser init;  // of a parameter
+  std::string doc;
+  Span where;
+};
+
+enum class Combine : uint8_t { set, sum, max, min, prod, logsumexp, argmax };
+std::string_view name_of(Combine c);
+
+// target[free...] is the combination, over all values of `reduced` for which every condition of
+// `guard` holds, of `body`. A set reduces nothing; set and sum are 0 outside their guard. Over
+// nothing: sum 0, prod 1, max and logsumexp -3.4028235e38, min 3.4028235e38, argmax 0.
+struct Definition {
+  TensorId target;
+  std::vector<IndexId> free;     // one per dimension of target, all different
+  Combine combine = Combine::set;
+  std::vector<IndexId> reduced;
+  Conditions guard;
+  Expr body;
+  Span where;
+};
+
+struct Output {
+  std::string name;
+  TensorId tensor;
+};
+
+struct Graph {
+  std::string name;  // of the model
+  std::vector<Size> sizes;
+  std::vector<Index> indices;
+  std::vector<Tensor> tensors;
+  std::vector<Definition> definitions;  // each reads only what stands before it
+  std::vector<Output> outputs;
+
+  const Size& operator[](SizeId id) const { return sizes.at(id.value); }
+  const Index& operator[](IndexId id) const { return indices.at(id.value); }
+  const Tensor& operator[](TensorId id) const { return tensors.at(id.value); }
+  Size& operator[](SizeId id) { return sizes.at(id.value); }
+  Index& operator[](IndexId id) { return indices.at(id.value); }
+  Tensor& operator[](TensorId id) { return tensors.at(id.value); }
+
+  IndexId new_index(std::string name, Poly extent);
+  // A fresh name is made from `tensor.name` when that is taken.
+  TensorId new_tensor(Tensor tensor);
+  std::optional<TensorId> find(std::string_view name) const;
+  std::optional<SizeId> find_size(std::string_view name) const;
+  // The definition of a tensor, or null for inputs and parameters.
+  const Definition* definition_of(TensorId id) const;
+
+  Expr read(TensorId tensor, std::vector<Expr> subscripts) const;
+  // target[free...] of a definition, as an expression.
+  Expr target(const Definition& d) const;
+
+  // Replaces known and defined sizes until only free run-time sizes and quotients are left.
+  Poly expand(const Poly& p) const;
+  bool same(const Poly& a, const Poly& b) const;   // equal after expand
+  // The value when it is known at compile time.
+  std::optional<int64_t> known(const Poly& p) const;
+  // Run-time value: `values[i]` of sizes[i] (free sizes given, the others computed).
+  // A negative value of an extent counts as 0 where it is used as an extent.
+  int64_t value(const Poly& p, const std::vector<int64_t>& values) const;
+  // Completes `values` for known, defined and quotient sizes from the free ones.
+  void complete(std::vector<int64_t>& values) const;
+};
+
+// All tensors that a definition reads, in body and guard.
+std::set<TensorId> reads(const Definition& d);
+// Hoists a select over 0 at the top of a set or sum body into the guard; a body that is never
+// reached becomes 0. Every definition in a graph is in this form.
+Definition normal_form(Definition d);
+// A copy with fresh indices for everything bound, for placing one definition inside another.
+struct Renamed {
+  Definition definition;
+  std::map<IndexId, Expr> map;
+};
+Renamed with_fresh_indices(Graph& g, const Definition& d);
+
+// Drops definitions that no output reads; tensors keep their ids.
+Graph drop_unused(const Graph& g);
+
+// Throws InternalError naming `pass` where the graph breaks a promise: a read before its definition,
+// subscripts that do not fit a tensor's rank, an unbound index, a target defined twice, an extent
+// of a free index that differs from its tensor's, a body of the wrong type, a node not in normal form.
+void verify(const Graph& g, std::string_view pass);
+
+}  // namespace attn::ir

@@ -1,0 +1,33 @@
+// The passes of the compiler's middle, and the order in which they run.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace attn::simplify {
+
+struct Pass {
+  const char* name;   // the word that `emit --after=NAME` takes
+  const char* brief;  // one line for the help
+  ir::Graph (*run)(const ir::Graph&);
+};
+
+// Called after every pass that changed something, with its name.
+using Trace = std::function<void(const Pass&, const ir::Graph&)>;
+
+// Guards travel: part of the meaning. Runs after elaborate and again after derive.
+ir::Graph spread_guards(const ir::Graph& g);
+
+// A forward graph, tidied: fold, inline what is trivial, merge, drop what is not used.
+ir::Graph simplify(const ir::Graph& g, const Trace& trace = {});
+
+// A gradient graph: everything that `simplify` does, and find, re-bracket, specialise, factor, as
+// derive-rules.md orders them. `forward_outputs` are tensors that the caller has anyway (outputs of
+// the forward pass): never inlined, available to re-bracketing until it has run.
+ir::Graph simplify_gradient(const ir::Graph& g, const std::vector<ir::TensorId>& forward_outputs,
+                            const Trace& trace = {});
+
+}  // namespace attn::simplify

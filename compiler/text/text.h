@@ -1,0 +1,25 @@
+// Turns a graph into a tree of the language, so that every stage prints by the one printer.
+#pragma once
+
+#include <string>
+
+#include "compiler/ir/graph.h"
+#include "dsl/ast.h"
+
+namespace attn::text {
+
+// A file with the graph's sizes and one model; elaborating it gives the graph again. Two indices of
+// one definition that share a name are told apart (e, e2); names stay the field's.
+dsl::File to_tree(const ir::Graph& g);
+std::string to_string(const ir::Graph& g);
+// One definition, one condition, one expression or polynomial, for messages and plans.
+std::string to_string(const ir::Graph& g, const ir::Definition& d);
+std::string to_string(const ir::Graph& g, const ir::Expr& e);
+std::string to_string(const ir::Graph& g, const ir::Conditions& c);
+std::string to_string(const ir::Graph& g, const ir::Poly& p);
+
+// Same tensors, outputs and definitions in the same order, up to ids, index names and spans.
+// `difference`, if given, gets the first place where they differ.
+bool same_graph(const ir::Graph& a, const ir::Graph& b, std::string* difference = nullptr);
+
+}  // namespace attn::text
