@@ -1,0 +1,71 @@
+// The schedule of contractions, in Halide terms only:
+//
+//   C[batch, m, n] = epilogue(sum over terms t, k < K_t:  left_t(batch, m, k) * right_t(batch, k, n))
+//
+// batch, m, n and k are linear indices, each of a group of dimensions in row-major order (the last
+// dimension of the group runs fastest). Every extent may be a run-time Expr, and may be 0.
+// Sums are taken in an order that depends on extents and target only, never on threads.
+#pragma once
+
+#include <Halide.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/target.h"
+
+namespace attn::lower {
+
+// One factor's value at (batch, row or column, k). The indices it is given are always in range, so
+// it needs no tail handling; what its own guard hides (padding of a convolution) it must give as 0.
+// Reads of tensors should pass each subscript through `in_range`, since Halide cannot see through
+// decoded indices. The value is converted to the accumulation type.
+struct Factor {
+  std::function<Halide::Expr(Halide::Expr batch, Halide::Expr outer, Halide::Expr k)> at;
+
+  // Which index walks through neighbours in memory. Only speed depends on it.
+  enum class Along { kOuter, kReduced, kNeither };
+  Along contiguous = Along::kNeither;
+};
+
+struct ContractionTerm {
+  Factor left;   // over (batch, m, k)
+  Factor right;  // over (batch, n, k): the same order of arguments, n in the place of m
+  Halide::Expr reduced;  // K of this term
+};
+
+// One dimension of the output. The dimensions of a group make up its linear index.
+struct OutputDim {
+  enum class Group { kBatch, kRow, kColumn };  // batch, m, n
+  Group group;
+  Halide::Expr extent;
+};
+
+struct ContractionSpec {
+  std::string name;  // of the output Func, hence of the kernel's messages
+  std::vector<ContractionTerm> terms;
+  std::vector<OutputDim> output;  // outermost first, any order of groups; the buffer is row-major
+  Halide::Type accumulate = Halide::Float(32);
+  // The stored value; `place` are the output's coordinates, outermost first, in range. The
+  // returned type is the output's type. Empty: the sum itself.
+  std::function<Halide::Expr(const std::vector<Halide::Expr>& place, Halide::Expr sum)> epilogue;
+
+  // Typical sizes where an extent is not constant, 0 for unknown. They choose tiles and drop
+  // strategies whose case cannot come up; the result is right for all sizes.
+  int typical_batch = 0, typical_rows = 0, typical_columns = 0, typical_reduced = 0;
+};
+
+// The output Func, over the output's dimensions innermost first, scheduled for `target`, its
+// buffer constrained to dense row-major. It is a single-use object: build it again per target.
+Halide::Func schedule_contraction(const ContractionSpec& spec, const TargetInfo& target);
+
+// `index`, which the caller knows to lie in [0, extent): costs nothing and tells bounds inference.
+Halide::Expr in_range(Halide::Expr index, Halide::Expr extent);
+
+// The coordinates, outermost first, of a linear index into row-major extents. Division by a
+// run-time extent goes through doubles (exact below 2^31), since vectors have no division.
+std::vector<Halide::Expr> decode_index(Halide::Expr linear,
+                                       const std::vector<Halide::Expr>& extents);
+
+}  // namespace attn::lower
