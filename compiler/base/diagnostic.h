@@ -37,9 +37,12 @@ class SourceMap {
   };
   Position position(int32_t file, uint32_t offset) const;
   std::string_view text(Span span) const;
+  // The line of that one-based number, without its end.
+  std::string_view line(int32_t file, int number) const;
 
  private:
   std::vector<SourceFile> files_;
+  std::vector<std::vector<uint32_t>> line_starts_;
 };
 
 enum class Severity { error, warning, note };
@@ -63,6 +66,9 @@ class Diagnostics {
  public:
   Diagnostic& error(Span where, std::string message);
   Diagnostic& warning(Span where, std::string category, std::string message);
+  // An error that names a limit of the compiler; the driver exits with 4 instead of 1.
+  Diagnostic& limit(Span where, std::string message);
+  bool exceeded_limit() const { return exceeded_limit_; }
   bool has_errors() const { return errors_ > 0; }
   int error_count() const { return errors_; }
   const std::vector<Diagnostic>& all() const { return all_; }
@@ -70,6 +76,7 @@ class Diagnostics {
  private:
   std::vector<Diagnostic> all_;
   int errors_ = 0;
+  bool exceeded_limit_ = false;
 };
 
 // The text a terminal shows: message, file:line:column, the line with carets, labels, help.
