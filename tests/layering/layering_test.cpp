@@ -1,0 +1,86 @@
+// Holds the source to the arrows of design.md, section 10.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "includes.h"
+
+namespace attn::layering {
+namespace {
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+TEST(Layering, EveryIncludeFollowsAnArrow) {
+  const Sources sources = read_tree(ATTN_SOURCE_DIR);
+  ASSERT_TRUE(sources.contains("compiler/base/check.h")) << "the tree was not found";
+  EXPECT_EQ(joined(broken_arrows(sources)), "");
+}
+
+TEST(Layering, ArrowsAreFollowedToTheirEnds) {
+  EXPECT_EQ(may_include("ops"), (std::vector<std::string>{"base", "ir", "ops"}));
+  EXPECT_EQ(may_include("derive"),
+            (std::vector<std::string>{"base", "derive", "ir", "ops", "solve"}));
+  const std::vector<std::string> lower = may_include("lower");
+  EXPECT_EQ(std::count(lower.begin(), lower.end(), "dsl"), 0);
+  EXPECT_EQ(std::count(lower.begin(), lower.end(), "ir"), 1);
+  EXPECT_EQ(may_include("runtime"), (std::vector<std::string>{"runtime"}));
+}
+
+TEST(Layering, AllowsAnArrowOverSeveralLayers) {
+  EXPECT_EQ(joined(broken_arrows({{"compiler/base/check.h", ""},
+                                  {"compiler/plan/loops.cpp",
+                                   "#include <vector>\n#include \"compiler/base/check.h\"\n"}})),
+            "");
+}
+
+TEST(Layering, RefusesAnArrowThatPointsUp) {
+  EXPECT_EQ(joined(broken_arrows({{"compiler/ops/table.h", ""},
+                                  {"compiler/ir/graph.h",
+                                   "#pragma once\n  #  include \"compiler/ops/table.h\"\n"}})),
+            "compiler/ir/graph.h:2: ir may not include ops (compiler/ops/table.h)\n");
+}
+
+TEST(Layering, RefusesNeighboursThatKnowEachOther) {
+  EXPECT_EQ(
+      joined(broken_arrows({{"compiler/plan/plan.h", ""},
+                            {"compiler/derive/derive.cpp", "#include \"../plan/plan.h\"\n"}})),
+      "compiler/derive/derive.cpp:1: derive may not include plan (../plan/plan.h)\n");
+}
+
+TEST(Layering, RefusesARuntimeThatKnowsTheCompiler) {
+  EXPECT_EQ(joined(broken_arrows({{"compiler/ir/graph.h", ""},
+                                  {"runtime/src/npy.cpp", "#include \"compiler/ir/graph.h\"\n"}})),
+            "runtime/src/npy.cpp:1: runtime may not include ir (compiler/ir/graph.h)\n");
+}
+
+TEST(Layering, RefusesAFolderThatNoArrowSpeaksOf) {
+  EXPECT_EQ(joined(broken_arrows({{"compiler/utils/misc.cpp", ""}})),
+            "compiler/utils/misc.cpp: no arrow speaks of the folder utils\n");
+}
+
+TEST(Layering, RefusesAnIncludeThatIsNotThere) {
+  EXPECT_EQ(joined(broken_arrows({{"dsl/print.cpp", "#include \"dsl/gone.h\"\n"}})),
+            "dsl/print.cpp:1: there is no \"dsl/gone.h\"\n");
+}
+
+TEST(Layering, RefusesHalideBehindAHeaderOfLower) {
+  const Sources sources = {{"compiler/lower/panels.h", "#include <Halide.h>\n"},
+                           {"compiler/lower/panels.cpp", "#include \"compiler/lower/panels.h\"\n"},
+                           {"compiler/emit/archive.cpp", "#include \"compiler/lower/panels.h\"\n"}};
+  EXPECT_EQ(joined(broken_arrows(sources)),
+            "compiler/emit/archive.cpp:1 -> compiler/lower/panels.h:1: sees Halide, which only "
+            "compiler/lower/ may\n");
+}
+
+TEST(Layering, RefusesSpiritOutsideTheParser) {
+  EXPECT_EQ(joined(broken_arrows({{"dsl/parse.cpp", "#include <boost/spirit/home/x3.hpp>\n"},
+                                  {"dsl/lines.h", "#include <boost/spirit/home/x3.hpp>\n"}})),
+            "dsl/lines.h:1: sees Boost.Spirit, which only dsl/parse.cpp may\n");
+}
+
+}  // namespace
+}  // namespace attn::layering
