@@ -37,6 +37,10 @@ void attn_end_call(attn_context* context, uint32_t saved_control);
 attn_status attn_fail(attn_context* context, attn_status status, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Translates what a kernel returned: 0 is ATTN_OK, want of memory ATTN_NO_MEMORY, all else a defect
+ * (ATTN_INTERNAL). The message names the kernel and keeps the text that it left. */
+attn_status attn_kernel_status(attn_context* context, const char* kernel, int code);
+
 /* Checks tensor against what the model wants: non-null data (unless it has no elements, or
  * `optional`), type, rank, extents, alignment to its element, and byte size below 2^63.
  * `kind` is "parameter", "input", "output", "cotangent" or "gradient". `wanted` has rank and extents. */
@@ -48,9 +52,11 @@ attn_status attn_check_overlap(attn_context* context, int count, const attn_tens
                                const char* const* names, const int* written);
 
 /* Fills a kernel's view of `data` with the given extents, outermost first. Where an extent is 0 the
- * view is of one zeroed element per innermost place, with strides 0, so that clamped reads of an
- * empty tensor stay inside memory; that memory belongs to the context. Returns 0, or non-zero when
- * memory ran out or an extent exceeds 2^31 - 1 (the message is set). */
+ * view is of one zeroed row: extents of 0 read as 1, and every stride but the innermost is 0, so
+ * that clamped reads of an empty tensor stay inside memory (and the extents of a view are no sizes:
+ * those come as scalars). The row belongs to the context, is the view's own, and lives until
+ * attn_end_call. Returns 0, or non-zero when memory ran out or an extent or a stride exceeds
+ * 2^31 - 1 (the message is set). */
 int attn_view(attn_context* context, attn_buffer* view, attn_dimension* dimensions, void* data,
               attn_type type, int32_t rank, const int64_t* extent);
 

@@ -1,0 +1,61 @@
+/* Contexts: threads, pooled memory and the last error text. C11 and C++.
+ * Nothing here aborts, exits or keeps state outside the context. */
+#ifndef ATTN_ATTN_H
+#define ATTN_ATTN_H
+
+#include <attn/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum attn_log_level { ATTN_LOG_WARNING = 1, ATTN_LOG_ERROR = 2 } attn_log_level;
+
+typedef struct attn_context_options {
+  int32_t threads;    /* 0: as many as this process may run on */
+  int64_t pool_bytes; /* memory kept for reuse; 0: 1 GiB; negative: none */
+  /* Receives every error text and warning, on the thread that calls. May be null. */
+  void (*log)(void* log_data, attn_log_level level, const char* text);
+  void* log_data;
+} attn_context_options;
+
+/* Options may be null. Worker threads start with the first parallel loop that needs them; where
+ * the system refuses some, calls run with fewer and give the same bits. A context that lives on in
+ * a forked child starts threads of its own there. */
+attn_status attn_context_create(const attn_context_options* options, attn_context** context);
+
+/* Ends the worker threads. Null is allowed. Memory from attn_allocate stays valid. */
+void attn_context_destroy(attn_context* context);
+
+/* The text of the last failure, "" after a success. Valid until the next call with the context. */
+const char* attn_context_message(const attn_context* context);
+
+/* The number of threads that was asked for, the caller's included. */
+int32_t attn_context_threads(const attn_context* context);
+
+/* Takes effect at once: threads that are no longer wanted have ended on return. 0 as in options. */
+attn_status attn_context_set_threads(attn_context* context, int32_t threads);
+
+/* Returns pooled memory to the system. */
+void attn_context_trim(attn_context* context);
+
+/* Memory aligned to 128 bytes, with slack at both ends as kernels expect; null when there is none.
+ * A context keeps what is freed for the next request of about that size; without one (null) it
+ * comes from and goes to the system. Either kind may be freed with or without a context. */
+void* attn_allocate(attn_context* context, size_t bytes);
+void attn_free(attn_context* context, void* memory);
+
+/* For tests: lets the n-th allocation (thread creation) from now fail, once; 0: none. */
+void attn_context_fail_allocation(attn_context* context, int64_t n);
+void attn_context_fail_thread(attn_context* context, int64_t n);
+
+/* Runs task(data, index) for every index below count, on the threads of the context; a nested loop
+ * runs on the thread that meets it. Returns the first non-zero result that was seen, after which
+ * indices that have not begun are skipped. */
+int attn_parallel_for(attn_context* context, int count, int (*task)(void* data, int index),
+                      void* data);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

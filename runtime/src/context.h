@@ -1,0 +1,96 @@
+// The inside of a context. One caller uses it at a time; only its workers run beside that caller.
+#pragma once
+
+#include <attn/attn.h>
+#include <attn/kernel.h>
+#include <pthread.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdarg>
+
+namespace attn::rt {
+
+constexpr size_t kMessageBytes = 8192;
+constexpr int32_t kMaxThreads = 1024;
+constexpr int kSizeClasses = 4 * 42;
+
+// What stands before every block. It fills an alignment unit, so kernels may read before the start.
+struct alignas(128) Block {
+  Block* next;
+  int64_t size_class;  // -1: too large for the lists
+};
+
+// Freed blocks by size. Each thread of a pool has its own, so no lock is taken.
+struct FreeLists {
+  Block* heads[kSizeClasses];
+  int64_t bytes;
+  int64_t limit;
+};
+
+struct Worker {
+  attn_context* context;
+  pthread_t thread;
+  FreeLists lists;
+};
+
+// One parallel loop at a time. A loop is open while its caller still runs indices; workers that
+// wake too late find it closed and sleep again, so short loops do not wait for them.
+struct Pool {
+  pthread_mutex_t mutex;
+  pthread_cond_t wake;  // a loop opened, or stop
+  pthread_cond_t done;  // the last active worker left a closed loop
+  std::atomic<uint32_t> generation;
+  std::atomic<bool> busy;  // a loop is running: loops met inside it are nested
+  std::atomic<int> active;
+  std::atomic<int64_t> next;
+  std::atomic<int> failed;
+  bool open, stop;
+  int64_t end;
+  int (*task)(void* closure, int64_t index);
+  void* closure;
+
+  Worker* workers;
+  int32_t started;  // workers that run
+  bool tried;       // creation was tried for the present thread count
+  pid_t process;    // threads do not survive a fork
+};
+
+}  // namespace attn::rt
+
+struct attn_context {
+  attn_context_options options;
+  int32_t threads;
+  attn::rt::FreeLists lists;     // of the calling thread
+  attn::rt::Block* call_blocks;  // freed when the call ends
+  attn::rt::Pool pool;
+  std::atomic<int64_t> fail_allocation, fail_thread;
+  pthread_mutex_t message_mutex;
+  char message[attn::rt::kMessageBytes];
+};
+
+namespace attn::rt {
+
+// Memory (memory.cpp).
+void free_lists_release(FreeLists* lists);
+void* call_allocate(attn_context* context, size_t bytes);  // zeroed, until attn_end_call
+void call_release(attn_context* context);
+// The worker of `context` that runs this code, or null on a caller's thread.
+Worker* current_worker(const attn_context* context);
+
+// Threads (pool.cpp).
+bool pool_start(attn_context* context);  // the members; false: no memory
+void pool_stop(attn_context* context);
+int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), void* closure);
+
+// The floating point state that kernels are compiled for (call.cpp): to nearest, traps masked,
+// subnormals flushed.
+uint32_t enter_kernel_state();
+
+// Messages (context.cpp).
+void warn(attn_context* context, const char* format, ...) __attribute__((format(printf, 2, 3)));
+// Keeps an earlier text of the same call: of several workers that fail, the first is told.
+void kernel_message(attn_context* context, const char* format, va_list arguments);
+void clear_message(attn_context* context);
+
+}  // namespace attn::rt
