@@ -1,10 +1,10 @@
 // Scalar expressions: immutable trees that share their parts and are always in normal form.
 //
-// The constructors below build the normal form that shared/derive-rules.md describes: `+` and `*` are
-// n-ary, flat and sorted, with like terms and powers collected and one literal coefficient in front;
-// a/b is a * b^-1 and -a is -1 * a; integer products are distributed over sums, real ones never;
-// `if c then a else 0` is hoisted out of products and joined over sums. Integer comparisons become
-// `e >= 0`, `e == 0`, `e != 0`. Nothing builds a node except through them.
+// The constructors below build the normal form that shared/derive-rules.md describes: `+` and `*`
+// are n-ary, flat and sorted, with like terms and powers collected and one literal coefficient in
+// front; a/b is a * b^-1 and -a is -1 * a; integer products are distributed over sums, real ones
+// never; `if c then a else 0` is hoisted out of products and joined over sums. Integer comparisons
+// become `e >= 0`, `e == 0`, `e != 0`. Nothing builds a node except through them.
 #pragma once
 
 #include <cstdint>
@@ -74,10 +74,10 @@ struct Node {
 
 class Expr {
  public:
-  Expr();                        // the integer 0
-  Expr(int value);               // integer literal
+  Expr();           // the integer 0
+  Expr(int value);  // integer literal
   Expr(int64_t value);
-  Expr(double value);            // real literal
+  Expr(double value);  // real literal
   const Node& node() const { return *node_; }
   const Node* operator->() const { return node_.get(); }
   Kind kind() const { return node_->kind; }
@@ -122,11 +122,12 @@ Expr operator-(const Expr& a);
 Expr at_least_zero(const Expr& a);
 Expr is_zero(const Expr& a);
 Expr not_zero(const Expr& a);
-Expr less(const Expr& a, const Expr& b);     // any types; integers go to at_least_zero
+Expr less(const Expr& a, const Expr& b);  // any types; integers go to at_least_zero
 Expr at_most(const Expr& a, const Expr& b);
 Expr equal(const Expr& a, const Expr& b);
-Expr all_of(std::vector<Expr> conditions);   // true for none
-Expr any_of(std::vector<Expr> conditions);   // false for none
+Expr all_of(std::vector<Expr> conditions);  // true for none
+Expr all_of(std::initializer_list<Expr> conditions);
+Expr any_of(std::vector<Expr> conditions);  // false for none
 Expr negation(const Expr& condition);
 
 // A condition as a sorted set of conjuncts; empty: always true.

@@ -14,11 +14,11 @@ namespace attn::ir {
 
 struct Size {
   std::string name;
-  std::optional<int64_t> value;   // known when compiling
-  int64_t lower = 0;              // checked at each call
+  std::optional<int64_t> value;  // known when compiling
+  int64_t lower = 0;             // checked at each call
   std::optional<int64_t> upper;
-  std::optional<Poly> definition;                    // `size E = D / H`: equal to this
-  std::optional<std::pair<Poly, Poly>> quotient;     // `size P = T // 2`: floor(first / second)
+  std::optional<Poly> definition;                 // `size E = D / H`: equal to this
+  std::optional<std::pair<Poly, Poly>> quotient;  // `size P = T // 2`: floor(first / second)
   std::string doc;
   Span where;
 };
@@ -60,7 +60,7 @@ std::string_view name_of(Combine c);
 // nothing: sum 0, prod 1, max and logsumexp -3.4028235e38, min 3.4028235e38, argmax 0.
 struct Definition {
   TensorId target;
-  std::vector<IndexId> free;     // one per dimension of target, all different
+  std::vector<IndexId> free;  // one per dimension of target, all different
   Combine combine = Combine::set;
   std::vector<IndexId> reduced;
   Conditions guard;
@@ -102,7 +102,7 @@ struct Graph {
 
   // Replaces known and defined sizes until only free run-time sizes and quotients are left.
   Poly expand(const Poly& p) const;
-  bool same(const Poly& a, const Poly& b) const;   // equal after expand
+  bool same(const Poly& a, const Poly& b) const;  // equal after expand
   // The value when it is known at compile time.
   std::optional<int64_t> known(const Poly& p) const;
   // Run-time value: `values[i]` of sizes[i] (free sizes given, the others computed).
@@ -127,9 +127,10 @@ Renamed with_fresh_indices(Graph& g, const Definition& d);
 // Drops definitions that no output reads; tensors keep their ids.
 Graph drop_unused(const Graph& g);
 
-// Throws InternalError naming `pass` where the graph breaks a promise: a read before its definition,
-// subscripts that do not fit a tensor's rank, an unbound index, a target defined twice, an extent
-// of a free index that differs from its tensor's, a body of the wrong type, a node not in normal form.
+// Throws InternalError naming `pass` where the graph breaks a promise: a read before its
+// definition, subscripts that do not fit a tensor's rank, an unbound index, a target defined twice,
+// an extent of a free index that differs from its tensor's, a body of the wrong type, a node not in
+// normal form.
 void verify(const Graph& g, std::string_view pass);
 
 }  // namespace attn::ir

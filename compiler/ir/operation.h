@@ -18,11 +18,11 @@ enum class Typing {
 };
 
 struct Operation {
-  std::string_view name;   // as written: "exp", "//"
-  int arity = 1;           // -1: one or more
+  std::string_view name;  // as written: "exp", "//"
+  int arity = 1;          // -1: one or more
   Typing typing = Typing::real;
-  bool infix = false;      // printed between its arguments
-  int cost = 1;            // beside + and *; about 8 for a transcendental function
+  bool infix = false;  // printed between its arguments
+  int cost = 1;        // beside + and *; about 8 for a transcendental function
   // The value in float64; booleans and integers are exact numbers.
   double (*value)(std::span<const double> x) = nullptr;
   // d(result)/d(x[k]) for every k, from the arguments x and the result y, written with y where

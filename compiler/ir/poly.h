@@ -48,6 +48,7 @@ class Poly {
   uint64_t hash() const;
 
  private:
+  friend Poly operator+(const Poly& a, const Poly& b);
   std::vector<std::pair<Monomial, Rational>> terms_;
 };
 

@@ -1,0 +1,268 @@
+// Identity, order, and walks of expressions. The constructors stand in build.cpp and
+// conditions.cpp.
+#include "compiler/ir/expr.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/base/check.h"
+#include "compiler/ir/build.h"
+#include "compiler/ir/operation.h"
+
+namespace attn::ir {
+namespace {
+
+// Larger expressions are refused: a chain of doublings grows without bound when written out.
+constexpr uint64_t kMostParts = 4'000'000;
+
+uint64_t mixed(uint64_t h, uint64_t v) {
+  h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
+  return h * 0xff51afd7ed558ccdu;
+}
+
+uint64_t hash_of(const Node& n) {
+  uint64_t h = mixed(static_cast<uint64_t>(n.kind), static_cast<uint64_t>(n.type));
+  switch (n.kind) {
+    case Kind::literal:
+      h = mixed(h, n.number.is_integer ? std::hash<int64_t>()(n.number.integer)
+                                       : std::hash<double>()(n.number.real));
+      break;
+    case Kind::size:
+      h = mixed(h, n.size.hash());
+      break;
+    case Kind::index:
+      h = mixed(h, n.index.value);
+      break;
+    case Kind::read:
+      h = mixed(h, n.tensor.value);
+      break;
+    case Kind::call:
+      h = mixed(h, std::hash<std::string_view>()(n.operation->name));
+      break;
+    default:
+      break;
+  }
+  for (const Expr& a : n.args) h = mixed(h, a->hash);
+  return h;
+}
+
+std::strong_ordering order(const Number& a, const Number& b) {
+  if (a.is_integer != b.is_integer) return b.is_integer <=> a.is_integer;
+  if (a.is_integer) return a.integer <=> b.integer;
+  return a.real < b.real   ? std::strong_ordering::less
+         : a.real > b.real ? std::strong_ordering::greater
+                           : std::strong_ordering::equal;
+}
+
+}  // namespace
+
+Expr Build::make(Node node) {
+  node.weight = 1;
+  for (const Expr& a : node.args) node.weight += a->weight;
+  if (node.weight > kMostParts)
+    throw LimitError("an expression has more than 4,000,000 parts when written out");
+  node.hash = hash_of(node);
+  return Expr(std::make_shared<const Node>(std::move(node)));
+}
+
+Expr::Expr() : Expr(int64_t{0}) {}
+Expr::Expr(int value) : Expr(static_cast<int64_t>(value)) {}
+Expr::Expr(int64_t value) {
+  *this = Build::make({.kind = Kind::literal, .type = Type::integer, .number = {true, value, 0}});
+}
+Expr::Expr(double value) {
+  *this = Build::make({.kind = Kind::literal, .type = Type::f32, .number = {false, 0, value}});
+}
+
+bool Expr::is_literal(double value) const {
+  return is(Kind::literal) && type() != Type::boolean && node_->number.value() == value;
+}
+bool Expr::is_true() const {
+  return is(Kind::literal) && type() == Type::boolean && node_->number.integer == 1;
+}
+bool Expr::is_false() const {
+  return is(Kind::literal) && type() == Type::boolean && node_->number.integer == 0;
+}
+
+bool operator==(const Expr& a, const Expr& b) {
+  if (&a.node() == &b.node()) return true;
+  if (a->hash != b->hash) return false;
+  return (a <=> b) == 0;
+}
+
+std::strong_ordering operator<=>(const Expr& a, const Expr& b) {
+  const Node &x = a.node(), &y = b.node();
+  if (&x == &y) return std::strong_ordering::equal;
+  if (auto c = x.kind <=> y.kind; c != 0) return c;
+  switch (x.kind) {
+    case Kind::literal:
+      if (auto c = order(x.number, y.number); c != 0) return c;
+      break;
+    case Kind::size:
+      if (auto c = x.size <=> y.size; c != 0) return c;
+      break;
+    case Kind::index:
+      if (auto c = x.index <=> y.index; c != 0) return c;
+      break;
+    case Kind::read:
+      if (auto c = x.tensor <=> y.tensor; c != 0) return c;
+      break;
+    case Kind::call:
+      if (auto c = x.operation->name <=> y.operation->name; c != 0) return c;
+      break;
+    default:
+      break;
+  }
+  if (auto c = x.type <=> y.type; c != 0) return c;
+  if (auto c = x.args.size() <=> y.args.size(); c != 0) return c;
+  for (size_t k = 0; k < x.args.size(); ++k)
+    if (auto c = x.args[k] <=> y.args[k]; c != 0) return c;
+  return std::strong_ordering::equal;
+}
+
+Expr rebuild(const Expr& e, std::vector<Expr> args) {
+  switch (e.kind()) {
+    case Kind::literal:
+    case Kind::size:
+    case Kind::index:
+      return e;
+    case Kind::read:
+      return read(e->tensor, e.type(), std::move(args));
+    case Kind::power:
+      return power(args[0], args[1]);
+    case Kind::call:
+      return call(*e->operation, std::move(args));
+    case Kind::multiply:
+      return multiply(std::move(args));
+    case Kind::add:
+      return add(std::move(args));
+    case Kind::select:
+      return select(args[0], args[1], args[2]);
+    case Kind::at_least_zero:
+      return at_least_zero(args[0]);
+    case Kind::is_zero:
+      return is_zero(args[0]);
+    case Kind::not_zero:
+      return not_zero(args[0]);
+    case Kind::less:
+      return less(args[0], args[1]);
+    case Kind::at_most:
+      return at_most(args[0], args[1]);
+    case Kind::equal:
+      return equal(args[0], args[1]);
+    case Kind::both:
+      return all_of(std::move(args));
+    case Kind::either:
+      return any_of(std::move(args));
+    case Kind::negation:
+      return negation(args[0]);
+  }
+  throw InternalError("an expression of unknown kind");
+}
+
+Expr rewrite(const Expr& e, const std::function<Expr(const Expr&)>& f) {
+  std::unordered_map<const Node*, Expr> done;
+  std::function<Expr(const Expr&)> walk = [&](const Expr& x) -> Expr {
+    if (auto it = done.find(&x.node()); it != done.end()) return it->second;
+    std::vector<Expr> args;
+    bool changed = false;
+    args.reserve(x.args().size());
+    for (const Expr& a : x.args()) {
+      args.push_back(walk(a));
+      changed = changed || &args.back().node() != &a.node();
+    }
+    Expr result = f(changed ? rebuild(x, std::move(args)) : x);
+    done.emplace(&x.node(), result);
+    return result;
+  };
+  return walk(e);
+}
+
+Expr substitute(const Expr& e, const std::map<IndexId, Expr>& values) {
+  if (values.empty()) return e;
+  return rewrite(e, [&](const Expr& x) {
+    if (!x.is(Kind::index)) return x;
+    auto it = values.find(x->index);
+    return it == values.end() ? x : it->second;
+  });
+}
+
+Conditions substitute(const Conditions& c, const std::map<IndexId, Expr>& values) {
+  Conditions result;
+  for (const Expr& x : c) result.merge(conjuncts(substitute(x, values)));
+  return result;
+}
+
+void visit(const Expr& e, const std::function<bool(const Expr&)>& f) {
+  std::unordered_set<const Node*> seen;
+  std::vector<Expr> stack{e};
+  while (!stack.empty()) {
+    Expr x = stack.back();
+    stack.pop_back();
+    if (!seen.insert(&x.node()).second || !f(x)) continue;
+    for (auto it = x.args().rbegin(); it != x.args().rend(); ++it) stack.push_back(*it);
+  }
+}
+
+std::set<IndexId> indices(const Expr& e) {
+  std::set<IndexId> result;
+  visit(e, [&](const Expr& x) {
+    if (x.is(Kind::index)) result.insert(x->index);
+    return true;
+  });
+  return result;
+}
+
+std::set<IndexId> indices(const Conditions& c) {
+  std::set<IndexId> result;
+  for (const Expr& x : c) result.merge(indices(x));
+  return result;
+}
+
+bool uses(const Expr& e, IndexId index) {
+  bool found = false;
+  visit(e, [&](const Expr& x) {
+    found = found || (x.is(Kind::index) && x->index == index);
+    return !found;
+  });
+  return found;
+}
+
+std::set<TensorId> tensors(const Expr& e) {
+  std::set<TensorId> result;
+  visit(e, [&](const Expr& x) {
+    if (x.is(Kind::read)) result.insert(x->tensor);
+    return true;
+  });
+  return result;
+}
+
+std::set<TensorId> tensors(const Conditions& c) {
+  std::set<TensorId> result;
+  for (const Expr& x : c) result.merge(tensors(x));
+  return result;
+}
+
+int64_t cost(const Expr& e) {
+  int64_t sum = 0;
+  for (const Expr& a : e.args()) sum += cost(a);
+  switch (e.kind()) {
+    case Kind::add:
+    case Kind::multiply:
+      return sum + static_cast<int64_t>(e.args().size()) - 1;
+    case Kind::call:
+      return sum + e->operation->cost;
+    // Whole powers are products; a reciprocal or a root is one instruction; others are exp(log).
+    case Kind::power: {
+      if (!e.args()[1].is(Kind::literal)) return sum + 16;
+      double n = e.args()[1]->number.value();
+      return sum + (n == 2 || n == -1 || n == 0.5 ? 1 : n == -2 || n == -0.5 || n == 3 ? 2 : 16);
+    }
+    case Kind::select:
+      return sum + 1;
+    default:
+      return sum;
+  }
+}
+
+}  // namespace attn::ir

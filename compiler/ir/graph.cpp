@@ -1,0 +1,175 @@
+#include "compiler/ir/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace attn::ir {
+
+Type arithmetic_type(Storage s) {
+  switch (s) {
+    case Storage::boolean:
+      return Type::boolean;
+    case Storage::i32:
+      return Type::integer;
+    case Storage::f64:
+      return Type::f64;
+    default:
+      return Type::f32;
+  }
+}
+
+std::string_view name_of(Storage s) {
+  constexpr std::string_view names[] = {"bool", "int", "f16", "bf16", "f32", "f64"};
+  return names[static_cast<int>(s)];
+}
+
+std::string_view name_of(Combine c) {
+  constexpr std::string_view names[] = {"set", "sum", "max", "min", "prod", "logsumexp", "argmax"};
+  return names[static_cast<int>(c)];
+}
+
+IndexId Graph::new_index(std::string index_name, Poly extent) {
+  indices.push_back({std::move(index_name), std::move(extent)});
+  return {static_cast<int32_t>(indices.size()) - 1};
+}
+
+TensorId Graph::new_tensor(Tensor tensor) {
+  std::string base = tensor.name;
+  for (int k = 2; find(tensor.name); ++k) tensor.name = fmt::format("{}.{}", base, k);
+  tensors.push_back(std::move(tensor));
+  return {static_cast<int32_t>(tensors.size()) - 1};
+}
+
+std::optional<TensorId> Graph::find(std::string_view wanted) const {
+  for (size_t k = 0; k < tensors.size(); ++k)
+    if (tensors[k].name == wanted) return TensorId{static_cast<int32_t>(k)};
+  return std::nullopt;
+}
+
+std::optional<SizeId> Graph::find_size(std::string_view wanted) const {
+  for (size_t k = 0; k < sizes.size(); ++k)
+    if (sizes[k].name == wanted) return SizeId{static_cast<int32_t>(k)};
+  return std::nullopt;
+}
+
+const Definition* Graph::definition_of(TensorId id) const {
+  for (const Definition& d : definitions)
+    if (d.target == id) return &d;
+  return nullptr;
+}
+
+Expr Graph::read(TensorId tensor, std::vector<Expr> subscripts) const {
+  return ir::read(tensor, arithmetic_type((*this)[tensor].storage), std::move(subscripts));
+}
+
+Expr Graph::target(const Definition& d) const {
+  std::vector<Expr> subscripts;
+  for (IndexId i : d.free) subscripts.push_back(index_value(i));
+  return read(d.target, std::move(subscripts));
+}
+
+Poly Graph::expand(const Poly& p) const {
+  std::map<SizeId, Poly> values;
+  for (const auto& [monomial, c] : p.terms()) {
+    for (auto [id, n] : monomial) {
+      const Size& s = (*this)[id];
+      if (s.value)
+        values[id] = Poly(*s.value);
+      else if (s.definition)
+        values[id] = expand(*s.definition);
+    }
+  }
+  return values.empty() ? p : ir::substitute(p, values);
+}
+
+bool Graph::same(const Poly& a, const Poly& b) const { return a == b || expand(a) == expand(b); }
+
+std::optional<int64_t> Graph::known(const Poly& p) const { return expand(p).integer(); }
+
+int64_t Graph::value(const Poly& p, const std::vector<int64_t>& values) const {
+  Rational sum;
+  for (const auto& [monomial, c] : p.terms()) {
+    Rational product = c;
+    for (auto [id, n] : monomial)
+      for (int k = 0; k < n; ++k) product = product * Rational{values.at(id.value), 1};
+    sum = sum + product;
+  }
+  if (!sum.is_integer())
+    throw std::invalid_argument(
+        fmt::format("a size would be {}/{}, which is no whole number", sum.num, sum.den));
+  return sum.num;
+}
+
+void Graph::complete(std::vector<int64_t>& values) const {
+  values.resize(sizes.size());
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    const Size& s = sizes[k];
+    if (s.value) {
+      values[k] = *s.value;
+    } else if (s.definition) {
+      values[k] = value(*s.definition, values);
+    } else if (s.quotient) {
+      int64_t a = value(s.quotient->first, values), b = value(s.quotient->second, values);
+      if (b == 0) throw std::invalid_argument(fmt::format("size {} divides by 0", s.name));
+      int64_t q = a / b;
+      values[k] = q - (a % b != 0 && (a < 0) != (b < 0));
+    }
+  }
+}
+
+std::set<TensorId> reads(const Definition& d) {
+  std::set<TensorId> result = tensors(d.body);
+  result.merge(tensors(d.guard));
+  return result;
+}
+
+Definition normal_form(Definition d) {
+  if (d.combine != Combine::set && d.combine != Combine::sum) return d;
+  while (d.body.is(Kind::select) && d.body.args()[2].is_zero()) {
+    d.guard.merge(conjuncts(d.body.args()[0]));
+    d.body = d.body.args()[1];
+  }
+  Expr guard = all_of(d.guard);
+  if (guard.is_false()) {
+    d.guard.clear();
+    d.body = 0;
+  } else {
+    d.guard = conjuncts(guard);
+  }
+  return d;
+}
+
+Renamed with_fresh_indices(Graph& g, const Definition& d) {
+  Renamed r{d, {}};
+  auto fresh = [&](std::vector<IndexId>& ids) {
+    for (IndexId& i : ids) {
+      Index old = g[i];
+      IndexId n = g.new_index(old.name, old.extent);
+      r.map.emplace(i, index_value(n));
+      i = n;
+    }
+  };
+  fresh(r.definition.free);
+  fresh(r.definition.reduced);
+  r.definition.guard = substitute(d.guard, r.map);
+  r.definition.body = substitute(d.body, r.map);
+  return r;
+}
+
+Graph drop_unused(const Graph& g) {
+  std::set<TensorId> live;
+  for (const Output& o : g.outputs) live.insert(o.tensor);
+  Graph result = g;
+  result.definitions.clear();
+  for (auto it = g.definitions.rbegin(); it != g.definitions.rend(); ++it) {
+    if (!live.count(it->target)) continue;
+    result.definitions.push_back(*it);
+    live.merge(reads(*it));
+  }
+  std::reverse(result.definitions.begin(), result.definitions.end());
+  return result;
+}
+
+}  // namespace attn::ir

@@ -1,0 +1,94 @@
+// The checker that runs after every pass: what must hold in every graph.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ir/operation.h"
+
+namespace attn::ir {
+namespace {
+
+class Verifier {
+ public:
+  Verifier(const Graph& g, std::string_view pass) : g_(g), pass_(pass) {}
+
+  void run() {
+    for (size_t k = 0; k < g_.tensors.size(); ++k) {
+      const Tensor& t = g_.tensors[k];
+      bool given = t.role == Role::input || t.role == Role::parameter || t.role == Role::cotangent;
+      if (given) defined_.insert({static_cast<int32_t>(k)});
+      require(g_.find(t.name)->value == static_cast<int32_t>(k), "name used twice", t.name);
+    }
+    for (const Definition& d : g_.definitions) check(d);
+    for (const Output& o : g_.outputs)
+      require(defined_.count(o.tensor), "an output that is not defined", o.name);
+  }
+
+ private:
+  void require(bool holds, std::string_view what, std::string_view where) const {
+    if (!holds)
+      throw InternalError(fmt::format("after {}: {}: {} in {}", pass_, g_.name, what, where));
+  }
+
+  void check(const Definition& d) {
+    require(d.target.valid() && d.target.value < static_cast<int32_t>(g_.tensors.size()),
+            "a target that is no tensor", "the graph");
+    const Tensor& t = g_[d.target];
+    name_ = t.name;
+    require(!defined_.count(d.target), "a second definition", name_);
+    require(d.free.size() == t.extents.size(), "left side of the wrong rank", name_);
+    require((d.combine == Combine::set) == d.reduced.empty(), "reduced indices", name_);
+    require(d.combine != Combine::argmax || d.reduced.size() == 1, "argmax over one index", name_);
+    bound_.clear();
+    for (size_t k = 0; k < d.free.size(); ++k) {
+      require(bound_.insert(d.free[k]).second, "an index bound twice", name_);
+      require(g_.same(g_[d.free[k]].extent, t.extents[k]), "the extent of an index", name_);
+    }
+    for (IndexId i : d.reduced) require(bound_.insert(i).second, "an index bound twice", name_);
+    Type type = d.body.type(), wanted = arithmetic_type(t.storage);
+    if (d.combine == Combine::argmax)
+      require(wanted == Type::integer, "argmax into a tensor that is not int", name_);
+    else if (is_real(wanted))
+      require(type != Type::boolean, "a truth value in a real tensor", name_);
+    else
+      require(type == wanted || d.body.is(Kind::literal), "a body of another type", name_);
+    Definition normal = normal_form(d);
+    require(normal.guard == d.guard && normal.body == d.body, "a guard left in the body", name_);
+    for (const Expr& c : d.guard) {
+      require(c.type() == Type::boolean && !c.is_true() && !c.is(Kind::both), "a guard", name_);
+      check(c);
+    }
+    check(d.body);
+    defined_.insert(d.target);
+  }
+
+  void check(const Expr& e) {
+    visit(e, [&](const Expr& x) {
+      if (x.is(Kind::index)) require(bound_.count(x->index), "an index that is not bound", name_);
+      if (x.is(Kind::read)) {
+        require(defined_.count(x->tensor), "a read before its definition", name_);
+        const Tensor& t = g_[x->tensor];
+        require(x.args().size() == t.extents.size(), "subscripts of the wrong number", name_);
+        require(x.type() == arithmetic_type(t.storage), "a read of the wrong type", name_);
+        for (const Expr& s : x.args())
+          require(s.type() == Type::integer, "a subscript that is not whole", name_);
+      }
+      if (!x.args().empty() && !x.is(Kind::read))
+        require(rebuild(x, x.args()) == x, "an expression that is not in normal form", name_);
+      return true;
+    });
+  }
+
+  const Graph& g_;
+  std::string_view pass_;
+  std::string name_;
+  std::set<TensorId> defined_;
+  std::set<IndexId> bound_;
+};
+
+}  // namespace
+
+void verify(const Graph& g, std::string_view pass) { Verifier(g, pass).run(); }
+
+}  // namespace attn::ir

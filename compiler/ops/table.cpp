@@ -1,0 +1,230 @@
+// The scalar operations, a row each. What is a primitive for kernels stands in
+// lower/primitives.cpp; every other row says how it is written with those.
+#include "compiler/ops/table.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "compiler/base/check.h"
+
+namespace attn::ops {
+namespace {
+
+using namespace ir;
+using Args = std::span<const Expr>;
+using Values = std::span<const double>;
+using Partials = std::vector<Expr>;
+
+Expr exp(const Expr& x) { return apply("exp", {x}); }
+Expr half_at_tie(const Expr& a, const Expr& b) {  // of max(a, b) by a
+  return select(less(b, a), 1, select(less(a, b), 0, 0.5));
+}
+bool is_call(const Expr& e, std::string_view name) {
+  return e.is(Kind::call) && e->operation->name == name;
+}
+double floored(double a, double b) {
+  return b == 0 ? std::numeric_limits<double>::quiet_NaN() : std::floor(a / b);
+}
+
+// Philox-like mixing of 64-bit words: equal on every machine, no state.
+double counter_random(Values x) {
+  uint64_t h = 0x243f6a8885a308d3u;
+  for (double v : x) {
+    h ^= static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int64_t>(v)));
+    h *= 0x9e3779b97f4a7c15u;
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93u;
+    h ^= h >> 29;
+  }
+  return static_cast<double>(h >> 40) * 0x1p-24;
+}
+
+const Operation kTable[] = {
+    {.name = "//",
+     .arity = 2,
+     .typing = Typing::integer,
+     .infix = true,
+     .cost = 4,
+     .value = [](Values x) { return floored(x[0], x[1]); },
+     .identity =
+         [](Args x, Expr& r) {
+           return x[1].is_one() ? (r = x[0], true) : x[0].is_zero() ? (r = 0, true) : false;
+         }},
+    {.name = "%",
+     .arity = 2,
+     .typing = Typing::integer,
+     .infix = true,
+     .cost = 4,
+     .value = [](Values x) { return x[0] - x[1] * floored(x[0], x[1]); },
+     .identity = [](Args x,
+                    Expr& r) { return x[1].is_one() || x[0].is_zero() ? (r = 0, true) : false; }},
+    {.name = "exp",
+     .cost = 8,
+     .value = [](Values x) { return std::exp(x[0]); },
+     .derivative = [](Args, const Expr& y) { return Partials{y}; },
+     .identity = [](Args x, Expr& r) { return x[0].is_zero() ? (r = 1, true) : false; },
+     .tex = "\\exp"},
+    {.name = "exp2",
+     .cost = 8,
+     .value = [](Values x) { return std::exp2(x[0]); },
+     .derivative = [](Args, const Expr& y) { return Partials{y * std::numbers::ln2}; },
+     .identity = [](Args x, Expr& r) { return x[0].is_zero() ? (r = 1, true) : false; },
+     .expand = [](Args x) { return exp(x[0] * std::numbers::ln2); }},
+    {.name = "log",
+     .cost = 8,
+     .value = [](Values x) { return std::log(x[0]); },
+     .derivative = [](Args x, const Expr&) { return Partials{1 / x[0]}; },
+     .identity = [](Args x,
+                    Expr& r) { return is_call(x[0], "exp") ? (r = x[0].args()[0], true) : false; },
+     .tex = "\\log"},
+    {.name = "log2",
+     .cost = 8,
+     .value = [](Values x) { return std::log2(x[0]); },
+     .derivative = [](Args x, const Expr&) { return Partials{1 / (x[0] * std::numbers::ln2)}; },
+     .expand = [](Args x) { return apply("log", {x[0]}) * (1 / std::numbers::ln2); },
+     .tex = "\\log_2"},
+    // log(1 + x) without losing small x: the rounding error of u = 1 + x is divided out again.
+    {.name = "log1p",
+     .cost = 10,
+     .value = [](Values x) { return std::log1p(x[0]); },
+     .derivative = [](Args x, const Expr&) { return Partials{1 / (1 + x[0])}; },
+     .tex = "\\operatorname{log1p}"},
+    {.name = "sqrt",
+     .cost = 2,
+     .value = [](Values x) { return std::sqrt(x[0]); },
+     .derivative = [](Args, const Expr& y) { return Partials{0.5 / y}; },
+     .identity = [](Args x, Expr& r) { return r = power(x[0], 0.5), true; }},
+    {.name = "rsqrt",
+     .cost = 2,
+     .value = [](Values x) { return 1 / std::sqrt(x[0]); },
+     .derivative = [](Args, const Expr& y) { return Partials{-0.5 * power(y, 3)}; },
+     .identity = [](Args x, Expr& r) { return r = power(x[0], -0.5), true; }},
+    {.name = "pow",
+     .arity = 2,
+     .cost = 16,
+     .value = [](Values x) { return std::pow(x[0], x[1]); },
+     .derivative =
+         [](Args x, const Expr& y) {
+           return Partials{x[1] * power(x[0], x[1] - 1), y * apply("log", {x[0]})};
+         },
+     .identity = [](Args x, Expr& r) { return r = power(x[0], x[1]), true; }},
+    {.name = "tanh",
+     .cost = 10,
+     .value = [](Values x) { return std::tanh(x[0]); },
+     .derivative = [](Args, const Expr& y) { return Partials{1 - power(y, 2)}; },
+     .tex = "\\tanh"},
+    {.name = "sigmoid",
+     .cost = 10,
+     .value =
+         [](Values x) {
+           return x[0] >= 0 ? 1 / (1 + std::exp(-x[0])) : std::exp(x[0]) / (1 + std::exp(x[0]));
+         },
+     .derivative = [](Args, const Expr& y) { return Partials{y * (1 - y)}; },
+     .tex = "\\sigma"},
+    {.name = "erf",
+     .cost = 12,
+     .value = [](Values x) { return std::erf(x[0]); },
+     .derivative =
+         [](Args x, const Expr&) {
+           return Partials{(2 / std::sqrt(std::numbers::pi)) * exp(-power(x[0], 2))};
+         }},
+    {.name = "sin",
+     .cost = 12,
+     .value = [](Values x) { return std::sin(x[0]); },
+     .derivative = [](Args x, const Expr&) { return Partials{apply("cos", {x[0]})}; },
+     .tex = "\\sin"},
+    {.name = "cos",
+     .cost = 12,
+     .value = [](Values x) { return std::cos(x[0]); },
+     .derivative = [](Args x, const Expr&) { return Partials{-apply("sin", {x[0]})}; },
+     .tex = "\\cos"},
+    {.name = "tan",
+     .cost = 24,
+     .value = [](Values x) { return std::tan(x[0]); },
+     .derivative = [](Args, const Expr& y) { return Partials{1 + power(y, 2)}; },
+     .expand = [](Args x) { return apply("sin", {x[0]}) / apply("cos", {x[0]}); },
+     .tex = "\\tan"},
+    {.name = "atan",
+     .cost = 16,
+     .value = [](Values x) { return std::atan(x[0]); },
+     .derivative = [](Args x, const Expr&) { return Partials{1 / (1 + power(x[0], 2))}; },
+     .tex = "\\arctan"},
+    {.name = "abs",
+     .typing = Typing::common,
+     .value = [](Values x) { return std::abs(x[0]); },
+     .derivative = [](Args x, const Expr&) { return Partials{apply("sign", {x[0]})}; }},
+    {.name = "sign",
+     .typing = Typing::common,
+     .cost = 2,
+     .value = [](Values x) { return x[0] > 0   ? 1.
+                                    : x[0] < 0 ? -1.
+                                               : x[0]; },
+     .expand = [](Args x) { return select(less(0, x[0]), 1, select(less(x[0], 0), -1, 0)); }},
+    {.name = "min",
+     .arity = 2,
+     .typing = Typing::common,
+     .value = [](Values x) { return x[1] < x[0] ? x[1] : x[0]; },
+     .derivative =
+         [](Args x, const Expr&) {
+           return Partials{half_at_tie(x[1], x[0]), half_at_tie(x[0], x[1])};
+         },
+     .identity = [](Args x, Expr& r) { return x[0] == x[1] ? (r = x[0], true) : false; },
+     .tex = "\\min"},
+    {.name = "max",
+     .arity = 2,
+     .typing = Typing::common,
+     .value = [](Values x) { return x[1] > x[0] ? x[1] : x[0]; },
+     .derivative =
+         [](Args x, const Expr&) {
+           return Partials{half_at_tie(x[0], x[1]), half_at_tie(x[1], x[0])};
+         },
+     .identity = [](Args x, Expr& r) { return x[0] == x[1] ? (r = x[0], true) : false; },
+     .tex = "\\max"},
+    {.name = "clamp",
+     .arity = 3,
+     .typing = Typing::common,
+     .cost = 2,
+     .value = [](Values x) { return std::min(std::max(x[0], x[1]), x[2]); },
+     .identity =
+         [](Args x, Expr& r) {
+           return r = apply("min", {apply("max", {x[0], x[1]}), x[2]}), true;
+         }},
+    {.name = "relu",
+     .value = [](Values x) { return x[0] > 0 ? x[0] : 0; },
+     .derivative = [](Args x, const Expr&) { return Partials{select(less(0, x[0]), 1, 0)}; },
+     .expand = [](Args x) { return select(less(0, x[0]), x[0], 0); }},
+    {.name = "floor", .value = [](Values x) { return std::floor(x[0]); }},
+    {.name = "float",
+     .value = [](Values x) { return x[0]; },
+     .derivative = [](Args, const Expr&) { return Partials{1}; },
+     .identity = [](Args x, Expr& r) { return is_real(x[0].type()) ? (r = x[0], true) : false; }},
+    {.name = "int",
+     .typing = Typing::integer,
+     .value = [](Values x) { return std::trunc(x[0]); },
+     .identity = [](Args x,
+                    Expr& r) { return x[0].type() == Type::integer ? (r = x[0], true) : false; }},
+    {.name = "finite",
+     .typing = Typing::truth,
+     .value = [](Values x) { return std::isfinite(x[0]) ? 1. : 0.; }},
+    // The first argument is the seed; a number in [0, 1) with 24 bits from whole numbers.
+    {.name = "uniform", .arity = -1, .typing = Typing::real, .cost = 12, .value = counter_random},
+};
+
+}  // namespace
+
+std::span<const Operation> table() { return kTable; }
+
+const Operation* find(std::string_view name) {
+  for (const Operation& row : kTable)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+Expr apply(std::string_view name, std::vector<Expr> args) {
+  const Operation* row = find(name);
+  ATTN_CHECK(row, "no operation of the name " + std::string(name));
+  return call(*row, std::move(args));
+}
+
+}  // namespace attn::ops
