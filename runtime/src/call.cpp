@@ -51,7 +51,8 @@ attn_status attn_kernel_status(attn_context* context, const char* kernel, int co
 int attn_cpu_level(void) {
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("avx2") ||
-      !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi") ||
+      !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c") ||
+      !__builtin_cpu_supports("lzcnt") || !__builtin_cpu_supports("bmi") ||
       !__builtin_cpu_supports("bmi2")) {
     return 0;
   }

@@ -73,6 +73,8 @@ namespace attn::rt {
 
 // Memory (memory.cpp).
 void free_lists_release(FreeLists* lists);
+// Not rounded up and never pooled: for what may be large and lives long.
+void* exact_allocate(attn_context* context, size_t bytes);
 void* call_allocate(attn_context* context, size_t bytes);  // zeroed, until attn_end_call
 void call_release(attn_context* context);
 // The worker of `context` that runs this code, or null on a caller's thread.

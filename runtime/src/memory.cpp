@@ -53,6 +53,11 @@ void free_lists_release(FreeLists* lists) {
   lists->bytes = 0;
 }
 
+void* exact_allocate(attn_context* context, size_t bytes) {
+  if (context != nullptr && injected_failure(&context->fail_allocation)) return nullptr;
+  return attn_allocate(nullptr, bytes);
+}
+
 void* call_allocate(attn_context* context, size_t bytes) {
   void* memory = attn_allocate(context, bytes);
   if (memory == nullptr) return nullptr;

@@ -1,0 +1,203 @@
+// Reading from files and memory, and atomic writing.
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace attn::rt {
+
+attn_status open_source(attn_context* context, const char* path, Source* source) {
+  *source = {path, 0, nullptr, -1};
+  if (path == nullptr) return attn_fail(context, ATTN_REFUSED, "the path is null");
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) return attn_fail(context, ATTN_BAD_FILE, "%s: %s", path, strerror(errno));
+  struct stat facts;
+  const char* wrong = nullptr;
+  if (fstat(descriptor, &facts) != 0) {
+    wrong = strerror(errno);
+  } else if (S_ISDIR(facts.st_mode)) {
+    wrong = "is a directory";
+  } else if (!S_ISREG(facts.st_mode)) {
+    wrong = "is no regular file";
+  }
+  if (wrong != nullptr) {
+    close(descriptor);
+    return attn_fail(context, ATTN_BAD_FILE, "%s: %s", path, wrong);
+  }
+  source->size = facts.st_size;
+  source->descriptor = descriptor;
+  return ATTN_OK;
+}
+
+Source memory_source(const char* label, const void* bytes, int64_t size) {
+  static const uint8_t nothing = 0;
+  const uint8_t* memory = static_cast<const uint8_t*>(bytes);
+  return {label, size < 0 ? 0 : size, memory != nullptr ? memory : &nothing, -1};
+}
+
+attn_status read_at(attn_context* context, const Source& source, int64_t offset, void* destination,
+                    int64_t bytes) {
+  if (offset < 0 || bytes < 0 || offset > source.size || bytes > source.size - offset) {
+    return attn_fail(context, ATTN_BAD_FILE, "%s: ends early: %lld bytes at %lld of %lld",
+                     source.label, static_cast<long long>(bytes), static_cast<long long>(offset),
+                     static_cast<long long>(source.size));
+  }
+  if (source.memory != nullptr) {
+    if (bytes > 0) memcpy(destination, source.memory + offset, static_cast<size_t>(bytes));
+    return ATTN_OK;
+  }
+  char* to = static_cast<char*>(destination);
+  while (bytes > 0) {
+    const ssize_t got = pread(source.descriptor, to, static_cast<size_t>(bytes), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return attn_fail(context, ATTN_BAD_FILE, "%s: %s", source.label, strerror(errno));
+    }
+    if (got == 0) {
+      return attn_fail(context, ATTN_BAD_FILE, "%s: was cut short while it was read", source.label);
+    }
+    to += got;
+    offset += got;
+    bytes -= got;
+  }
+  return ATTN_OK;
+}
+
+void close_source(Source* source) {
+  if (source->descriptor >= 0) close(source->descriptor);
+  source->descriptor = -1;
+}
+
+AtomicFile::AtomicFile(attn_context* context, const char* path) : context_(context), path_(path) {
+  if (path == nullptr) {
+    status_ = attn_fail(context, ATTN_REFUSED, "the path is null");
+    return;
+  }
+  const size_t room = strlen(path) + 48;
+  temporary_ = static_cast<char*>(attn_allocate(context, room));
+  if (temporary_ == nullptr) {
+    status_ = attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+    return;
+  }
+  // mkstemp would give permissions that the process's mask does not.
+  for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    snprintf(temporary_, room, "%s.%ld-%09ld.tmp", path, static_cast<long>(getpid()),
+             static_cast<long>(now.tv_nsec));
+    descriptor_ = open(temporary_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno != EEXIST) break;
+  }
+  if (descriptor_ < 0) fail("create");
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) {
+    close(descriptor_);
+    unlink(temporary_);
+  }
+  attn_free(context_, temporary_);
+}
+
+void AtomicFile::fail(const char* doing) {
+  if (status_ != ATTN_OK) return;
+  status_ = attn_fail(context_, ATTN_BAD_FILE, "%s: cannot %s: %s", path_, doing, strerror(errno));
+}
+
+void AtomicFile::flush() {
+  const char* from = buffer_;
+  while (used_ > 0 && status_ == ATTN_OK) {
+    const ssize_t put = ::write(descriptor_, from, used_);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail("write");
+    from += put;
+    used_ -= static_cast<size_t>(put);
+  }
+  used_ = 0;
+}
+
+void AtomicFile::write(const void* bytes, int64_t count) {
+  const char* from = static_cast<const char*>(bytes);
+  while (count > 0 && status_ == ATTN_OK) {
+    if (used_ == sizeof buffer_) flush();
+    const size_t room = sizeof buffer_ - used_;
+    const size_t part = static_cast<uint64_t>(count) < room ? static_cast<size_t>(count) : room;
+    memcpy(buffer_ + used_, from, part);
+    used_ += part;
+    from += part;
+    count -= static_cast<int64_t>(part);
+  }
+}
+
+attn_status AtomicFile::commit() {
+  if (status_ == ATTN_OK) flush();
+  if (status_ == ATTN_OK && fsync(descriptor_) != 0) fail("write");
+  if (status_ == ATTN_OK && rename(temporary_, path_) != 0) fail("replace");
+  if (status_ != ATTN_OK) return status_;
+  close(descriptor_);
+  descriptor_ = -1;
+  // The new name is on disk only when its directory is; where that is refused, the data still is.
+  char* slash = strrchr(temporary_, '/');
+  if (slash != nullptr) slash[slash == temporary_ ? 1 : 0] = '\0';
+  const int directory = open(slash != nullptr ? temporary_ : ".", O_RDONLY | O_CLOEXEC);
+  if (directory >= 0) {
+    fsync(directory);
+    close(directory);
+  }
+  return ATTN_OK;
+}
+
+Quoted::Quoted(const char* name, size_t length) {
+  constexpr size_t kShown = 100;
+  char* to = text_;
+  *to++ = '"';
+  size_t k = 0;
+  for (; k < length && k < kShown && (length != static_cast<size_t>(-1) || name[k] != '\0'); ++k) {
+    const unsigned char byte = static_cast<unsigned char>(name[k]);
+    if (byte < 0x20 || byte >= 0x7f || byte == '"' || byte == '\\') {
+      to += snprintf(to, 5, "\\x%02x", byte);
+    } else {
+      *to++ = static_cast<char>(byte);
+    }
+  }
+  const bool cut = length == static_cast<size_t>(-1) ? k == kShown && name[k] != '\0' : k < length;
+  memcpy(to, cut ? "...\"" : "\"", cut ? 5 : 2);
+}
+
+Shape::Shape(int32_t rank, const int64_t* extent) {
+  char* to = text_;
+  *to++ = '[';
+  for (int32_t k = 0; k < rank; ++k) {
+    to += snprintf(to, 24, "%s%lld", k > 0 ? ", " : "", static_cast<long long>(extent[k]));
+  }
+  memcpy(to, "]", 2);
+}
+
+bool array_size(attn_file_type type, int32_t rank, const int64_t* extent, int64_t* count,
+                int64_t* bytes) {
+  int64_t product = attn_file_type_size(type);
+  *count = 1;
+  bool empty = false;
+  for (int32_t k = 0; k < rank; ++k) {
+    if (extent[k] < 0) return false;
+    if (extent[k] == 0) {
+      empty = true;
+    } else {
+      if (__builtin_mul_overflow(product, extent[k], &product)) return false;
+      *count *= extent[k];
+    }
+  }
+  *bytes = empty ? 0 : product;
+  if (empty) *count = 0;
+  return true;
+}
+
+}  // namespace attn::rt

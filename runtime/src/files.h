@@ -1,0 +1,77 @@
+// Reading and writing files for the array formats.
+#pragma once
+
+#include <attn/array.h>
+#include <stddef.h>
+
+#include "context.h"
+
+namespace attn::rt {
+
+// Where bytes come from: a regular file, or memory. Reads past the end are errors.
+struct Source {
+  const char* label;  // the path, in messages
+  int64_t size;
+  const uint8_t* memory;  // null: read from the descriptor
+  int descriptor;
+};
+
+// Refuses what is no regular file, and never blocks on a pipe.
+attn_status open_source(attn_context* context, const char* path, Source* source);
+Source memory_source(const char* label, const void* bytes, int64_t size);
+attn_status read_at(attn_context* context, const Source& source, int64_t offset, void* destination,
+                    int64_t bytes);
+void close_source(Source* source);
+
+// Writes beside `path` and takes its place when all is on disk. The first error sticks, so a writer
+// looks at the status of `commit` only, which also removes the temporary file after a failure.
+class AtomicFile {
+ public:
+  AtomicFile(attn_context* context, const char* path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* bytes, int64_t count);
+  attn_status commit();
+
+ private:
+  void flush();
+  void fail(const char* doing);
+
+  attn_context* context_;
+  const char* path_;
+  char* temporary_ = nullptr;
+  int descriptor_ = -1;
+  attn_status status_ = ATTN_OK;
+  size_t used_ = 0;
+  char buffer_[16384];
+};
+
+// A name from a file, quoted for a message: what is not printable ASCII as \xHH, cut at 100 bytes.
+class Quoted {
+ public:
+  explicit Quoted(const char* name) : Quoted(name, static_cast<size_t>(-1)) {}
+  Quoted(const char* name, size_t length);
+  const char* text() const { return text_; }
+
+ private:
+  char text_[420];
+};
+
+// "[3, 4]"
+class Shape {
+ public:
+  Shape(int32_t rank, const int64_t* extent);
+  const char* text() const { return text_; }
+
+ private:
+  char text_[24 * ATTN_MAX_RANK + 3];
+};
+
+// Elements and bytes of an array; false on overflow or a negative extent. A zero extent does not
+// hide an overflow of the others.
+bool array_size(attn_file_type type, int32_t rank, const int64_t* extent, int64_t* count,
+                int64_t* bytes);
+
+}  // namespace attn::rt
