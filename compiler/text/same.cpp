@@ -1,0 +1,171 @@
+// Whether two graphs are the same program: b is rebuilt under the ids of a, by names, and compared.
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "compiler/text/text.h"
+
+namespace attn::text {
+namespace {
+
+struct Differs : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <class... Args>
+void require(bool holds, fmt::format_string<Args...> text, Args&&... args) {
+  if (!holds) throw Differs(fmt::format(text, std::forward<Args>(args)...));
+}
+
+bool is_given(ir::Role r) {
+  return r == ir::Role::input || r == ir::Role::cotangent || r == ir::Role::parameter;
+}
+
+std::vector<std::string> names(const ir::Graph& g, bool parameters) {
+  std::vector<std::string> result;
+  for (const ir::Tensor& t : g.tensors)
+    if (is_given(t.role) && (t.role == ir::Role::parameter) == parameters) result.push_back(t.name);
+  return result;
+}
+
+class Comparison {
+ public:
+  Comparison(const ir::Graph& a, const ir::Graph& b) : a_(a), b_(b) {}
+
+  void run() {
+    compare_sizes();
+    for (bool parameters : {false, true}) {
+      const auto x = names(a_, parameters), y = names(b_, parameters);
+      require(x == y, "{}: {} against {}", parameters ? "parameters" : "inputs", fmt::join(x, ", "),
+              fmt::join(y, ", "));
+    }
+    for (size_t k = 0; k < a_.tensors.size(); ++k)
+      if (is_given(a_.tensors[k].role)) compare_tensor({static_cast<int32_t>(k)});
+    require(a_.definitions.size() == b_.definitions.size(), "{} definitions against {}",
+            a_.definitions.size(), b_.definitions.size());
+    for (size_t k = 0; k < a_.definitions.size(); ++k)
+      compare(a_.definitions[k], b_.definitions[k]);
+    require(a_.outputs.size() == b_.outputs.size(), "{} outputs against {}", a_.outputs.size(),
+            b_.outputs.size());
+    for (size_t k = 0; k < a_.outputs.size(); ++k) {
+      const ir::Output &x = a_.outputs[k], &y = b_.outputs[k];
+      require(x.name == y.name && a_[x.tensor].name == b_[y.tensor].name,
+              "output {} is {} against {}", k, x.name, y.name);
+    }
+  }
+
+ private:
+  void compare_sizes() {
+    for (size_t k = 0; k < b_.sizes.size(); ++k) {
+      const ir::Size& y = b_.sizes[k];
+      if (auto id = a_.find_size(y.name)) sizes_[{static_cast<int32_t>(k)}] = ir::Poly::size(*id);
+    }
+    for (const ir::Size& y : b_.sizes) {
+      auto id = a_.find_size(y.name);
+      if (!id) continue;
+      const ir::Size& x = a_[*id];
+      require(a_.known(ir::Poly::size(*id)) == b_.known(ir::Poly::size(*b_.find_size(y.name))),
+              "the value of size {}", y.name);
+      require(x.lower == y.lower && x.upper == y.upper, "the bounds of size {}", y.name);
+      if (x.value) continue;
+      require(x.definition.has_value() == y.definition.has_value() &&
+                  x.quotient.has_value() == y.quotient.has_value(),
+              "the kind of size {}", y.name);
+      if (x.definition)
+        require(a_.same(*x.definition, rebuilt(*y.definition)), "the definition of size {}",
+                y.name);
+      if (x.quotient)
+        require(a_.same(x.quotient->first, rebuilt(y.quotient->first)) &&
+                    a_.same(x.quotient->second, rebuilt(y.quotient->second)),
+                "the quotient of size {}", y.name);
+    }
+  }
+
+  // A polynomial of b over the sizes of a.
+  ir::Poly rebuilt(const ir::Poly& p) const {
+    for (const auto& [m, c] : p.terms())
+      for (const auto& [id, n] : m)
+        require(sizes_.count(id), "size {} is missing in the first", b_[id].name);
+    return ir::substitute(p, sizes_);
+  }
+
+  ir::Expr rebuilt(const ir::Expr& e) const {
+    return ir::rewrite(e, [&](const ir::Expr& x) {
+      if (x.is(ir::Kind::size)) return ir::size_value(rebuilt(x->size));
+      if (x.is(ir::Kind::index)) return ir::index_value(indices_.at(x->index));
+      if (x.is(ir::Kind::read)) {
+        const std::string& name = b_[x->tensor].name;
+        const auto id = a_.find(name);
+        require(id.has_value(), "tensor {} is missing in the first", name);
+        return a_.read(*id, x.args());
+      }
+      return x;
+    });
+  }
+
+  void compare_tensor(ir::TensorId id) const {
+    const ir::Tensor& x = a_[id];
+    const auto other = b_.find(x.name);
+    require(other.has_value(), "tensor {} is missing in the second", x.name);
+    const ir::Tensor& y = b_[*other];
+    require(x.storage == y.storage, "tensor {} is {} against {}", x.name, ir::name_of(x.storage),
+            ir::name_of(y.storage));
+    require(is_given(x.role) == is_given(y.role), "the role of {}", x.name);
+    require(x.extents.size() == y.extents.size(), "the rank of {}", x.name);
+    for (size_t k = 0; k < x.extents.size(); ++k)
+      require(a_.same(x.extents[k], rebuilt(y.extents[k])), "extent {} of {} is {} against {}", k,
+              x.name, to_string(a_, x.extents[k]), to_string(b_, y.extents[k]));
+    if (x.role == ir::Role::parameter)
+      require(x.init.kind == y.init.kind && x.init.a == y.init.a && x.init.b == y.init.b,
+              "the initialiser of {}", x.name);
+  }
+
+  void compare(const ir::Definition& x, const ir::Definition& y) {
+    const std::string& name = a_[x.target].name;
+    require(name == b_[y.target].name, "a definition of {} against one of {}", name,
+            b_[y.target].name);
+    compare_tensor(x.target);
+    try {
+      compare_parts(x, y);
+    } catch (const Differs& d) {
+      throw Differs(fmt::format("{}: {}\n  {}\nagainst\n  {}", name, d.what(), to_string(a_, x),
+                                to_string(b_, y)));
+    }
+  }
+
+  void compare_parts(const ir::Definition& x, const ir::Definition& y) {
+    require(x.combine == y.combine, "{} against {}", ir::name_of(x.combine),
+            ir::name_of(y.combine));
+    require(x.free.size() == y.free.size() && x.reduced.size() == y.reduced.size(),
+            "the number of indices");
+    indices_.clear();
+    auto match = [&](ir::IndexId i, ir::IndexId j) {
+      indices_[j] = i;
+      require(a_.same(a_[i].extent, rebuilt(b_[j].extent)), "the range of {}", a_[i].name);
+    };
+    for (size_t k = 0; k < x.free.size(); ++k) match(x.free[k], y.free[k]);
+    for (size_t k = 0; k < x.reduced.size(); ++k) match(x.reduced[k], y.reduced[k]);
+    ir::Conditions guard;
+    for (const ir::Expr& c : y.guard) guard.merge(ir::conjuncts(rebuilt(c)));
+    require(x.guard == guard, "the conditions");
+    require(x.body == rebuilt(y.body), "the body");
+  }
+
+  const ir::Graph &a_, &b_;
+  std::map<ir::SizeId, ir::Poly> sizes_;
+  std::map<ir::IndexId, ir::IndexId> indices_;
+};
+
+}  // namespace
+
+bool same_graph(const ir::Graph& a, const ir::Graph& b, std::string* difference) {
+  try {
+    Comparison(a, b).run();
+    return true;
+  } catch (const Differs& d) {
+    if (difference) *difference = d.what();
+    return false;
+  }
+}
+
+}  // namespace attn::text

@@ -1,0 +1,240 @@
+// A graph as a file of the language: its sizes, and one model with its definitions in order.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/text/text.h"
+#include "compiler/text/writer.h"
+#include "dsl/print.h"
+
+namespace attn::text {
+namespace {
+
+using dsl::ExprPtr;
+
+dsl::Comments documented(const std::string& doc) {
+  dsl::Comments comments;
+  size_t begin = 0;
+  while (begin < doc.size()) {
+    const size_t end = std::min(doc.find('\n', begin), doc.size());
+    comments.above.push_back("## " + doc.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return comments;
+}
+
+// Every extent that a place gives to an index which stands alone there.
+std::map<ir::IndexId, std::vector<ir::Poly>> ranges_given(const ir::Graph& g,
+                                                          const ir::Definition& d) {
+  std::map<ir::IndexId, std::vector<ir::Poly>> result;
+  auto collect = [&](const ir::Expr& e) {
+    ir::visit(e, [&](const ir::Expr& x) {
+      if (!x.is(ir::Kind::read)) return true;
+      for (size_t k = 0; k < x.args().size(); ++k)
+        if (x.args()[k].is(ir::Kind::index))
+          result[x.args()[k]->index].push_back(g[x->tensor].extents[k]);
+      return true;
+    });
+  };
+  collect(d.body);
+  for (const ir::Expr& c : d.guard) collect(c);
+  return result;
+}
+
+class TreeOf {
+ public:
+  explicit TreeOf(const ir::Graph& g) : g_(g), context_(g), writer_(context_, nullptr) {}
+
+  dsl::File file() const {
+    dsl::File result;
+    add_sizes(result);
+    dsl::Block block;
+    block.kind = dsl::BlockKind::model;
+    block.name.text = g_.name;
+    for (const ir::Tensor& t : g_.tensors)
+      if (t.role == ir::Role::input || t.role == ir::Role::cotangent)
+        block.inputs.push_back({{t.name, {}}, type(t)});
+    for (const ir::Output& o : g_.outputs) block.outputs.push_back({{o.name, {}}, result_type(o)});
+    add_parameters(block);
+    bool first = !block.body.empty();
+    for (const ir::Definition& d : g_.definitions) {
+      block.body.push_back({definition(d), d.where, {}});
+      if (std::exchange(first, false)) block.body.back().comments.above.push_back("");
+    }
+    for (const ir::Output& o : g_.outputs)
+      if (g_[o.tensor].name != o.name) block.body.push_back({copy(o), {}, {}});
+    result.items.push_back({std::move(block), {}, {}});
+    return result;
+  }
+
+  dsl::Definition definition(const ir::Definition& d) const {
+    const Writer writer(context_, &d);
+    const auto given = ranges_given(g_, d);
+    auto index = [&](ir::IndexId i) {
+      dsl::Index result{{writer.name(i), {}}, nullptr};
+      auto places = given.find(i);
+      bool inferred = places != given.end();
+      if (inferred)
+        for (const ir::Poly& p : places->second) inferred = inferred && g_.same(p, g_[i].extent);
+      if (!inferred) result.extent = writer.size(g_[i].extent);
+      return result;
+    };
+    dsl::Definition result;
+    result.target.text = g_[d.target].name;
+    for (ir::IndexId i : d.free) result.indices.push_back(index(i));
+    if (d.combine == ir::Combine::set) {
+      result.value = writer.expression(d.body);
+      result.condition = writer.conditions(d.guard);
+      return result;
+    }
+    dsl::Reduction reduction;
+    reduction.kind.text = ir::name_of(d.combine);
+    for (ir::IndexId i : d.reduced) reduction.indices.push_back(index(i));
+    reduction.operand = writer.expression(d.body);
+    // A sum is 0 over nothing, so what concerns the left side alone may stand at the end.
+    ir::Conditions inner, outer;
+    for (const ir::Expr& c : d.guard) {
+      bool bound = d.combine != ir::Combine::sum;
+      for (ir::IndexId i : d.reduced) bound = bound || ir::uses(c, i);
+      (bound ? inner : outer).insert(c);
+    }
+    reduction.condition = writer.conditions(inner);
+    result.condition = writer.conditions(outer);
+    result.value = dsl::make(std::move(reduction));
+    return result;
+  }
+
+ private:
+  void add_sizes(dsl::File& file) const {
+    int last = -1;
+    for (const ir::Size& s : g_.sizes) {
+      dsl::Size size{{s.name, {}}, nullptr, false, nullptr, nullptr};
+      int kind = 0;
+      if (s.quotient) {
+        size.value = chain({writer_.size(s.quotient->first), writer_.size(s.quotient->second)},
+                           {dsl::Op::floor_divide});
+        kind = 1;
+      } else if (s.definition && (!s.value || g_.expand(*s.definition).integer() == s.value)) {
+        size.value = writer_.size(*s.definition);
+        kind = 1;
+      } else if (s.value) {
+        size.value = dsl::make_number(*s.value);
+        kind = 1;
+      } else if (s.lower != 0 || s.upper) {
+        size.ranged = true;
+        size.low = dsl::make_number(s.lower);
+        if (s.upper) size.high = dsl::make_number(*s.upper);
+      }
+      if (kind == last && s.doc.empty()) {
+        std::get<dsl::SizeStatement>(file.items.back().node).sizes.push_back(std::move(size));
+        continue;
+      }
+      file.items.push_back({dsl::SizeStatement{{std::move(size)}}, {}, documented(s.doc)});
+      last = s.doc.empty() ? kind : -1;
+    }
+  }
+
+  // One statement for neighbours of one shape.
+  void add_parameters(dsl::Block& block) const {
+    const ir::Tensor* last = nullptr;
+    for (const ir::Tensor& t : g_.tensors) {
+      if (t.role != ir::Role::parameter) continue;
+      dsl::Param p{{t.name, {}}, type(t), initialiser(t.init)};
+      const bool joins = last && last->doc.empty() && t.doc.empty() && !p.initialiser &&
+                         last->init.kind == ir::Initialiser::Kind::automatic &&
+                         last->extents == t.extents && last->storage == t.storage;
+      last = &t;
+      if (joins) {
+        std::get<dsl::ParamStatement>(block.body.back().node).params.push_back(std::move(p));
+      } else {
+        block.body.push_back({dsl::ParamStatement{{std::move(p)}}, {}, documented(t.doc)});
+      }
+    }
+  }
+
+  dsl::Type type(const ir::Tensor& t) const {
+    dsl::Type result;
+    result.bracketed = !t.extents.empty();
+    if (t.storage != ir::Storage::f32 || t.extents.empty())
+      result.dtype.text = ir::name_of(t.storage);
+    for (const ir::Poly& p : t.extents) result.extents.push_back(writer_.size(p));
+    return result;
+  }
+
+  // Given where it is not f32 from an expression in f32.
+  dsl::Type result_type(const ir::Output& o) const {
+    dsl::Type result;
+    const ir::Tensor& t = g_[o.tensor];
+    const ir::Definition* d = g_.definition_of(o.tensor);
+    if (t.storage != ir::Storage::f32 || (d && d->body.type() == ir::Type::f64))
+      result.dtype.text = ir::name_of(t.storage);
+    return result;
+  }
+
+  static ExprPtr initialiser(const ir::Initialiser& init) {
+    using Kind = ir::Initialiser::Kind;
+    constexpr const char* names[] = {"",       "zeros",   "ones",   "constant",
+                                     "normal", "uniform", "xavier", "orthogonal"};
+    if (init.kind == Kind::automatic) return nullptr;
+    const std::string name = names[static_cast<int>(init.kind)];
+    auto number = [](double x) {
+      return x == std::floor(x) && std::abs(x) < 1e15 ? dsl::make_number(static_cast<int64_t>(x))
+                                                      : dsl::make_number(x);
+    };
+    dsl::Call call{{name, {}}, {}};
+    if (init.kind == Kind::constant) {
+      call.arguments = {{{}, number(init.a)}};
+    } else if (init.kind == Kind::normal || init.kind == Kind::uniform) {
+      call.arguments = {{{}, number(init.a)}, {{}, number(init.b)}};
+    } else {
+      return dsl::make(dsl::Name{name});
+    }
+    return dsl::make(std::move(call));
+  }
+
+  // An output that shares its tensor with another name.
+  dsl::Definition copy(const ir::Output& o) const {
+    dsl::Definition result;
+    result.target.text = o.name;
+    dsl::Access access{{g_[o.tensor].name, {}}, false, {}};
+    for (size_t k = 0; k < g_[o.tensor].extents.size(); ++k) {
+      std::string name = fmt::format("i{}", k);
+      while (context_.taken.count(name)) name += "_";
+      result.indices.push_back({{name, {}}, nullptr});
+      access.subscripts.push_back(dsl::make(dsl::Name{name}));
+    }
+    result.value = access.subscripts.empty() ? dsl::make(dsl::Name{access.tensor.text})
+                                             : dsl::make(std::move(access));
+    return result;
+  }
+
+  const ir::Graph& g_;
+  Context context_;
+  Writer writer_;
+};
+
+}  // namespace
+
+dsl::File to_tree(const ir::Graph& g) { return TreeOf(g).file(); }
+
+std::string to_string(const ir::Graph& g) { return dsl::print(to_tree(g)); }
+
+std::string to_string(const ir::Graph& g, const ir::Definition& d) {
+  std::string text = dsl::print(std::vector<dsl::Statement>{{TreeOf(g).definition(d), {}, {}}});
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+std::string to_string(const ir::Graph& g, const ir::Expr& e) {
+  return dsl::print(Writer(Context(g), nullptr).expression(e));
+}
+
+std::string to_string(const ir::Graph& g, const ir::Conditions& c) {
+  return c.empty() ? "true" : dsl::print(Writer(Context(g), nullptr).conditions(c));
+}
+
+std::string to_string(const ir::Graph& g, const ir::Poly& p) {
+  return dsl::print(Writer(Context(g), nullptr).size(p));
+}
+
+}  // namespace attn::text
