@@ -1,0 +1,370 @@
+// Reading safetensors: eight bytes of header length, a JSON object, the data. The header is parsed
+// twice, first to check and count, then to fill a table of exactly that many entries.
+#include <stdio.h>
+#include <string.h>
+
+#include <algorithm>
+
+#include "json.h"
+#include "weights.h"
+
+namespace attn::rt {
+
+const TypeName kTypeNames[13] = {
+    {"F32", ATTN_FILE_F32},   {"F64", ATTN_FILE_F64}, {"F16", ATTN_FILE_F16},
+    {"BF16", ATTN_FILE_BF16}, {"I32", ATTN_FILE_I32}, {"BOOL", ATTN_FILE_BOOL},
+    {"I64", ATTN_FILE_I64},   {"I16", ATTN_FILE_I16}, {"I8", ATTN_FILE_I8},
+    {"U64", ATTN_FILE_U64},   {"U32", ATTN_FILE_U32}, {"U16", ATTN_FILE_U16},
+    {"U8", ATTN_FILE_U8}};
+
+const char* name_complaint(const char* name, size_t length) {
+  if (length == 0) return "a name is empty";
+  if (length > kMaxNameBytes) return "a name exceeds 1024 bytes";
+  if (!valid_utf8(name, static_cast<int64_t>(length))) return "a name is not UTF-8";
+  for (size_t k = 0; k < length; ++k) {
+    const unsigned char byte = static_cast<unsigned char>(name[k]);
+    if (byte < 0x20 || byte == 0x7f) return "a name has a control character";
+    const bool part = (k == 0 || name[k - 1] == '/') && length - k >= 2 && name[k] == '.' &&
+                      name[k + 1] == '.' && (length - k == 2 || name[k + 2] == '/');
+    if (part) return "a name has the path \"..\"";
+  }
+  return nullptr;
+}
+
+namespace {
+
+constexpr int64_t kMaxHeader = 100'000'000;
+constexpr int32_t kMaxTensors = 1'000'000;
+constexpr int64_t kSpare = int64_t{1} << 20;
+
+bool read_type(JsonReader* json, uint8_t* type) {
+  Text text;
+  if (!json->string(&text)) return false;
+  for (const TypeName& known : kTypeNames) {
+    if (text.is(known.name)) {
+      *type = static_cast<uint8_t>(known.type);
+      return true;
+    }
+  }
+  return json->fail(
+      "the dtype is not supported (F16 BF16 F32 F64 I8 I16 I32 I64 U8 U16 U32 U64 BOOL are)");
+}
+
+// A list of at most `room` integers.
+bool read_list(JsonReader* json, int64_t* values, int room, int* count) {
+  *count = 0;
+  if (!json->take('[')) return json->fail("'[' is expected");
+  if (json->take(']')) return true;
+  while (true) {
+    int64_t value;
+    if (!json->integer(&value)) return false;
+    if (*count == room)
+      return json->fail(room == 2 ? "two offsets are expected" : "the rank exceeds 8");
+    values[(*count)++] = value;
+    if (json->take(']')) return true;
+    if (!json->take(',')) return json->fail("',' or ']' is expected");
+  }
+}
+
+bool skip_metadata(JsonReader* json) {
+  Text text;
+  if (!json->take('{')) return json->fail("__metadata__ is no object");
+  if (json->take('}')) return true;
+  while (true) {
+    if (!json->string(&text)) return false;
+    if (!json->take(':')) return json->fail("':' is expected");
+    if (!json->string(&text)) return false;
+    if (json->take('}')) return true;
+    if (!json->take(',')) return json->fail("',' or '}' is expected");
+  }
+}
+
+struct Parser {
+  attn_context* context;
+  attn_weights* weights;
+  int64_t data_bytes;
+  JsonReader json;
+
+  attn_status complain(const char* wrong) {
+    return attn_fail(context, ATTN_BAD_FILE, "%s: header byte %lld: %s", weights->source.label,
+                     static_cast<long long>(json.offset()), wrong);
+  }
+  attn_status complain_of(Text name, const char* wrong) {
+    return attn_fail(context, ATTN_BAD_FILE, "%s: tensor %s: %s", weights->source.label,
+                     Quoted(name.begin, name.length).text(), wrong);
+  }
+  bool entry_fields(Entry* entry, int64_t* extent);
+  attn_status entry(Text name, Entry* entry);
+  attn_status object(Entry* entries, int32_t* count);
+};
+
+bool Parser::entry_fields(Entry* entry, int64_t* extent) {
+  bool type_seen = false, shape_seen = false, offsets_seen = false;
+  if (!json.take('{')) return json.fail("an object is expected");
+  do {
+    Text key;
+    if (!json.string(&key)) return false;
+    bool* seen = key.is("dtype")          ? &type_seen
+                 : key.is("shape")        ? &shape_seen
+                 : key.is("data_offsets") ? &offsets_seen
+                                          : nullptr;
+    if (seen == nullptr) return json.fail("an unknown key (dtype, shape, data_offsets are known)");
+    if (*seen) return json.fail("a key is given twice");
+    *seen = true;
+    if (!json.take(':')) return json.fail("':' is expected");
+    int count;
+    if (seen == &type_seen) {
+      if (!read_type(&json, &entry->type)) return false;
+    } else if (seen == &shape_seen) {
+      entry->shape_at = static_cast<uint32_t>(json.offset());
+      if (!read_list(&json, extent, ATTN_MAX_RANK, &count)) return false;
+      entry->rank = static_cast<uint8_t>(count);
+    } else {
+      int64_t offsets[2];
+      if (!read_list(&json, offsets, 2, &count)) return false;
+      if (count != 2) return json.fail("two offsets are expected");
+      entry->begin = offsets[0];
+      entry->end = offsets[1];
+    }
+  } while (json.take(','));
+  if (!json.take('}')) return json.fail("',' or '}' is expected");
+  if (!type_seen) return json.fail("dtype is missing");
+  if (!shape_seen) return json.fail("shape is missing");
+  if (!offsets_seen) return json.fail("data_offsets are missing");
+  return true;
+}
+
+attn_status Parser::entry(Text name, Entry* entry) {
+  int64_t extent[ATTN_MAX_RANK], elements, bytes;
+  if (!entry_fields(entry, extent)) return complain_of(name, json.wrong());
+  if (entry->end < entry->begin) return complain_of(name, "data_offsets run backwards");
+  if (entry->end > data_bytes) return complain_of(name, "data_offsets pass the end of the file");
+  const attn_file_type type = static_cast<attn_file_type>(entry->type);
+  if (!array_size(type, entry->rank, extent, &elements, &bytes)) {
+    return complain_of(name, "the shape overflows");
+  }
+  if (bytes != entry->end - entry->begin) {
+    char text[320];
+    snprintf(text, sizeof text, "shape %s of %s takes %lld bytes, data_offsets span %lld",
+             Shape(entry->rank, extent).text(), attn_file_type_name(type),
+             static_cast<long long>(bytes), static_cast<long long>(entry->end - entry->begin));
+    return complain_of(name, text);
+  }
+  return ATTN_OK;
+}
+
+// Without `entries` only checks and counts; with them also fills, and decodes names in place.
+attn_status Parser::object(Entry* entries, int32_t* count) {
+  *count = 0;
+  bool metadata_seen = false;
+  if (!json.take('{')) return complain("the header is no object");
+  bool more = !json.take('}');
+  while (more) {
+    Text name;
+    if (!json.string(&name)) return complain(json.wrong());
+    if (!json.take(':')) return complain("':' is expected");
+    if (name.is("__metadata__")) {
+      if (metadata_seen) return complain("__metadata__ is given twice");
+      metadata_seen = true;
+      if (!skip_metadata(&json)) return complain(json.wrong());
+    } else {
+      if (*count == kMaxTensors) return complain("there are more than 1,000,000 tensors");
+      Entry found = {};
+      const attn_status status = entry(name, &found);
+      if (status != ATTN_OK) return status;
+      if (entries != nullptr) {
+        const size_t length = decode_escapes(name);
+        const char* wrong = name_complaint(name.begin, length);
+        if (wrong != nullptr) return complain_of({name.begin, length}, wrong);
+        name.begin[length] = '\0';
+        found.name = name.begin;
+        entries[*count] = found;
+      }
+      ++*count;
+    }
+    if (json.take('}')) break;
+    if (!json.take(',')) return complain("',' or '}' is expected");
+  }
+  return json.at_end() ? ATTN_OK : complain("the header goes on after its object");
+}
+
+// Every byte of the data belongs to exactly one tensor, but tensors without bytes may lie anywhere.
+attn_status check_cover(attn_context* context, attn_weights* weights, int64_t data_bytes) {
+  std::sort(weights->entries, weights->entries + weights->count,
+            [](const Entry& a, const Entry& b) {
+              return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+            });
+  int64_t covered = 0;
+  for (int32_t k = 0; k < weights->count; ++k) {
+    const Entry& entry = weights->entries[k];
+    if (entry.begin == entry.end) continue;
+    if (entry.begin != covered) {
+      return attn_fail(context, ATTN_BAD_FILE, "%s: tensor %s: %s", weights->source.label,
+                       Quoted(entry.name).text(),
+                       entry.begin < covered ? "its data overlaps another tensor's"
+                                             : "there is a hole before its data");
+    }
+    covered = entry.end;
+  }
+  if (covered == data_bytes) return ATTN_OK;
+  return attn_fail(context, ATTN_BAD_FILE, "%s: the last %lld bytes belong to no tensor",
+                   weights->source.label, static_cast<long long>(data_bytes - covered));
+}
+
+attn_status check_names(attn_context* context, attn_weights* weights) {
+  std::sort(weights->entries, weights->entries + weights->count,
+            [](const Entry& a, const Entry& b) { return strcmp(a.name, b.name) < 0; });
+  for (int32_t k = 1; k < weights->count; ++k) {
+    if (strcmp(weights->entries[k - 1].name, weights->entries[k].name) != 0) continue;
+    return attn_fail(context, ATTN_BAD_FILE, "%s: tensor %s is given twice", weights->source.label,
+                     Quoted(weights->entries[k].name).text());
+  }
+  return ATTN_OK;
+}
+
+attn_status read_header(attn_context* context, attn_weights* weights) {
+  const Source& source = weights->source;
+  uint8_t start[8];
+  if (source.size < 8) {
+    return attn_fail(context, ATTN_BAD_FILE, "%s: is no safetensors file: it has %lld bytes",
+                     source.label, static_cast<long long>(source.size));
+  }
+  attn_status status = read_at(context, source, 0, start, 8);
+  if (status != ATTN_OK) return status;
+  uint64_t length = 0;
+  for (int k = 7; k >= 0; --k) length = length << 8 | start[k];
+  if (length > static_cast<uint64_t>(source.size - 8)) {
+    return attn_fail(context, ATTN_BAD_FILE, "%s: the header takes %llu bytes, the file has %lld",
+                     source.label, static_cast<unsigned long long>(length),
+                     static_cast<long long>(source.size - 8));
+  }
+  if (length > static_cast<uint64_t>(kMaxHeader)) {
+    return attn_fail(context, ATTN_BAD_FILE, "%s: the header exceeds 100 MB", source.label);
+  }
+  weights->header_bytes = static_cast<int64_t>(length);
+  weights->header = static_cast<char*>(exact_allocate(context, length));
+  if (weights->header == nullptr) return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+  status = read_at(context, source, 8, weights->header, weights->header_bytes);
+  if (status != ATTN_OK) return status;
+  if (!valid_utf8(weights->header, weights->header_bytes)) {
+    return attn_fail(context, ATTN_BAD_FILE, "%s: the header is not UTF-8", source.label);
+  }
+
+  const int64_t data_bytes = source.size - 8 - weights->header_bytes;
+  char* end = weights->header + weights->header_bytes;
+  int32_t count;
+  status = Parser{context, weights, data_bytes, {weights->header, end}}.object(nullptr, &count);
+  if (status != ATTN_OK) return status;
+  const int64_t table_bytes = count * static_cast<int64_t>(sizeof(Entry));
+  if (table_bytes > data_bytes + kSpare / 2) {
+    return attn_fail(context, ATTN_BAD_FILE, "%s: %d tensors are too many for a file of %lld bytes",
+                     source.label, count, static_cast<long long>(source.size));
+  }
+  weights->entries = static_cast<Entry*>(exact_allocate(context, static_cast<size_t>(table_bytes)));
+  if (weights->entries == nullptr) return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+  Parser filler{context, weights, data_bytes, {weights->header, end}};
+  status = filler.object(weights->entries, &weights->count);
+  if (status == ATTN_OK) status = check_cover(context, weights, data_bytes);
+  return status == ATTN_OK ? check_names(context, weights) : status;
+}
+
+attn_status open_weights(attn_context* context, Source source, attn_weights** result) {
+  attn_weights* weights = static_cast<attn_weights*>(exact_allocate(context, sizeof(attn_weights)));
+  if (weights == nullptr) {
+    close_source(&source);
+    return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+  }
+  *weights = attn_weights{source, nullptr, 0, nullptr, 0};
+  const attn_status status = read_header(context, weights);
+  if (status != ATTN_OK) {
+    attn_weights_close(weights);
+    return status;
+  }
+  *result = weights;
+  return ATTN_OK;
+}
+
+}  // namespace
+}  // namespace attn::rt
+
+using namespace attn::rt;
+
+attn_status attn_weights_open(attn_context* context, const char* path, attn_weights** weights) {
+  *weights = nullptr;
+  Source source;
+  const attn_status status = open_source(context, path, &source);
+  return status == ATTN_OK ? open_weights(context, source, weights) : status;
+}
+
+attn_status attn_weights_parse(attn_context* context, const char* label, const void* bytes,
+                               int64_t size, attn_weights** weights) {
+  *weights = nullptr;
+  return open_weights(context, memory_source(label, bytes, size), weights);
+}
+
+void attn_weights_close(attn_weights* weights) {
+  if (weights == nullptr) return;
+  close_source(&weights->source);
+  attn_free(nullptr, weights->header);
+  attn_free(nullptr, weights->entries);
+  attn_free(nullptr, weights);
+}
+
+int32_t attn_weights_count(const attn_weights* weights) { return weights->count; }
+
+attn_weight attn_weights_at(const attn_weights* weights, int32_t index) {
+  const Entry& entry = weights->entries[index];
+  attn_weight weight = {};
+  weight.name = entry.name;
+  weight.type = static_cast<attn_file_type>(entry.type);
+  weight.bytes = entry.end - entry.begin;
+  JsonReader json(weights->header + entry.shape_at, weights->header + weights->header_bytes);
+  int count;
+  read_list(&json, weight.extent, ATTN_MAX_RANK, &count);
+  weight.rank = entry.rank;
+  return weight;
+}
+
+int32_t attn_weights_find(const attn_weights* weights, const char* name) {
+  int32_t low = 0, high = weights->count;
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+    const int order = strcmp(weights->entries[middle].name, name);
+    if (order == 0) return middle;
+    if (order < 0) low = middle + 1;
+    if (order > 0) high = middle;
+  }
+  return -1;
+}
+
+attn_status attn_weights_read(attn_context* context, const attn_weights* weights, int32_t index,
+                              void* destination) {
+  const Entry& entry = weights->entries[index];
+  const int64_t bytes = entry.end - entry.begin;
+  const attn_status status = read_at(context, weights->source,
+                                     8 + weights->header_bytes + entry.begin, destination, bytes);
+  if (status != ATTN_OK || entry.type != ATTN_FILE_BOOL) return status;
+  for (int64_t k = 0; k < bytes; ++k) {
+    if (static_cast<const uint8_t*>(destination)[k] > 1) {
+      return attn_fail(context, ATTN_BAD_FILE, "%s: tensor %s: a bool is neither 0 nor 1",
+                       weights->source.label, Quoted(entry.name).text());
+    }
+  }
+  return ATTN_OK;
+}
+
+attn_status attn_weights_load(attn_context* context, const attn_weights* weights, int32_t index,
+                              attn_array* array) {
+  const attn_weight weight = attn_weights_at(weights, index);
+  *array = attn_array{};
+  array->type = weight.type;
+  array->rank = weight.rank;
+  memcpy(array->extent, weight.extent, sizeof array->extent);
+  array->count = weight.bytes / attn_file_type_size(weight.type);
+  array->data = exact_allocate(context, static_cast<size_t>(weight.bytes));
+  const attn_status status = array->data != nullptr
+                                 ? attn_weights_read(context, weights, index, array->data)
+                                 : attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+  if (status != ATTN_OK) attn_array_free(array);
+  return status;
+}
