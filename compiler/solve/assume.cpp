@@ -1,0 +1,184 @@
+// Simplification under assumptions: what is known decides selects, conditions, min, max and
+// quotients. Used wherever a body moves.
+#include <algorithm>
+#include <unordered_map>
+
+#include "compiler/ir/operation.h"
+#include "compiler/solve/linear.h"
+#include "compiler/solve/prove.h"
+
+namespace attn::solve {
+
+using ir::Conditions;
+using ir::Expr;
+using ir::Kind;
+using ir::Poly;
+
+namespace {
+
+bool is_call(const Expr& e, std::string_view name) {
+  return e.is(Kind::call) && e->operation->name == name;
+}
+
+// A literal or a size as a polynomial.
+std::optional<Poly> as_poly(const Expr& e) {
+  if (e.is(Kind::size)) return e->size;
+  if (e.is(Kind::literal) && e->number.is_integer) return Poly(e->number.integer);
+  return std::nullopt;
+}
+
+class Assumption {
+ public:
+  Assumption(const ir::Graph& g, const Conditions& known) : g_(g), system_(g) {
+    for (const Expr& k : known) system_.assume(k);
+  }
+
+  Expr simplify(const Expr& e) {
+    if (e.args().empty() || !is_open(e)) return e;
+    if (auto it = done_.find(&e.node()); it != done_.end()) return it->second.second;
+    Expr result = e.is(Kind::select)              ? of_select(e)
+                  : e.type() == ir::Type::boolean ? of_condition(e)
+                                                  : of_operation(e);
+    done_.emplace(&e.node(), std::pair(e, result));
+    return result;
+  }
+
+ private:
+  // Whether anything below could be decided.
+  bool is_open(const Expr& e) {
+    if (e.args().empty()) return false;
+    if (auto it = open_.find(&e.node()); it != open_.end()) return it->second.second;
+    bool open = e.is(Kind::select) || (e.type() == ir::Type::boolean && !e.is(Kind::read)) ||
+                (e.is(Kind::call) && e.type() == ir::Type::integer);
+    for (const Expr& a : e.args()) open = open || is_open(a);
+    open_.emplace(&e.node(), std::pair(e, open));
+    return open;
+  }
+
+  Expr of_select(const Expr& e) {
+    Expr condition = simplify(e.args()[0]);
+    if (condition.is_true()) return simplify(e.args()[1]);
+    if (condition.is_false()) return simplify(e.args()[2]);
+    Expr then = simplify_where(condition, e.args()[1]);
+    Expr otherwise = simplify_where(ir::negation(condition), e.args()[2]);
+    return ir::select(condition, then, otherwise);
+  }
+
+  Expr simplify_where(const Expr& condition, const Expr& e) {
+    if (!is_open(e)) return e;
+    System::Mark before = system_.mark();
+    system_.assume(condition);
+    std::unordered_map<const ir::Node*, std::pair<Expr, Expr>> outer;
+    outer.swap(done_);
+    Expr result = simplify(e);
+    done_.swap(outer);
+    system_.release(before);
+    return result;
+  }
+
+  Expr of_condition(const Expr& e) {
+    if (system_.proves(e)) return ir::truth(true);
+    if (system_.proves(ir::negation(e))) return ir::truth(false);
+    if (e.is(Kind::both)) return of_conjuncts(e.args());
+    return with_simple_arguments(e);
+  }
+
+  // A conjunct that the others imply is dropped.
+  Expr of_conjuncts(std::vector<Expr> parts) {
+    for (size_t k = 0; k < parts.size();) {
+      System::Mark before = system_.mark();
+      for (size_t j = 0; j < parts.size(); ++j)
+        if (j != k) system_.assume(parts[j]);
+      bool implied = system_.proves(parts[k]);
+      system_.release(before);
+      if (implied)
+        parts.erase(parts.begin() + static_cast<ptrdiff_t>(k));
+      else
+        ++k;
+    }
+    for (Expr& part : parts) part = simplify(part);
+    return ir::all_of(std::move(parts));
+  }
+
+  Expr with_simple_arguments(const Expr& e) {
+    std::vector<Expr> args;
+    bool changed = false;
+    for (const Expr& a : e.args()) {
+      args.push_back(simplify(a));
+      changed = changed || &args.back().node() != &a.node();
+    }
+    return changed ? ir::rebuild(e, std::move(args)) : e;
+  }
+
+  Expr of_operation(const Expr& old) {
+    Expr e = with_simple_arguments(old);
+    if (!e.is(Kind::call) || e.type() != ir::Type::integer) return e;
+    const auto& x = e.args();
+    auto at_most = [&](const Expr& a, const Expr& b) {
+      return system_.proves(ir::at_least_zero(b - a));
+    };
+    if (is_call(e, "min")) return at_most(x[0], x[1]) ? x[0] : at_most(x[1], x[0]) ? x[1] : e;
+    if (is_call(e, "max")) return at_most(x[0], x[1]) ? x[1] : at_most(x[1], x[0]) ? x[0] : e;
+    if (is_call(e, "abs")) return at_most(0, x[0]) ? x[0] : at_most(x[0], 0) ? -x[0] : e;
+    if (is_call(e, "//") || is_call(e, "%")) return of_division(e);
+    return e;
+  }
+
+  // (c*q + r) // c is q + r // c, and q where 0 <= r < c is known; likewise for %.
+  Expr of_division(const Expr& e) {
+    const Expr &value = e.args()[0], &divisor = e.args()[1];
+    auto c = as_poly(divisor);
+    if (!c || !system_.sizes().nonnegative(g_.expand(*c) - Poly(1))) return e;
+    Expr quotient = 0, rest = 0;
+    std::vector<Expr> terms = value.is(Kind::add) ? value.args() : std::vector<Expr>{value};
+    for (const Expr& t : terms) {
+      auto part = divide_term(t, *c);
+      (part ? quotient : rest) = part ? quotient + *part : rest + t;
+    }
+    bool small = system_.proves(ir::at_least_zero(rest)) &&
+                 system_.proves(ir::at_least_zero(divisor - 1 - rest));
+    bool is_quotient = e->operation->name == "//";
+    if (small) return is_quotient ? quotient : rest;
+    if (quotient.is_zero()) return e;
+    Expr left = ir::call(*e->operation, {rest, divisor});
+    return is_quotient ? quotient + left : left;
+  }
+
+  std::optional<Expr> divide_term(const Expr& t, const Poly& c) const {
+    Poly sizes(1);
+    std::vector<Expr> others;
+    for (const Expr& f : t.is(Kind::multiply) ? t.args() : std::vector<Expr>{t}) {
+      if (auto p = as_poly(f))
+        sizes = sizes * *p;
+      else
+        others.push_back(f);
+    }
+    auto q = ir::divide(sizes, c);
+    if (!whole(q)) q = ir::divide(g_.expand(sizes), g_.expand(c));
+    if (!whole(q)) return std::nullopt;
+    others.push_back(ir::size_value(*q));
+    return ir::multiply(std::move(others));
+  }
+  static bool whole(const std::optional<Poly>& p) {
+    return p && std::all_of(p->terms().begin(), p->terms().end(),
+                            [](const auto& t) { return t.second.is_integer(); });
+  }
+
+  const ir::Graph& g_;
+  System system_;
+  // By node; the expression is held so that no address is used twice.
+  std::unordered_map<const ir::Node*, std::pair<Expr, Expr>> done_;
+  std::unordered_map<const ir::Node*, std::pair<Expr, bool>> open_;
+};
+
+}  // namespace
+
+Expr assume(const ir::Graph& g, const Expr& e, const Conditions& known) {
+  try {
+    return Assumption(g, known).simplify(e);
+  } catch (const LimitError&) {
+    return e;
+  }
+}
+
+}  // namespace attn::solve

@@ -1,0 +1,390 @@
+#include "compiler/solve/linear.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/ir/operation.h"
+
+namespace attn::solve {
+
+using ir::Expr;
+using ir::Kind;
+using ir::Poly;
+using ir::Rational;
+
+namespace {
+
+constexpr int kMostSteps = 8;    // facts combined in one proof
+constexpr int kMostNodes = 200;  // of the search, so that a failure is cheap
+constexpr int kMostCases = 5;    // nested case distinctions
+
+bool is_zero(const Poly& p) { return p.terms().empty(); }
+
+void insert(Linear& l, int unknown, const Poly& coefficient) {
+  auto it = std::lower_bound(l.terms.begin(), l.terms.end(), unknown,
+                             [](const auto& t, int u) { return t.first < u; });
+  if (it == l.terms.end() || it->first != unknown) {
+    if (!is_zero(coefficient)) l.terms.insert(it, {unknown, coefficient});
+    return;
+  }
+  it->second = it->second + coefficient;
+  if (is_zero(it->second)) l.terms.erase(it);
+}
+
+Poly coefficient_of(const Linear& l, int unknown) {
+  for (const auto& [u, c] : l.terms)
+    if (u == unknown) return c;
+  return {};
+}
+
+bool whole(const Poly& p) {
+  return std::all_of(p.terms().begin(), p.terms().end(),
+                     [](const auto& t) { return t.second.is_integer(); });
+}
+
+// 2*i - 3 >= 0 is 2*i - 4 >= 0 for whole numbers: the constant is lowered to a multiple of the
+// greatest common divisor of everything else.
+void tighten(Linear& l) {
+  int64_t divisor = 0, constant = 0;
+  auto take = [&](const Poly& p, bool is_constant) {
+    for (const auto& [m, c] : p.terms()) {
+      if (is_constant && m.empty())
+        constant = c.num;
+      else
+        divisor = std::gcd(divisor, c.num);
+    }
+    return whole(p);
+  };
+  if (!take(l.constant, true)) return;
+  for (const auto& t : l.terms)
+    if (!take(t.second, false)) return;
+  if (divisor <= 1) return;
+  int64_t over = ((constant % divisor) + divisor) % divisor;
+  if (over) l.constant = l.constant - Poly(over);
+}
+
+Linear minus(const Linear& a) { return scale(a, Poly(-1)); }
+
+}  // namespace
+
+Linear operator+(const Linear& a, const Linear& b) {
+  Linear r = a;
+  for (const auto& [u, c] : b.terms) insert(r, u, c);
+  r.constant = r.constant + b.constant;
+  return r;
+}
+
+Linear operator-(const Linear& a, const Linear& b) { return a + minus(b); }
+
+Linear scale(const Linear& a, const Poly& factor) {
+  Linear r;
+  if (is_zero(factor)) return r;
+  for (const auto& [u, c] : a.terms) r.terms.push_back({u, c * factor});
+  r.constant = a.constant * factor;
+  return r;
+}
+
+int System::unknown(const Expr& term, bool& fresh) {
+  for (size_t k = 0; k < unknowns_.size(); ++k) {
+    if (unknowns_[k].term->hash == term->hash && unknowns_[k].term == term) {
+      fresh = false;
+      return static_cast<int>(k);
+    }
+  }
+  unknowns_.push_back({term, {}});
+  fresh = true;
+  return static_cast<int>(unknowns_.size()) - 1;
+}
+
+Linear System::linear(const Expr& e) {
+  switch (e.kind()) {
+    case Kind::literal:
+      return {{}, Poly(e->number.integer)};
+    case Kind::size:
+      return {{}, g_.expand(e->size)};
+    case Kind::add: {
+      Linear sum;
+      for (const Expr& t : e.args()) sum = sum + linear(t);
+      return sum;
+    }
+    case Kind::multiply:
+      return of_product(e);
+    case Kind::call:
+      return of_call(e);
+    default:
+      break;
+  }
+  std::vector<Case> cases;
+  if (e.is(Kind::select)) {
+    // Unknowns of the arguments are numbered first: proofs eliminate the latest first.
+    cases = {{{}, linear(e.args()[1])}, {{}, linear(e.args()[2])}};
+    for (const Expr& c : ir::conjuncts(e.args()[0]))
+      if (c.is(Kind::at_least_zero)) cases[0].when.push_back(linear(c.args()[0]));
+    for (const Expr& c : ir::conjuncts(ir::negation(e.args()[0])))
+      if (c.is(Kind::at_least_zero)) cases[1].when.push_back(linear(c.args()[0]));
+  }
+  bool fresh;
+  int id = unknown(e, fresh);
+  Linear self{{{id, Poly(1)}}, {}};
+  if (!fresh) return self;
+  if (e.is(Kind::index)) {
+    Poly extent = g_.expand(g_[e->index].extent);
+    sizes_.nonempty(extent);
+    definitions_.push_back(self);
+    definitions_.push_back({{{id, Poly(-1)}}, extent - Poly(1)});
+  } else if (e.is(Kind::read)) {
+    bound_read(e, id);
+  } else if (e.is(Kind::power) && e.args()[0].is(Kind::index) && e.args()[1].is_literal(2)) {
+    Linear i = linear(e.args()[0]);  // 0 <= i * i <= (extent - 1) * i
+    definitions_.push_back(self);
+    Poly extent = g_.expand(g_[e.args()[0]->index].extent);
+    definitions_.push_back(scale(i, extent - Poly(1)) - self);
+  } else if (!cases.empty()) {
+    unknowns_[id].cases = std::move(cases);
+  }
+  return self;
+}
+
+// What an argmax found is one of the places it looked at, or 0.
+void System::bound_read(const Expr& e, int id) {
+  if (e.type() != ir::Type::integer) return;
+  const ir::Definition* d = g_.definition_of(e->tensor);
+  if (!d || d->combine != ir::Combine::argmax) return;
+  Poly extent = g_.expand(g_[d->reduced[0]].extent);
+  definitions_.push_back({{{id, Poly(1)}}, {}});
+  if (sizes_.nonnegative(extent - Poly(1)))
+    definitions_.push_back({{{id, Poly(-1)}}, extent - Poly(1)});
+}
+
+Linear System::of_product(const Expr& e) {
+  Linear product{{}, Poly(1)};
+  bool is_linear = true;
+  for (const Expr& f : e.args()) {
+    Linear l = linear(f);
+    if (l.terms.empty())
+      product = scale(product, l.constant);
+    else if (product.terms.empty())
+      product = scale(l, product.constant);
+    else
+      is_linear = false;
+  }
+  if (is_linear) return product;
+  // A product of unknowns counts as an unknown; of two indices, something is known about it.
+  ir::Scaled s = ir::split_coefficient(e);
+  if (s.coefficient.integer != 1) return scale(linear(s.rest), Poly(s.coefficient.integer));
+  bool fresh;
+  int id = unknown(e, fresh);
+  Linear self{{{id, Poly(1)}}, {}};
+  const auto& f = e.args();
+  if (fresh && f.size() == 2 && f[0].is(Kind::index) && f[1].is(Kind::index)) {
+    definitions_.push_back(self);
+    for (int k = 0; k < 2; ++k) {
+      Poly last = g_.expand(g_[f[k]->index].extent) - Poly(1);
+      definitions_.push_back(scale(linear(f[1 - k]), last) - self);
+    }
+  }
+  return self;
+}
+
+// e // c and e % c by q with c*q <= e <= c*q + c - 1, which holds for c >= 1 and every e.
+Linear System::of_division(const Expr& e, bool remainder) {
+  Linear value = linear(e.args()[0]), divisor = linear(e.args()[1]);
+  const Poly& c = divisor.constant;
+  bool fresh;
+  if (!divisor.terms.empty() || !sizes_.nonnegative(c - Poly(1)))
+    return {{{unknown(e, fresh), Poly(1)}}, {}};
+  static const ir::Operation kQuotient{.name = "q", .arity = 2, .typing = ir::Typing::integer};
+  Expr key = ir::call(kQuotient, {e.args()[0], ir::size_value(c)});
+  int id = unknown(key, fresh);
+  Linear q{{{id, Poly(1)}}, {}};
+  Linear rest = value - scale(q, c);
+  if (fresh) {
+    definitions_.push_back(rest);
+    definitions_.push_back(Linear{{}, c - Poly(1)} - rest);
+  }
+  return remainder ? rest : q;
+}
+
+Linear System::of_call(const Expr& e) {
+  std::string_view name = e->operation->name;
+  if (name == "//" || name == "%") return of_division(e, name == "%");
+  bool is_min = name == "min", is_max = name == "max", is_abs = name == "abs";
+  bool is_sign = name == "sign";
+  if (!is_min && !is_max && !is_abs && !is_sign) {
+    bool fresh;
+    return {{{unknown(e, fresh), Poly(1)}}, {}};
+  }
+  Linear a = linear(e.args()[0]);
+  Linear b = is_abs ? minus(a) : is_sign ? Linear{} : linear(e.args()[1]);
+  bool fresh;
+  int id = unknown(e, fresh);
+  Linear self{{{id, Poly(1)}}, {}};
+  if (!fresh) return self;
+  if (is_sign) {
+    definitions_.push_back(self + Linear{{}, Poly(1)});
+    definitions_.push_back(Linear{{}, Poly(1)} - self);
+    return self;
+  }
+  definitions_.push_back(is_min ? a - self : self - a);
+  definitions_.push_back(is_min ? b - self : self - b);
+  unknowns_[id].cases = {{{is_min ? b - a : a - b}, a}, {{is_min ? a - b : b - a}, b}};
+  return self;
+}
+
+void System::assume(const Expr& c) {
+  known_.push_back(c);
+  auto fact = [&](Linear l) {
+    tighten(l);
+    facts_.push_back(std::move(l));
+  };
+  if (c.is(Kind::at_least_zero)) {
+    fact(linear(c.args()[0]));
+  } else if (c.is(Kind::is_zero)) {
+    Linear l = linear(c.args()[0]);
+    fact(l);
+    fact(minus(l));
+  } else if (c.is(Kind::not_zero)) {
+    choices_.push_back({ir::at_least_zero(c.args()[0] - 1), ir::at_least_zero(-c.args()[0] - 1)});
+  } else if (c.is(Kind::either)) {
+    choices_.push_back(c.args());
+  } else if (c.is(Kind::both)) {
+    for (const Expr& part : c.args()) assume(part);
+  }
+}
+
+void System::release(Mark m) {
+  facts_.resize(m.facts);
+  known_.resize(m.known);
+  choices_.resize(m.choices);
+}
+
+bool System::nonnegative(const Linear& goal) {
+  budget_ = kMostNodes;
+  Linear tight = goal;
+  tighten(tight);
+  return by_cases(tight, kMostCases);
+}
+
+// The latest unknown of the goal that takes one of two values is replaced by each.
+bool System::by_cases(const Linear& goal, int depth) {
+  auto it = std::find_if(goal.terms.rbegin(), goal.terms.rend(),
+                         [&](const auto& t) { return !unknowns_[t.first].cases.empty(); });
+  if (it == goal.terms.rend() || depth == 0) return eliminate(goal, kMostSteps);
+  auto [id, coefficient] = *it;
+  Linear self{{{id, Poly(1)}}, {}};
+  Linear rest = goal - scale(self, coefficient);
+  for (const Case& c : std::vector<Case>(unknowns_[id].cases)) {
+    Mark before = mark();
+    facts_.push_back(self - c.value);
+    facts_.push_back(c.value - self);
+    facts_.insert(facts_.end(), c.when.begin(), c.when.end());
+    bool good = by_cases(rest + scale(c.value, coefficient), depth - 1);
+    release(before);
+    // A case that cannot happen needs no proof.
+    for (size_t k = 0; !good && k < c.when.size(); ++k)
+      good = eliminate(minus(c.when[k]) - Linear{{}, Poly(1)}, kMostSteps);
+    if (!good) return false;
+  }
+  return true;
+}
+
+// A goal is a sum of facts with factors that are at least 0. The latest unknown must be cancelled
+// by one of the facts in which it has the same sign; each is tried.
+bool System::eliminate(const Linear& goal, int depth) {
+  if (goal.terms.empty()) return sizes_.nonnegative(goal.constant);
+  if (depth == 0 || --budget_ < 0) return false;
+  int id = goal.terms.back().first;
+  for (const auto* facts : {&facts_, &definitions_}) {
+    for (size_t k = 0; k < facts->size(); ++k)
+      for (const auto& t : (*facts)[k].terms)
+        if (t.first == id && eliminate_with(goal, (*facts)[k], depth)) return true;
+  }
+  return false;
+}
+
+bool System::eliminate_with(const Linear& goal, const Linear& fact, int depth) {
+  auto [id, c] = goal.terms.back();
+  Poly a = coefficient_of(fact, id);
+  if (auto factor = c == a ? Poly(1) : ir::divide(c, a); factor && whole(*factor))
+    return sizes_.nonnegative(*factor) && eliminate(goal - scale(fact, *factor), depth - 1);
+  // a * goal >= 1 - a is enough, because the goal is a whole number and a >= 1.
+  int sign = sizes_.nonnegative(c) ? 1 : sizes_.nonnegative(c * Poly(-1)) ? -1 : 0;
+  if (sign == 0) return false;
+  Poly size = a * Poly(sign);
+  if (!sizes_.nonnegative(size - Poly(1))) return false;
+  Linear next = scale(goal, size) - scale(fact, c * Poly(sign));
+  next.constant = next.constant + size - Poly(1);
+  return eliminate(next, depth - 1);
+}
+
+bool System::proves(const Expr& condition) {
+  return proves_directly(condition) || proves_by_choice(condition, 0);
+}
+
+bool System::proves_directly(const Expr& c) {
+  if (c.is_true()) return true;
+  for (const Expr& k : known_)
+    if (k->hash == c->hash && k == c) return true;
+  switch (c.kind()) {
+    case Kind::at_least_zero:
+      return nonnegative(linear(c.args()[0]));
+    case Kind::is_zero: {
+      Linear l = linear(c.args()[0]);
+      return nonnegative(l) && nonnegative(minus(l));
+    }
+    case Kind::not_zero: {
+      Linear l = linear(c.args()[0]), one{{}, Poly(1)};
+      return nonnegative(l - one) || nonnegative(minus(l) - one);
+    }
+    case Kind::both:
+      return std::all_of(c.args().begin(), c.args().end(),
+                         [&](const Expr& part) { return proves_directly(part); });
+    case Kind::either: {
+      for (const Expr& part : c.args()) {
+        Mark before = mark();
+        for (const Expr& other : c.args())
+          if (!(other == part)) assume(ir::negation(other));
+        bool good = proves_directly(part);
+        release(before);
+        if (good) return true;
+      }
+      return false;
+    }
+    case Kind::at_most:
+      return std::any_of(known_.begin(), known_.end(),
+                         [&](const Expr& k) { return k.is(Kind::less) && k.args() == c.args(); });
+    case Kind::negation: {  // of a comparison of reals: a < b excludes b < a, b <= a and a == b
+      const Expr& n = c.args()[0];
+      if (!n.is(Kind::less) && !n.is(Kind::at_most) && !n.is(Kind::equal)) return false;
+      return std::any_of(known_.begin(), known_.end(), [&](const Expr& k) {
+        if (!k.is(Kind::less) && !k.is(Kind::at_most)) return false;
+        bool turned = n.args()[0] == k.args()[1] && n.args()[1] == k.args()[0];
+        if (k.is(Kind::less)) return turned || (n.is(Kind::equal) && n.args() == k.args());
+        return n.is(Kind::less) && turned;
+      });
+    }
+    default:
+      return false;
+  }
+}
+
+// Where one of several conditions is known to hold, the goal must follow from each of them.
+bool System::proves_by_choice(const Expr& condition, size_t first) {
+  constexpr size_t kMostChoices = 3;
+  for (size_t k = first; k < std::min(choices_.size(), kMostChoices); ++k) {
+    std::vector<Expr> alternatives = choices_[k];
+    bool good = true;
+    for (const Expr& a : alternatives) {
+      if (proves_directly(ir::negation(a))) continue;
+      Mark before = mark();
+      assume(a);
+      good = proves_directly(condition) || proves_by_choice(condition, k + 1);
+      release(before);
+      if (!good) break;
+    }
+    if (good) return true;
+  }
+  return false;
+}
+
+}  // namespace attn::solve
