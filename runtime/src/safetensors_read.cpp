@@ -19,6 +19,7 @@ const TypeName kTypeNames[13] = {
 
 const char* name_complaint(const char* name, size_t length) {
   if (length == 0) return "a name is empty";
+  if (length == 12 && memcmp(name, "__metadata__", 12) == 0) return "the name is reserved";
   if (length > kMaxNameBytes) return "a name exceeds 1024 bytes";
   if (!valid_utf8(name, static_cast<int64_t>(length))) return "a name is not UTF-8";
   for (size_t k = 0; k < length; ++k) {

@@ -86,7 +86,6 @@ attn_status check(attn_context* context, const char* path, const Plan& plan) {
     const char* wrong = name_complaint(name, strlen(name));
     const attn_tensor& tensor = plan.tensors[k];
     const int64_t elements = attn_element_count(&tensor);
-    if (wrong == nullptr && strcmp(name, "__metadata__") == 0) wrong = "the name is reserved";
     if (wrong == nullptr && elements < 0) wrong = "its type or shape is not valid";
     if (wrong == nullptr && elements > 0 && tensor.data == nullptr) wrong = "its data is null";
     if (wrong == nullptr && __builtin_add_overflow(total, tensor_bytes(tensor), &total)) {

@@ -1,0 +1,69 @@
+/* Initialisation, optimiser steps, and the weights of a whole model. */
+#ifndef ATTN_TRAIN_H
+#define ATTN_TRAIN_H
+
+#include <attn/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Fills `tensor` as `argument` says. Element i depends on the seed, the argument's name and i only:
+ * not on the order of calls, the other parameters, or the number of threads.
+ *   normal      mean init_a, deviation init_b
+ *   uniform     from init_a to init_b
+ *   xavier      uniform within +-sqrt(6 / (fan_in + fan_out)); fan_in is the product of the extents
+ *               in fan_in_mask, fan_out that of the others
+ *   orthogonal  as a matrix of kept by reduced extents, orthonormal rows or columns, the fewer */
+attn_status attn_initialise(attn_context* context, const attn_argument* argument,
+                            const attn_tensor* tensor, uint64_t seed);
+attn_status attn_initialise_model(attn_context* context, const attn_model* model,
+                                  const attn_tensor* params, uint64_t seed);
+
+/* The steps update parameters of real types in place. Entry k of each array belongs together; a
+ * gradient with null data leaves its parameter as it is. The caller owns the state: zeroed tensors
+ * of the parameters' extents, f64 for f64 and f32 for every other type (attn_state_type). */
+attn_type attn_state_type(attn_type parameter);
+
+/* v = momentum * v + g + weight_decay * p;  p = p - rate * v.  Without momentum `velocity` may be
+ * null. */
+typedef struct attn_sgd {
+  double rate, momentum, weight_decay;
+} attn_sgd;
+attn_status attn_sgd_step(attn_context* context, const attn_sgd* options, int32_t count,
+                          const attn_tensor* params, const attn_tensor* gradients,
+                          const attn_tensor* velocity);
+
+/* Adam (Kingma and Ba, 2015), with the weight decay of AdamW. `step` counts from 1. */
+typedef struct attn_adam {
+  double rate, beta1, beta2, epsilon, weight_decay;
+} attn_adam;
+#define ATTN_ADAM_DEFAULTS \
+  { 1e-3, 0.9, 0.999, 1e-8, 0.0 }
+attn_status attn_adam_step(attn_context* context, const attn_adam* options, int64_t step,
+                           int32_t count, const attn_tensor* params, const attn_tensor* gradients,
+                           const attn_tensor* first, const attn_tensor* second);
+
+/* The Euclidean norm over all elements of all tensors, summed in double in a fixed order. Tensors
+ * without data count as zero. */
+double attn_gradient_norm(attn_context* context, int32_t count, const attn_tensor* gradients);
+/* Multiplies every element; for clipping: factor = limit / norm where norm > limit. */
+attn_status attn_scale(attn_context* context, int32_t count, const attn_tensor* tensors,
+                       double factor);
+
+/* Writes every parameter under its weight_name. */
+attn_status attn_model_save(attn_context* context, const attn_model* model,
+                            const attn_tensor* params, const char* path);
+/* Reads every parameter. `params` have their extents and memory. Type and shape must agree, and no
+ * tensor be left over: the message lists all differences. On failure no parameter has changed. */
+attn_status attn_model_load(attn_context* context, const attn_model* model,
+                            const attn_tensor* params, const char* path);
+/* Reads the extents of the parameters from the file (type, rank and extents; no data). Names and
+ * types are compared as above; whether the extents fit is for attn_model.read_sizes to say. */
+attn_status attn_model_load_shapes(attn_context* context, const attn_model* model,
+                                   attn_tensor* params, const char* path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
