@@ -1,6 +1,7 @@
 // The schedule of contractions, in Halide terms only:
 //
-//   C[batch, m, n] = epilogue(sum over terms t, k < K_t:  left_t(batch, m, k) * right_t(batch, k, n))
+//   C[batch, m, n] = epilogue(sum over terms t, k < K_t:  left_t(batch, m, k) * right_t(batch, k,
+//   n))
 //
 // batch, m, n and k are linear indices, each of a group of dimensions in row-major order (the last
 // dimension of the group runs fastest). Every extent may be a run-time Expr, and may be 0.
@@ -30,8 +31,8 @@ struct Factor {
 };
 
 struct ContractionTerm {
-  Factor left;   // over (batch, m, k)
-  Factor right;  // over (batch, n, k): the same order of arguments, n in the place of m
+  Factor left;           // over (batch, m, k)
+  Factor right;          // over (batch, n, k): the same order of arguments, n in the place of m
   Halide::Expr reduced;  // K of this term
 };
 

@@ -17,9 +17,9 @@ constexpr std::array<Level, 3> kLevels = {Level::kV4, Level::kV3, Level::kV2};  
 struct TargetInfo {
   Level level = Level::kV2;
   int vector_bytes = 16;
-  int registers = 16;           // vector registers
-  int l1_bytes = 32 << 10;      // data, per core
-  int l2_bytes = 256 << 10;     // per core; the smallest that is common on the level
+  int registers = 16;        // vector registers
+  int l1_bytes = 32 << 10;   // data, per core
+  int l2_bytes = 256 << 10;  // per core; the smallest that is common on the level
 
   // Lanes of a vector of this type.
   int lanes(const Halide::Type& type) const { return vector_bytes / type.bytes(); }

@@ -1,0 +1,541 @@
+// Three strategies, chosen at run time where extents do not settle it at compile time; each is one
+// update of the output over its own blocks, switched on by a condition that empties its loops:
+//
+//   blocked  packed panels of both factors, register tiles, blocks of C in the second-level cache;
+//   split    the same with the reduction cut into parts that are summed at the end (small C, long
+//   K); direct   up to four rows: the right factor is read once and never packed.
+//
+// Panels and blocks are `undef` and one update over an explicit domain, so that nothing outside the
+// operands is ever read; tails repeat the last row or column and are cut off by the store.
+#include "compiler/lower/contraction_schedule.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "compiler/base/check.h"
+
+namespace attn::lower {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::RVar;
+using Halide::Stage;
+using Halide::TailStrategy;
+using Halide::Type;
+using Halide::Var;
+
+namespace {
+
+using Group = OutputDim::Group;
+
+constexpr int kDirectRows = 4;
+constexpr int kMaxSplits = 32;
+constexpr int kMinSplitLength = 2048;  // of the reduction, in one part
+constexpr int kSplitArea = 1 << 20;    // C has at most this many elements when split
+
+Expr blocks_of(const Expr& extent, int size) { return (extent + (size - 1)) / size; }
+
+// What is known of an extent: its value, or -1.
+int64_t constant(const Expr& extent) {
+  auto value = Halide::Internal::as_const_int(Halide::Internal::simplify(extent));
+  return value ? *value : -1;
+}
+
+// The contraction after the choice of which output group plays the rows, with linear extents.
+struct Problem {
+  std::string name;
+  std::vector<ContractionTerm> terms;
+  std::vector<OutputDim> output;
+  Halide::Type type;
+  std::function<Expr(const std::vector<Expr>&, Expr)> epilogue;
+  Expr batch = 1, rows = 1, columns = 1;
+  Expr run = 1;   // the last dimension of the column group
+  Expr runs = 1;  // columns / run
+  int lanes = 1;
+  TargetInfo target;
+};
+
+struct Tiles {
+  int rows, vectors;  // of the register tile
+  int block_rows, block_columns, block_reduced;
+};
+
+Expr extent_of(const std::vector<OutputDim>& dims, Group group) {
+  Expr product = 1;
+  for (const OutputDim& dim : dims) {
+    if (dim.group == group) product = product * dim.extent;
+  }
+  return Halide::Internal::simplify(product);
+}
+
+Tiles tiles_for(const TargetInfo& target, int bytes) {
+  Tiles tiles{};
+  if (target.level == Level::kV4) {
+    tiles = {12, 2, 96, 512, 256};
+  } else if (target.level == Level::kV3) {
+    tiles = {6, 2, 96, 512, 256};
+  } else {
+    tiles = {4, 2, 64, 256, 256};
+  }
+  if (bytes > 4) {
+    tiles.block_columns /= 2;
+    tiles.block_reduced /= 2;
+  }
+  return tiles;
+}
+
+class Scheduler {
+ public:
+  explicit Scheduler(Problem problem)
+      : problem_(std::move(problem)),
+        tiles_(tiles_for(problem_.target, problem_.type.bytes())),
+        out_(problem_.name) {}
+  Func schedule(bool with_split, bool with_direct);
+
+ private:
+  // One strategy's loops over the output: lo and hi walk a block's columns, see `open`.
+  struct Loops {
+    RDom domain;
+    Expr row, column;  // within the block
+    Expr row_block, column_block, batch;
+    std::vector<Expr> place;
+    RVar batch_loop() const { return domain[5]; }
+    RVar row_loop() const { return domain[4]; }
+    RVar column_loop() const { return domain[3]; }
+    RVar row_in_block() const { return domain[2]; }
+  };
+  struct Panels {
+    Func left, right;
+    Expr reduced;
+  };
+
+  Loops open(const Expr& condition, int block_rows, int block_columns);
+  Stage store(const Loops& loops, const Expr& sum);
+  Func pack(const char* name, const Factor& factor, const Expr& extent, const Expr& reduced,
+            int width);
+  Func block(const Loops& loops, const std::vector<Panels>& panels, const Expr& splits,
+             bool packs_inside);
+  std::vector<Panels> pack_terms();
+  void blocked(const Expr& condition);
+  void split(const Expr& condition);
+  void direct(const Expr& condition);
+  Func direct_columns(const ContractionTerm& term);
+  Func direct_dots(const ContractionTerm& term);
+  Expr convert(const Expr& value) const { return Halide::cast(problem_.type, value); }
+  Expr row_or_last(const Expr& row) const { return min(row, problem_.rows - 1); }
+
+  Problem problem_;
+  Tiles tiles_;
+  Func out_;
+  Var x_{"x"}, y_{"y"}, k_{"k"}, tile_{"tile"}, panel_{"panel"}, chunk_{"chunk"}, part_{"part"};
+  Var row_block_{"row_block"}, column_block_{"column_block"}, batch_{"batch"}, lane_{"lane"};
+};
+
+Expr splits_of(const Problem& problem) {
+  Expr length = 0;
+  for (const ContractionTerm& term : problem.terms) length = max(length, term.reduced);
+  return clamp(length / kMinSplitLength, 1, kMaxSplits);
+}
+
+// Whether a long reduction of few results is worth cutting.
+Expr split_condition(const Problem& problem) {
+  Expr length = 0;
+  for (const ContractionTerm& term : problem.terms) length = max(length, term.reduced);
+  Expr area = problem.rows * min(problem.columns, kSplitArea);
+  Expr wide = max(problem.rows, problem.columns);
+  return length >= 4 * kMinSplitLength && problem.rows <= kSplitArea && area <= kSplitArea &&
+         length / 8 >= wide && (problem.rows > kDirectRows || problem.columns <= 64);
+}
+
+Func Scheduler::schedule(bool with_split, bool with_direct) {
+  std::vector<Var> vars;
+  for (size_t i = 0; i < problem_.output.size(); ++i) vars.emplace_back("d" + std::to_string(i));
+  std::vector<Expr> place(vars.begin(), vars.end());
+  Type stored = problem_.epilogue(place, Halide::cast(problem_.type, 0)).type();
+  std::reverse(vars.begin(), vars.end());
+  out_(vars) = Halide::undef(stored);
+
+  Expr taken = Halide::Internal::const_false();
+  auto add = [&](bool wanted, const Expr& condition, void (Scheduler::*strategy)(const Expr&)) {
+    if (!wanted) return;
+    Expr own = Halide::Internal::simplify(condition && !taken);
+    if (Halide::Internal::is_const_zero(own)) return;
+    (this->*strategy)(own);
+    taken = taken || condition;
+  };
+  add(with_split, split_condition(problem_), &Scheduler::split);
+  add(with_direct, problem_.rows <= kDirectRows, &Scheduler::direct);
+  add(true, Halide::Internal::const_true(), &Scheduler::blocked);
+
+  // Halide's dimension 0 is the innermost.
+  Expr stride = 1;
+  for (size_t i = 0; i < problem_.output.size(); ++i) {
+    const Expr& extent = problem_.output[problem_.output.size() - 1 - i].extent;
+    auto dim = out_.output_buffer().dim(static_cast<int>(i));
+    dim.set_bounds(0, extent);
+    dim.set_stride(Halide::Internal::simplify(stride));
+    stride = stride * extent;
+  }
+  return out_;
+}
+
+// The loops over blocks, and in a block over rows, over runs of neighbouring columns (`hi`) and
+// along a run (`lo`). With one dimension of columns there is one run, cut at the block's ends.
+Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int block_columns) {
+  const Problem& p = problem_;
+  const bool one_run = constant(p.runs) == 1;
+  Expr on = condition && p.rows > 0 && p.columns > 0;
+  Expr lo_extent = one_run ? Expr(block_columns) : p.run;
+  Expr hi_extent = one_run ? Expr(1) : (block_columns - 1) / max(p.run, 1) + 2;
+  Halide::Region ranges = {{0, lo_extent},
+                                               {0, hi_extent},
+                                               {0, block_rows},
+                                               {0, blocks_of(p.columns, block_columns)},
+                                               {0, blocks_of(p.rows, block_rows)},
+                                               {0, select(on, p.batch, 0)}};
+  Loops loops;
+  RDom domain(ranges, "o");
+  Expr first = domain[3] * block_columns;
+  Expr lo = domain[0], hi = 0, column = domain[0];
+  if (one_run) {
+    lo = first + domain[0];
+    domain.where(lo < p.columns);
+  } else {
+    hi = first / p.run + domain[1];
+    column = hi * p.run + lo - first;
+    domain.where(hi < p.runs);
+    domain.where(column >= 0);
+    domain.where(column < block_columns);
+  }
+  Expr row = domain[4] * block_rows + domain[2];
+  domain.where(row < p.rows);
+
+  loops.domain = domain;
+  loops.row = domain[2];
+  loops.column = column;
+  loops.row_block = domain[4];
+  loops.column_block = domain[3];
+  loops.batch = domain[5];
+  // Coordinates of each group from its linear index; the columns' last one is `lo`.
+  std::vector<Expr> extents[3], coordinates[3];
+  for (const OutputDim& dim : p.output) {
+    extents[static_cast<int>(dim.group)].push_back(dim.extent);
+  }
+  auto& columns = extents[static_cast<int>(Group::kColumn)];
+  if (!columns.empty()) columns.pop_back();
+  coordinates[static_cast<int>(Group::kBatch)] =
+      decode_index(loops.batch, extents[static_cast<int>(Group::kBatch)]);
+  coordinates[static_cast<int>(Group::kRow)] =
+      decode_index(row, extents[static_cast<int>(Group::kRow)]);
+  coordinates[static_cast<int>(Group::kColumn)] = decode_index(hi, columns);
+  coordinates[static_cast<int>(Group::kColumn)].push_back(lo);
+  size_t next[3] = {0, 0, 0};
+  for (const OutputDim& dim : p.output) {
+    const int group = static_cast<int>(dim.group);
+    loops.place.push_back(in_range(coordinates[group][next[group]++], dim.extent));
+  }
+  return loops;
+}
+
+Stage Scheduler::store(const Loops& loops, const Expr& sum) {
+  std::vector<Expr> place(loops.place.rbegin(), loops.place.rend());
+  out_(place) = problem_.epilogue(loops.place, sum);
+  Stage stage = out_.update(out_.num_update_definitions() - 1);
+  RVar outer("lo_outer"), inner("lo_inner");
+  stage.allow_race_conditions()
+      .split(loops.domain[0], outer, inner, problem_.lanes, TailStrategy::GuardWithIf)
+      .vectorize(inner)
+      .parallel(loops.column_loop())
+      .parallel(loops.row_loop())
+      .parallel(loops.batch_loop())
+      .never_partition({loops.column_loop(), loops.row_loop(), loops.batch_loop()});
+  return stage;
+}
+
+// Panels of `width` neighbouring rows or columns: panel(within, k in chunk, panel, chunk, batch).
+// Beyond the extent the last row repeats.
+Func Scheduler::pack(const char* name, const Factor& factor, const Expr& extent,
+                     const Expr& reduced, int width) {
+  Func packed(problem_.name + name);
+  RDom k(0, tiles_.block_reduced, "k");
+  k.where(chunk_ * tiles_.block_reduced + k < reduced);
+  Expr outer = in_range(min(likely(panel_ * width + y_), extent - 1), extent);
+  Expr inner = in_range(chunk_ * tiles_.block_reduced + k, reduced);
+  packed(y_, k_, panel_, chunk_, batch_) = Halide::undef(problem_.type);
+  packed(y_, k, panel_, chunk_, batch_) =
+      convert(factor.at(in_range(batch_, problem_.batch), outer, inner));
+  packed.bound_extent(y_, width);
+  Stage stage = packed.update();
+  if (factor.contiguous == Factor::Along::kOuter) {
+    int lanes = problem_.lanes;
+    while (width % lanes != 0) lanes /= 2;
+    stage.reorder(y_, k, panel_, chunk_, batch_).vectorize(y_, lanes).unroll(y_);
+  } else {
+    // Dense loads along k, scattered stores into the panel.
+    RVar outside("k_outer"), inside("k_inner");
+    stage.split(k, outside, inside, problem_.lanes, TailStrategy::GuardWithIf)
+        .reorder(inside, y_, outside, panel_, chunk_, batch_)
+        .vectorize(inside);
+  }
+  return packed;
+}
+
+std::vector<Scheduler::Panels> Scheduler::pack_terms() {
+  std::vector<Panels> panels;
+  for (const ContractionTerm& term : problem_.terms) {
+    panels.push_back({pack("_left", term.left, problem_.rows, term.reduced, tiles_.rows),
+                      pack("_right", term.right, problem_.columns, term.reduced,
+                           tiles_.vectors * problem_.lanes),
+                      term.reduced});
+  }
+  return panels;
+}
+
+// One block of C: block(column, row, part, row block, column block, batch), each chunk of the
+// reduction computed in registers and added.
+Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, const Expr& splits,
+                      bool packs_inside) {
+  const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
+  const int length = tiles_.block_reduced;
+  Func block(problem_.name + "_block");
+  block(x_, y_, part_, row_block_, column_block_, batch_) = Halide::cast(problem_.type, 0);
+  int stages = 0;
+  for (const Panels& term : panels) {
+    Expr chunks = blocks_of(term.reduced, length);
+    Expr per_split = (chunks + splits - 1) / splits;
+    RDom r({{0, columns},
+            {0, rows},
+            {0, tiles_.block_rows / rows},
+            {0, tiles_.block_columns / columns},
+            {0, per_split}},
+           "c");
+    r.where(r[2] * rows < problem_.rows - row_block_ * tiles_.block_rows);
+    r.where(r[3] * columns < problem_.columns - column_block_ * tiles_.block_columns);
+    Expr chunk = part_ * per_split + r[4];
+    r.where(chunk < chunks);
+    Expr row_tile = row_block_ * (tiles_.block_rows / rows) + r[2];
+    Expr column_tile = column_block_ * (tiles_.block_columns / columns) + r[3];
+
+    Func tile(problem_.name + "_tile");
+    RDom k(0, length, "k");
+    k.where(k < term.reduced - chunk_ * length);
+    tile(x_, y_, tile_, panel_, chunk_, batch_) = Halide::cast(problem_.type, 0);
+    tile(x_, y_, tile_, panel_, chunk_, batch_) +=
+        term.left(y_, k, tile_, chunk_, batch_) * term.right(x_, k, panel_, chunk_, batch_);
+    block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_) +=
+        tile(r[0], r[1], row_tile, column_tile, chunk, batch_);
+
+    Stage stage = block.update(stages++);
+    stage.allow_race_conditions()
+        .reorder(r[0], r[1], r[2], r[3], r[4], part_, row_block_, column_block_, batch_)
+        .vectorize(r[0], problem_.lanes)
+        .unroll(r[0])
+        .unroll(r[1])
+        .never_partition_all();
+    tile.compute_at(block, r[2]).vectorize(x_, problem_.lanes).unroll(x_).unroll(y_);
+    tile.update()
+        .reorder(x_, y_, k)
+        .vectorize(x_, problem_.lanes)
+        .unroll(x_)
+        .unroll(y_)
+        .unroll(k, 2)
+        .never_partition_all();
+    if (packs_inside) {
+      Func left = term.left, right = term.right;
+      left.compute_at(block, r[4]);
+      right.compute_at(block, r[4]);
+      stage.parallel(part_);
+    }
+  }
+  block.compute_at(out_, loops.column_loop()).vectorize(x_, problem_.lanes);
+  // Odd row pitch, so that the rows of a register tile do not fall into one set of the cache.
+  if (!packs_inside) {
+    block.bound_extent(x_, tiles_.block_columns)
+        .align_storage(x_, tiles_.block_columns + problem_.lanes);
+  }
+  return block;
+}
+
+void Scheduler::blocked(const Expr& condition) {
+  Loops loops = open(condition, tiles_.block_rows, tiles_.block_columns);
+  std::vector<Panels> panels = pack_terms();
+  Func c = block(loops, panels, 1, false);
+  store(loops, c(loops.column, loops.row, 0, loops.row_block, loops.column_block, loops.batch));
+  for (Panels& term : panels) {
+    term.left.compute_at(out_, loops.row_loop());
+    term.right.compute_at(out_, loops.batch_loop());
+    term.right.update().parallel(panel_);
+  }
+}
+
+void Scheduler::split(const Expr& condition) {
+  Loops loops = open(condition, tiles_.block_rows, tiles_.block_columns);
+  Expr splits = splits_of(problem_);
+  Func c = block(loops, pack_terms(), splits, true);
+  Func sum(problem_.name + "_parts");
+  RDom part(0, splits, "part");
+  sum(x_, y_, row_block_, column_block_, batch_) = Halide::cast(problem_.type, 0);
+  sum(x_, y_, row_block_, column_block_, batch_) +=
+      c(x_, y_, part, row_block_, column_block_, batch_);
+  store(loops, sum(loops.column, loops.row, loops.row_block, loops.column_block, loops.batch));
+  sum.compute_at(out_, loops.row_in_block())
+      .vectorize(x_, problem_.lanes)
+      .update()
+      .reorder(x_, part)
+      .vectorize(x_, problem_.lanes);
+}
+
+void Scheduler::direct(const Expr& condition) {
+  Loops loops = open(condition, kDirectRows, tiles_.block_columns);
+  Expr total;
+  for (const ContractionTerm& term : problem_.terms) {
+    const bool along = term.right.contiguous == Factor::Along::kReduced;
+    Func sum = along ? direct_dots(term) : direct_columns(term);
+    sum.compute_at(out_, loops.column_loop());
+    Expr value = sum(loops.column, loops.row, loops.column_block, loops.batch);
+    total = total.defined() ? total + value : value;
+  }
+  store(loops, total);
+}
+
+// The right factor's rows are dense: eight of them at a time are added to a block of sums.
+Func Scheduler::direct_columns(const ContractionTerm& term) {
+  constexpr int kTogether = 8;
+  Func sum(problem_.name + "_sum");
+  Expr batch = in_range(batch_, problem_.batch);
+  Expr row = in_range(row_or_last(y_), problem_.rows);
+  Expr column =
+      in_range(min(likely(column_block_ * tiles_.block_columns + x_), problem_.columns - 1),
+               problem_.columns);
+  auto product = [&](const Expr& k) {
+    return convert(term.left.at(batch, row, k)) * convert(term.right.at(batch, column, k));
+  };
+  RDom k({{0, kTogether}, {0, term.reduced / kTogether}}, "k");
+  RDom rest(term.reduced / kTogether * kTogether, term.reduced % kTogether, "rest");
+  sum(x_, y_, column_block_, batch_) = Halide::cast(problem_.type, 0);
+  sum(x_, y_, column_block_, batch_) += product(in_range(k[1] * kTogether + k[0], term.reduced));
+  sum(x_, y_, column_block_, batch_) += product(in_range(rest, term.reduced));
+  sum.vectorize(x_, problem_.lanes);
+  sum.update(0).reorder(k[0], x_, y_, k[1]).vectorize(x_, problem_.lanes).unroll(k[0]);
+  sum.update(1).reorder(x_, y_, rest).vectorize(x_, problem_.lanes);
+  return sum;
+}
+
+// The right factor is dense along k: dot products, lanes along k, four columns at a time.
+Func Scheduler::direct_dots(const ContractionTerm& term) {
+  constexpr int kTogether = 4;
+  const int lanes = problem_.lanes;
+  Func sum(problem_.name + "_sum"), dot(problem_.name + "_dot");
+  Expr batch = in_range(batch_, problem_.batch);
+  Expr row = in_range(row_or_last(y_), problem_.rows);
+  Expr column = in_range(min(column_block_ * tiles_.block_columns + x_, problem_.columns - 1),
+                         problem_.columns);
+  auto product = [&](const Expr& k) {
+    return convert(term.left.at(batch, row, k)) * convert(term.right.at(batch, column, k));
+  };
+  RDom k(0, term.reduced / lanes, "k"), lane(0, lanes, "lane");
+  RDom rest(term.reduced / lanes * lanes, term.reduced % lanes, "rest");
+  dot(lane_, x_, y_, column_block_, batch_) = Halide::cast(problem_.type, 0);
+  dot(lane_, x_, y_, column_block_, batch_) += product(in_range(k * lanes + lane_, term.reduced));
+  sum(x_, y_, column_block_, batch_) = Halide::cast(problem_.type, 0);
+  sum(x_, y_, column_block_, batch_) += dot(lane, x_, y_, column_block_, batch_);
+  sum(x_, y_, column_block_, batch_) += product(in_range(rest, term.reduced));
+
+  Var outer("x_outer"), inner("x_inner");
+  sum.update(0)
+      .atomic()
+      .vectorize(lane)
+      .split(x_, outer, inner, kTogether, TailStrategy::RoundUp)
+      .reorder(lane, inner, outer, y_)
+      .unroll(inner);
+  sum.update(1).reorder(rest, x_, y_);
+  dot.compute_at(sum, outer).vectorize(lane_).unroll(x_);
+  dot.update().reorder(lane_, x_, k).vectorize(lane_).unroll(x_);
+  return sum;
+}
+
+// Exchanges rows and columns: the transposed product with the factors in each other's place.
+ContractionSpec transposed(ContractionSpec spec) {
+  for (OutputDim& dim : spec.output) {
+    if (dim.group == Group::kBatch) continue;
+    dim.group = dim.group == Group::kRow ? Group::kColumn : Group::kRow;
+  }
+  for (ContractionTerm& term : spec.terms) std::swap(term.left, term.right);
+  std::swap(spec.typical_rows, spec.typical_columns);
+  return spec;
+}
+
+// Columns are the vectors: they should be dense in the output, or at least not be the few.
+bool wants_transpose(const ContractionSpec& spec) {
+  const int64_t rows = constant(extent_of(spec.output, Group::kRow));
+  const int64_t columns = constant(extent_of(spec.output, Group::kColumn));
+  const bool few_rows = rows >= 0 && rows <= kDirectRows;
+  const bool few_columns = columns >= 0 && columns <= kDirectRows;
+  if (few_rows != few_columns) return few_columns;
+  for (size_t i = spec.output.size(); i-- > 0;) {
+    if (constant(spec.output[i].extent) == 1) continue;
+    return spec.output[i].group == Group::kRow;
+  }
+  return false;
+}
+
+}  // namespace
+
+Func schedule_contraction(const ContractionSpec& given, const TargetInfo& target) {
+  ATTN_CHECK(!given.terms.empty(), "a contraction without terms");
+  const ContractionSpec spec = wants_transpose(given) ? transposed(given) : given;
+  Problem problem;
+  problem.name = spec.name;
+  problem.terms = spec.terms;
+  problem.output = spec.output;
+  problem.type = spec.accumulate;
+  problem.epilogue = spec.epilogue;
+  if (!problem.epilogue) {
+    problem.epilogue = [](const std::vector<Expr>&, Expr sum) { return sum; };
+  }
+  problem.batch = extent_of(spec.output, Group::kBatch);
+  problem.rows = extent_of(spec.output, Group::kRow);
+  problem.columns = extent_of(spec.output, Group::kColumn);
+  problem.lanes = target.lanes(spec.accumulate);
+  problem.target = target;
+  for (const OutputDim& dim : spec.output) {
+    if (dim.group != Group::kColumn) continue;
+    problem.runs = Halide::Internal::simplify(problem.runs * problem.run);
+    problem.run = dim.extent;
+  }
+  // A hint far from a strategy's case leaves it out.
+  const bool long_sums = spec.typical_reduced == 0 || spec.typical_reduced >= kMinSplitLength;
+  const bool small = static_cast<int64_t>(spec.typical_rows) * spec.typical_columns <= kSplitArea;
+  const bool few_rows = spec.typical_rows <= 8 * kDirectRows;
+  return Scheduler(std::move(problem)).schedule(long_sums && small, few_rows);
+}
+
+Expr in_range(Expr index, Expr extent) {
+  return Halide::unsafe_promise_clamped(std::move(index), 0, std::move(extent) - 1);
+}
+
+std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents) {
+  std::vector<Expr> coordinates(extents.size());
+  for (size_t i = extents.size(); i-- > 1;) {
+    const Expr& extent = extents[i];
+    Expr quotient;
+    if (constant(extent) > 0) {
+      quotient = linear / extent;
+    } else {
+      // The half keeps the quotient at least 1/2 extent away from the next integer, which is more
+      // than the error of the product.
+      Expr inverse = Halide::cast<double>(1) / Halide::cast<double>(max(extent, 1));
+      Expr exact = (Halide::cast<double>(linear) + Halide::cast<double>(0.5f)) * inverse;
+      Expr rest = 1;
+      for (size_t j = 0; j < i; ++j) rest = rest * extents[j];
+      quotient = in_range(Halide::cast<int32_t>(exact), rest);
+    }
+    coordinates[i] = in_range(linear - quotient * extent, extent);
+    linear = quotient;
+  }
+  if (!extents.empty()) coordinates[0] = in_range(linear, extents[0]);
+  return coordinates;
+}
+
+}  // namespace attn::lower
