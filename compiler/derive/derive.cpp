@@ -1,0 +1,294 @@
+// Reverse mode: from the last definition to the first, each hands its cotangent down to what it
+// reads. Leaves tidying to simplify: the result recomputes freely and holds plain copies.
+#include "compiler/derive/derive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/derive/land.h"
+#include "compiler/derive/walk.h"
+#include "compiler/derive/weights.h"
+
+namespace attn::derive {
+namespace {
+
+using ir::Expr;
+using ir::Role;
+using ir::TensorId;
+
+// A gradient has a few times the operations of its function. Beyond this it is a sign of a body
+// that should be cut into definitions. Small functions get some freedom.
+constexpr uint64_t kMostGrowth = 20;
+constexpr uint64_t kAlwaysAllowed = 20'000;
+
+bool is_given(const ir::Tensor& t) { return t.role == Role::input || t.role == Role::parameter; }
+bool is_real(const ir::Tensor& t) { return ir::is_real(ir::arithmetic_type(t.storage)); }
+
+uint64_t parts_of(const ir::Graph& g, size_t from = 0) {
+  uint64_t sum = 0;
+  for (size_t k = from; k < g.definitions.size(); ++k) {
+    sum += g.definitions[k].body->weight;
+    for (const Expr& c : g.definitions[k].guard) sum += c->weight;
+  }
+  return sum;
+}
+
+class Reverse {
+ public:
+  Reverse(const ir::Graph& forward, Diagnostics& diagnostics)
+      : g_(forward), diagnostics_(diagnostics) {}
+
+  ir::Graph run() {
+    if (names_clash()) return g_;
+    make_room();
+    const uint64_t forward_parts = parts_of(g_);
+    std::vector<ir::Output> results = std::move(g_.outputs);
+    for (ir::Tensor& t : g_.tensors)
+      if (t.role == Role::output) t.role = Role::interior;
+    find_live(results);
+    store_operands(g_, live_);
+    find_live(results);
+    find_names();
+    const size_t forward_end = g_.definitions.size();
+    for (const ir::Output& o : results) take_cotangent(o);
+    uint64_t parts = 0;
+    size_t counted = forward_end;
+    for (size_t k = forward_end; k-- > 0;) {
+      const ir::Definition d = g_.definitions[k];  // a copy: the list grows
+      if (live_.count(d.target)) {
+        total(d.target);
+        if (cotangents_.count(d.target)) hand_down(d);
+      }
+      parts += parts_of(g_, counted);
+      counted = g_.definitions.size();
+      if (parts > std::max(kMostGrowth * forward_parts, kAlwaysAllowed))
+        throw LimitError(fmt::format(
+            "the gradient of {} has more than {} times its parts ({} against {}), at `{}`", g_.name,
+            kMostGrowth, parts, forward_parts, g_[d.target].name));
+    }
+    g_.outputs.clear();
+    const size_t count = g_.tensors.size();
+    for (size_t k = 0; k < count; ++k) {
+      const TensorId x{static_cast<int32_t>(k)};
+      if (is_given(g_[x]) && is_real(g_[x])) gradient_of(x, forward_end);
+    }
+    ir::verify(g_, "derive");
+    return std::move(g_);
+  }
+
+ private:
+  // Every name that the caller will see must be free: dX for what is given, dY for results.
+  bool names_clash() {
+    bool clash = false;
+    std::map<std::string, TensorId> seen;  // cotangents and gradients
+    auto visible = [&](const ir::Tensor& t) { return is_given(t) || t.role == Role::output; };
+    auto report = [&](const ir::Tensor& x, const ir::Tensor& other, std::string_view what) {
+      ir::Tensor const& late = other.where.valid() ? other : x;
+      diagnostics_
+          .error(late.where, fmt::format("`{}` is the name of the {} of `{}`, and `{}` is also "
+                                         "the name of an {}",
+                                         "d" + x.name, what, x.name, other.name,
+                                         other.role == Role::output ? "output" : "input"))
+          .others.push_back({x.where, fmt::format("`{}` is defined here", x.name)});
+      clash = true;
+    };
+    for (const ir::Tensor& x : g_.tensors) {
+      if (!visible(x) || !is_real(x)) continue;
+      const auto other = g_.find("d" + x.name);
+      if (other && visible(g_[*other]))
+        report(x, g_[*other], x.role == Role::output ? "cotangent" : "gradient");
+    }
+    for (const ir::Output& o : g_.outputs) {
+      const ir::Tensor& t = g_[o.tensor];
+      const auto x = g_.find(o.name);
+      if (!is_real(t) || !x || !is_given(g_[*x])) continue;
+      diagnostics_.error(t.where, fmt::format("the output `{}` has the name of an input, so "
+                                              "`d{}` would be its cotangent and its gradient",
+                                              o.name, o.name));
+      clash = true;
+    }
+    return clash;
+  }
+
+  // Interior tensors give way to the names that the caller will see.
+  void make_room() {
+    std::set<std::string> needed;
+    for (const ir::Tensor& t : g_.tensors)
+      if (is_given(t) && is_real(t)) needed.insert("d" + t.name);
+    for (const ir::Output& o : g_.outputs) needed.insert("d" + o.name);
+    for (ir::Tensor& t : g_.tensors) {
+      if (!needed.count(t.name)) continue;
+      const std::string base = t.name + ".inner";
+      std::string name = base;
+      for (int k = 2; g_.find(name) || needed.count(name); ++k)
+        name = fmt::format("{}.{}", base, k);
+      t.name = name;
+    }
+  }
+
+  // live_: real tensors that depend on something given and real, and that a result depends on.
+  void find_live(const std::vector<ir::Output>& results) {
+    reaches_.clear();
+    live_.clear();
+    for (const ir::Output& o : results)
+      if (is_real(g_[o.tensor])) reaches_.insert(o.tensor);
+    for (auto d = g_.definitions.rbegin(); d != g_.definitions.rend(); ++d)
+      if (reaches_.count(d->target)) reaches_.merge(ir::reads(*d));
+    for (TensorId t : reaches_)
+      if (is_given(g_[t]) && is_real(g_[t])) live_.insert(t);
+    for (const ir::Definition& d : g_.definitions) {
+      if (!reaches_.count(d.target) || !is_real(g_[d.target])) continue;
+      if (d.combine == ir::Combine::argmax) continue;
+      for (TensorId t : ir::tensors(d.body))
+        if (live_.count(t)) live_.insert(d.target);
+    }
+  }
+
+  // A cotangent carries the index names of its tensor's definition, or of the first place that
+  // reads the tensor at plain indices.
+  void find_names() {
+    for (const ir::Definition& d : g_.definitions) {
+      std::vector<std::string>& own = names_[d.target];
+      own.clear();
+      for (ir::IndexId i : d.free) own.push_back(g_[i].name);
+      ir::visit(d.body, [&](const Expr& e) {
+        if (!e.is(ir::Kind::read) || names_.count(e->tensor)) return true;
+        std::vector<std::string> found;
+        for (const Expr& s : e.args())
+          if (s.is(ir::Kind::index)) found.push_back(g_[s->index].name);
+        if (found.size() == e.args().size()) names_[e->tensor] = found;
+        return true;
+      });
+    }
+  }
+
+  std::vector<std::string> names(TensorId x) const {
+    auto it = names_.find(x);
+    if (it != names_.end()) return it->second;
+    constexpr const char* letters[] = {"i", "j", "k", "l", "m", "n"};
+    std::vector<std::string> result;
+    for (size_t k = 0; k < g_[x].extents.size(); ++k)
+      result.push_back(k < std::size(letters) ? letters[k] : fmt::format("n{}", k));
+    return result;
+  }
+
+  // A tensor like `of` that the caller sees, in a type that arithmetic has.
+  TensorId visible(std::string name, const ir::Tensor& of, Role role, const std::string& doc) {
+    ir::Tensor t =
+        tensor(std::move(name), storage_of(ir::arithmetic_type(of.storage)), of.extents, of.where);
+    t.role = role;
+    t.doc = doc + ".";
+    return g_.new_tensor(std::move(t));
+  }
+
+  void take_cotangent(const ir::Output& o) {
+    const ir::Tensor y = g_[o.tensor];
+    if (!is_real(y)) return;
+    const TensorId dy = visible("d" + o.name, y, Role::cotangent, "The cotangent of " + o.name);
+    if (!live_.count(o.tensor)) return;
+    Contribution c;
+    const std::vector<std::string> own = names(o.tensor);
+    for (size_t k = 0; k < y.extents.size(); ++k) {
+      c.domain.push_back(g_.new_index(own[k], y.extents[k]));
+      c.at.push_back(ir::index_value(c.domain.back()));
+    }
+    c.value = g_.read(dy, c.at);
+    c.where = y.where;
+    contributions_[o.tensor].push_back(std::move(c));
+  }
+
+  // Gives x its cotangent, unless nothing reached it.
+  void total(TensorId x) {
+    auto found = contributions_.find(x);
+    if (found == contributions_.end()) return;
+    const std::vector<Contribution>& all = found->second;
+    if (all.size() == 1 && all[0].value.is(ir::Kind::read) && all[0].guard.empty() &&
+        g_[all[0].value->tensor].role == Role::cotangent && all[0].value.args() == all[0].at) {
+      cotangents_[x] = all[0].value->tensor;  // an output that nothing else reads
+      return;
+    }
+    std::string name = "d" + g_[x].name;
+    if (g_.find(name)) name += ".total";
+    const TensorId dx = g_.new_tensor(tensor(name, ir::Storage::f32, g_[x].extents, g_[x].where));
+    cotangents_[x] = dx;
+    add_up(g_, dx, names(x), all);
+  }
+
+  void hand_down(const ir::Definition& d) {
+    std::vector<Expr> subscripts;
+    for (ir::IndexId i : d.free) subscripts.push_back(ir::index_value(i));
+    const Expr dy = g_.read(cotangents_.at(d.target), std::move(subscripts));
+    std::vector<ir::IndexId> domain = d.free;
+    domain.insert(domain.end(), d.reduced.begin(), d.reduced.end());
+    const std::vector<Flow> flows = weights(g_, d, dy);
+    for (Share& s : shares(d.body, flows, [&](TensorId t) { return live_.count(t) > 0; })) {
+      refuse_infinite(s.flow.value, d);
+      contributions_[s.access->tensor].push_back(
+          {s.access.args(), domain, std::move(s.flow.path), std::move(s.flow.value), d.where});
+    }
+  }
+
+  void refuse_infinite(const Expr& value, const ir::Definition& d) {
+    bool infinite = false;
+    ir::visit(value, [&](const Expr& e) {
+      infinite = infinite || (e.is(ir::Kind::literal) && !std::isfinite(e->number.value())) ||
+                 (e.is(ir::Kind::power) && e.args()[0].is_zero());
+      return !infinite;
+    });
+    if (infinite)
+      diagnostics_.error(
+          d.where, fmt::format("the derivative of `{}` is infinite everywhere", g_[d.target].name));
+  }
+
+  // The output dNAME of something given: 0 where nothing reached it.
+  void gradient_of(TensorId x, size_t forward_end) {
+    const ir::Tensor of = g_[x];
+    const TensorId dx = visible("d" + of.name, of, Role::output, "The gradient of " + of.name);
+    add_up(g_, dx, names(x), contributions_[x]);
+    g_.outputs.push_back({g_[dx].name, dx});
+    const ir::Definition& d = g_.definitions.back();
+    if (of.role == Role::parameter && d.body.is_zero() && reaches_.count(x))
+      warn_of_zero(x, forward_end);
+  }
+
+  // Names the first place on the way from x to the results at which the derivative is 0.
+  void warn_of_zero(TensorId x, size_t forward_end) {
+    std::set<TensorId> from{x};
+    auto wanted = [&](TensorId t) { return from.count(t) > 0; };
+    for (size_t k = 0; k < forward_end; ++k) {
+      const ir::Definition& d = g_.definitions[k];
+      if (!reaches_.count(d.target)) continue;
+      std::string_view stop = stopped_by(d.body, wanted);
+      for (const Expr& c : d.guard)
+        if (stop.empty()) stop = stopped_by(c, wanted);
+      bool depends = false;
+      for (TensorId t : ir::reads(d)) depends = depends || wanted(t);
+      if (depends && d.combine == ir::Combine::argmax) stop = "argmax";
+      if (depends) from.insert(d.target);
+      if (stop.empty()) continue;
+      Diagnostic& warning =
+          diagnostics_.warning(g_[x].where, "gradient",
+                               fmt::format("the gradient of `{}` is zero everywhere", g_[x].name));
+      warning.others.push_back(
+          {d.where, fmt::format("here it passes through {}, whose derivative is 0", stop)});
+      return;
+    }
+  }
+
+  ir::Graph g_;
+  Diagnostics& diagnostics_;
+  std::set<TensorId> reaches_, live_;
+  std::map<TensorId, std::vector<std::string>> names_;
+  std::map<TensorId, std::vector<Contribution>> contributions_;
+  std::map<TensorId, TensorId> cotangents_;
+};
+
+}  // namespace
+
+ir::Graph gradient(const ir::Graph& g, Diagnostics& diagnostics) {
+  return Reverse(g, diagnostics).run();
+}
+
+}  // namespace attn::derive

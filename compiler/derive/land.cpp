@@ -1,0 +1,138 @@
+#include "compiler/derive/land.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/derive/weights.h"
+#include "compiler/solve/prove.h"
+
+namespace attn::derive {
+namespace {
+
+using ir::Definition;
+using ir::Expr;
+using ir::IndexId;
+
+// For each axis the index of the domain that becomes it.
+using Match = std::vector<std::optional<IndexId>>;
+
+Match match(const Contribution& c) {
+  Match result(c.at.size());
+  std::vector<IndexId> open = c.domain;
+  for (size_t k = 0; k < c.at.size(); ++k) {
+    if (!c.at[k].is(ir::Kind::index)) continue;
+    auto it = std::find(open.begin(), open.end(), c.at[k]->index);
+    if (it == open.end()) continue;
+    result[k] = *it;
+    open.erase(it);
+  }
+  return result;
+}
+
+bool reduces(const Contribution& c, const Match& m) {
+  const auto matched =
+      std::count_if(m.begin(), m.end(), [](const auto& i) { return i.has_value(); });
+  return static_cast<size_t>(matched) < c.domain.size();
+}
+
+// The contribution over the indices `free` of the left side, with what is left of its domain.
+Definition landed(ir::Graph& g, const Contribution& c, const Match& m,
+                  const std::vector<IndexId>& free) {
+  std::map<IndexId, Expr> renamed;
+  ir::Conditions ranges;
+  for (size_t k = 0; k < m.size(); ++k) {
+    if (!m[k]) continue;
+    const Expr n = ir::index_value(free[k]);
+    renamed.emplace(*m[k], n);
+    if (!g.same(g[*m[k]].extent, g[free[k]].extent))
+      ranges.insert(ir::less(n, ir::size_value(g[*m[k]].extent)));
+  }
+  Definition d;
+  d.free = free;
+  for (IndexId i : c.domain) {
+    if (renamed.count(i)) continue;
+    const ir::Index old = g[i];
+    d.reduced.push_back(g.new_index(old.name, old.extent));
+    renamed.emplace(i, ir::index_value(d.reduced.back()));
+  }
+  d.combine = d.reduced.empty() ? ir::Combine::set : ir::Combine::sum;
+  d.guard = ir::substitute(c.guard, renamed);
+  d.guard.merge(ranges);
+  for (size_t k = 0; k < m.size(); ++k)
+    if (!m[k])
+      d.guard.merge(
+          ir::conjuncts(ir::equal(ir::index_value(free[k]), ir::substitute(c.at[k], renamed))));
+  d.guard = solve::tidy(g, ir::conjuncts(ir::all_of(d.guard)));
+  d.body = solve::assume(g, ir::substitute(c.value, renamed), d.guard);
+  d.where = c.where;
+  return ir::normal_form(std::move(d));
+}
+
+std::vector<IndexId> left_side(ir::Graph& g, const std::vector<ir::Poly>& extents,
+                               const std::vector<std::string>& names) {
+  std::vector<IndexId> result;
+  for (size_t k = 0; k < extents.size(); ++k) result.push_back(g.new_index(names[k], extents[k]));
+  return result;
+}
+
+// The given names, save where a reduced index has the same one and the contribution's own is free.
+std::vector<std::string> names_beside(const ir::Graph& g, const Contribution& c, const Match& m,
+                                      const std::vector<std::string>& names) {
+  std::set<std::string> used(names.begin(), names.end());
+  std::set<std::string> reduced;
+  for (IndexId i : c.domain)
+    if (std::find(m.begin(), m.end(), std::optional(i)) == m.end()) reduced.insert(g[i].name);
+  std::vector<std::string> result = names;
+  for (size_t k = 0; k < m.size(); ++k) {
+    if (!m[k] || !reduced.count(names[k])) continue;
+    const std::string& own = g[*m[k]].name;
+    if (!reduced.count(own) && used.insert(own).second) result[k] = own;
+  }
+  return result;
+}
+
+Expr read_at(const ir::Graph& g, ir::TensorId t, const std::vector<IndexId>& free) {
+  std::vector<Expr> subscripts;
+  for (IndexId i : free) subscripts.push_back(ir::index_value(i));
+  return g.read(t, std::move(subscripts));
+}
+
+}  // namespace
+
+void add_up(ir::Graph& g, ir::TensorId target, const std::vector<std::string>& names,
+            const std::vector<Contribution>& contributions) {
+  const ir::Tensor of = g[target];
+  auto finish = [&](Definition d, ir::TensorId to) {
+    d.target = to;
+    if (g[to].role == ir::Role::interior) g[to].storage = storage_of(d.body.type());
+    g.definitions.push_back(std::move(d));
+  };
+  std::vector<Expr> addends;
+  Definition total;
+  total.free = left_side(g, of.extents, names);
+  total.where = of.where;
+  int parts = 0;
+  for (const Contribution& c : contributions) {
+    const Match m = match(c);
+    if (!reduces(c, m)) {
+      const Definition d = landed(g, c, m, total.free);
+      addends.push_back(ir::where(d.guard, d.body));
+      continue;
+    }
+    Definition d = landed(g, c, m, left_side(g, of.extents, names_beside(g, c, m, names)));
+    if (contributions.size() == 1 && !d.body.is_zero()) return finish(std::move(d), target);
+    if (d.body.is_zero()) continue;
+    const ir::TensorId part = g.new_tensor(
+        tensor(fmt::format("{}.{}", of.name, ++parts), ir::Storage::f32, of.extents, c.where));
+    finish(std::move(d), part);
+    addends.push_back(read_at(g, part, total.free));
+  }
+  total.body = ir::add(std::move(addends));
+  total = ir::normal_form(std::move(total));
+  if (total.body.is_zero()) total.body = Expr(0.0);
+  finish(std::move(total), target);
+}
+
+}  // namespace attn::derive

@@ -1,0 +1,34 @@
+// The walk down one body: what each read of it receives of the result's cotangent.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace attn::derive {
+
+// `value` where all of `path` holds, else nothing.
+struct Flow {
+  ir::Conditions path;
+  ir::Expr value;
+};
+
+struct Share {
+  ir::Expr access;  // a read
+  Flow flow;
+};
+
+using Wanted = std::function<bool(ir::TensorId)>;
+
+// The share of every wanted real read when the whole body receives `flows`. Equal reads under equal
+// conditions are added at once; a condition never becomes a factor 0 or 1.
+std::vector<Share> shares(const ir::Expr& body, const std::vector<Flow>& flows,
+                          const Wanted& wanted);
+
+// A wanted read that the derivative does not reach, as it stands in a condition, in a subscript, or
+// below an operation that is flat everywhere; the name of what stops it, or "".
+std::string_view stopped_by(const ir::Expr& body, const Wanted& wanted);
+
+}  // namespace attn::derive

@@ -1,0 +1,111 @@
+#include "compiler/derive/weights.h"
+
+#include "compiler/ops/table.h"
+
+namespace attn::derive {
+namespace {
+
+using ir::Combine;
+using ir::Definition;
+using ir::Expr;
+
+// Appends `target.NAME[free] = combine[reduced where guard and extra] body`, read at d's indices.
+Expr helper(ir::Graph& g, const Definition& d, const char* name, Combine combine, const Expr& extra,
+            const Expr& body) {
+  Definition h = d;
+  h.combine = combine;
+  h.guard.merge(ir::conjuncts(extra));
+  h.body = body;
+  h = ir::with_fresh_indices(g, h).definition;
+  h.target = g.new_tensor(
+      tensor(g[d.target].name + "." + name, storage_of(body.type()), g[d.target].extents, d.where));
+  g.definitions.push_back(ir::normal_form(h));
+  std::vector<Expr> subscripts;
+  for (ir::IndexId i : d.free) subscripts.push_back(ir::index_value(i));
+  return g.read(h.target, std::move(subscripts));
+}
+
+}  // namespace
+
+ir::Tensor tensor(std::string name, ir::Storage storage, std::vector<ir::Poly> extents,
+                  Span where) {
+  ir::Tensor t;
+  t.name = std::move(name);
+  t.storage = storage;
+  t.extents = std::move(extents);
+  t.where = where;
+  return t;
+}
+
+ir::Storage storage_of(ir::Type type) {
+  switch (type) {
+    case ir::Type::boolean:
+      return ir::Storage::boolean;
+    case ir::Type::integer:
+      return ir::Storage::i32;
+    case ir::Type::f32:
+      return ir::Storage::f32;
+    case ir::Type::f64:
+      return ir::Storage::f64;
+  }
+  throw InternalError("a type without storage");
+}
+
+std::vector<Flow> weights(ir::Graph& g, const Definition& d, const Expr& dy) {
+  const Expr y = g.target(d), &f = d.body;
+  switch (d.combine) {
+    case Combine::set:
+    case Combine::sum:
+      return {{d.guard, dy}};
+    case Combine::logsumexp:
+      return {{d.guard, dy * ops::apply("exp", {f - y})}};
+    case Combine::max:
+    case Combine::min: {
+      const Expr wins = ir::equal(f, y);
+      const Expr ties = helper(g, d, "ties", Combine::sum, wins, 1);
+      ir::Conditions path = d.guard;
+      path.merge(ir::conjuncts(wins));
+      return {{std::move(path), dy / ties}};
+    }
+    case Combine::prod: {
+      const Expr is_zero = ir::equal(f, 0);
+      const Expr zeros = helper(g, d, "zeros", Combine::sum, is_zero, 1);
+      const Expr others = helper(g, d, "nonzero", Combine::prod, ir::negation(is_zero), f);
+      ir::Conditions none = d.guard, one = d.guard;
+      none.merge(ir::conjuncts(ir::equal(zeros, 0)));
+      one.merge(ir::conjuncts(ir::all_of({ir::equal(zeros, 1), is_zero})));
+      return {{std::move(none), dy * y / f}, {std::move(one), dy * others}};
+    }
+    case Combine::argmax:
+      return {};
+  }
+  throw InternalError("a combine without a weight");
+}
+
+void store_operands(ir::Graph& g, const std::set<ir::TensorId>& targets) {
+  std::vector<Definition> old = std::move(g.definitions);
+  g.definitions.clear();
+  for (Definition& d : old) {
+    const bool compares = d.combine == Combine::max || d.combine == Combine::min;
+    if (compares && targets.count(d.target) && !d.body.is(ir::Kind::read)) {
+      Definition operand = d;
+      operand.combine = Combine::set;
+      operand.free.insert(operand.free.end(), d.reduced.begin(), d.reduced.end());
+      operand.reduced.clear();
+      std::vector<Expr> subscripts;
+      std::vector<ir::Poly> extents;
+      for (ir::IndexId i : operand.free) {
+        subscripts.push_back(ir::index_value(i));
+        extents.push_back(g[i].extent);
+      }
+      operand.target = g.new_tensor(tensor(g[d.target].name + ".operand", storage_of(d.body.type()),
+                                           std::move(extents), d.where));
+      operand = ir::with_fresh_indices(g, operand).definition;
+      d.body = g.read(operand.target, std::move(subscripts));
+      g.definitions.push_back(ir::normal_form(std::move(operand)));
+    }
+    g.definitions.push_back(std::move(d));
+  }
+}
+
+}  // namespace attn::derive
