@@ -67,12 +67,12 @@ const char* full_name(char* buffer, size_t room, const attn_argument& argument) 
   return buffer;
 }
 
-// Compares the file with the model. Null params: shapes are not compared beyond the rank.
-attn_status compare(attn_context* context, const attn_model* model, const attn_tensor* params,
-                    const attn_weights* weights, const char* path) {
+// Compares the file with the model. Null params: shapes are not compared beyond the rank. `known`
+// has a zero byte for every tensor of the file.
+attn_status compare_with(attn_context* context, const attn_model* model, const attn_tensor* params,
+                         const attn_weights* weights, const char* path, uint8_t* known) {
   Differences differences;
   char name[900];
-  int32_t found = 0;
   for (int32_t k = 0; k < model->n_params; ++k) {
     const attn_argument& argument = model->params[k];
     full_name(name, sizeof name, argument);
@@ -81,7 +81,7 @@ attn_status compare(attn_context* context, const attn_model* model, const attn_t
       differences.add("\n  %s is missing", name);
       continue;
     }
-    ++found;
+    known[index] = 1;
     const attn_weight weight = attn_weights_at(weights, index);
     if (static_cast<int>(weight.type) != static_cast<int>(argument.type)) {
       differences.add("\n  %s is %s, must be %s", name, attn_file_type_name(weight.type),
@@ -96,19 +96,23 @@ attn_status compare(attn_context* context, const attn_model* model, const attn_t
                       Shape(weight.rank, weight.extent).text(), argument.rank);
     }
   }
-  // Two parameters may share a weight, so the count only tells whether a search is worth while.
-  if (found != attn_weights_count(weights)) {
-    for (int32_t j = 0; j < attn_weights_count(weights); ++j) {
-      const attn_weight weight = attn_weights_at(weights, j);
-      bool known = false;
-      for (int32_t k = 0; k < model->n_params && !known; ++k) {
-        known = strcmp(model->params[k].weight_name, weight.name) == 0;
-      }
-      if (!known) differences.add("\n  %s is not in the model", Quoted(weight.name).text());
-    }
+  for (int32_t j = 0; j < attn_weights_count(weights); ++j) {
+    if (known[j] != 0) continue;
+    differences.add("\n  %s is not in the model", Quoted(attn_weights_at(weights, j).name).text());
   }
   if (differences.count() == 0) return ATTN_OK;
   return differences.fail(context, path, model->name);
+}
+
+attn_status compare(attn_context* context, const attn_model* model, const attn_tensor* params,
+                    const attn_weights* weights, const char* path) {
+  const size_t bytes = static_cast<size_t>(attn_weights_count(weights));
+  uint8_t* known = static_cast<uint8_t*>(attn_allocate(context, bytes));
+  if (known == nullptr) return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+  memset(known, 0, bytes);
+  const attn_status status = compare_with(context, model, params, weights, path, known);
+  attn_free(context, known);
+  return status;
 }
 
 // Reads into memory of its own first: a file that fails half-way must not leave half a model.

@@ -1,0 +1,321 @@
+// A model with everything that training it needs: parameters, gradients, what forward saves, the
+// workspace and the optimiser's state. Over the table that generated code exports (attn_model).
+//
+//   attn::Context context;
+//   attn::Model model(context, digits_model());
+//   model.init(42);
+//   model.forward({images, labels});   // model.output("loss").data<float>()[0]
+//   model.backward();
+//   model.adam(1e-3);
+#pragma once
+
+#include <attn/train.h>
+
+#include <attn/tensor.hpp>
+#include <string_view>
+
+namespace attn {
+
+class Model {
+ public:
+  // Both outlive the model.
+  Model(Context& context, const attn_model* description)
+      : context_(&context), description_(description) {}
+
+  // A run-time size that the parameters have, by name: {"D", 64}.
+  using Size = std::pair<std::string_view, int64_t>;
+
+  // Makes and initialises the parameters; the optimiser begins anew.
+  Status init(uint64_t seed, std::initializer_list<Size> sizes = {}) {
+    std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
+    if (Status s = parameter_shapes(sizes, shapes); !s) return s;
+    if (Status s = make_parameters(shapes); !s) return s;
+    return context_->status(
+        attn_initialise_model(context_->get(), description_, param_views_.data(), seed));
+  }
+
+  // The outputs are the model's own, made as the inputs demand: see output().
+  Status forward(const std::vector<View>& inputs) {
+    if (Status s = take_inputs(inputs); !s) return s;
+    std::vector<int64_t> sizes(static_cast<size_t>(description_->n_sizes) + 1);
+    attn_status code = description_->read_sizes(context_->get(), views(param_views_),
+                                                inputs_.data(), sizes.data());
+    if (code != ATTN_OK) return context_->status(code);
+    std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_outputs));
+    description_->shapes(sizes.data(), nullptr, nullptr, shapes.data());
+    own_outputs_.resize(shapes.size());
+    outputs_.resize(shapes.size());
+    for (size_t k = 0; k < shapes.size(); ++k) {
+      if (Status s = make(own_outputs_[k], shapes[k]); !s) return s;
+      outputs_[k] = own_outputs_[k].view();
+    }
+    return run_forward();
+  }
+  // The outputs are written to the caller's arrays.
+  Status forward(const std::vector<View>& inputs, const std::vector<View>& outputs) {
+    if (Status s = take_inputs(inputs); !s) return s;
+    if (Status s = take(outputs, description_->n_outputs, "outputs", outputs_); !s) return s;
+    return run_forward();
+  }
+
+  // The gradient of the loss, the first scalar output. The inputs (and outputs) of the forward
+  // call must still be there, unchanged.
+  Status backward() {
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+      if (outputs_[k].rank != 0) continue;
+      std::vector<View> cotangents(outputs_.begin(), outputs_.end());
+      for (View& cotangent : cotangents) cotangent.data = nullptr;
+      if (Status s = make(one_, outputs_[k]); !s) return s;
+      if (one_.type() == ATTN_F32) *one_.data<float>() = 1;
+      if (one_.type() == ATTN_F64) *one_.data<double>() = 1;
+      if (one_.type() == ATTN_F16) *one_.data<f16>() = {0x3c00};
+      if (one_.type() == ATTN_BF16) *one_.data<bf16>() = {0x3f80};
+      cotangents[k] = one_;
+      return backward(cotangents);
+    }
+    return refuse("the model has no scalar output: give backward the cotangents");
+  }
+  // A cotangent with null data is zero. Gradients of inputs are wanted where a view has data.
+  Status backward(const std::vector<View>& cotangents,
+                  const std::vector<View>& input_gradients = {}) {
+    if (!description_->has_backward) return refuse("the model was compiled without gradients");
+    if (outputs_.empty()) return refuse("backward needs a forward call before it");
+    std::vector<attn_tensor> given, wanted(inputs_);
+    if (Status s = take(cotangents, description_->n_outputs, "cotangents", given); !s) return s;
+    for (attn_tensor& tensor : wanted) tensor.data = nullptr;
+    if (!input_gradients.empty()) {
+      if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s) {
+        return s;
+      }
+    }
+    if (Status s = make_gradients(); !s) return s;
+    if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
+    return context_->status(description_->backward(
+        context_->get(), views(param_views_), inputs_.data(), outputs_.data(), saved_.view().data,
+        given.data(), views(gradient_views_), wanted.data(), workspace_.view().data));
+  }
+
+  // Steps with the gradients of the last backward call.
+  Status adam(double rate) {
+    attn_adam options = ATTN_ADAM_DEFAULTS;
+    options.rate = rate;
+    return adam(options);
+  }
+  Status adam(const attn_adam& options) {
+    if (gradient_views_.empty()) return refuse("a step needs a backward call before it");
+    if (Status s = make_state(first_, first_views_); !s) return s;
+    if (Status s = make_state(second_, second_views_); !s) return s;
+    const attn_status code = attn_adam_step(
+        context_->get(), &options, step_ + 1, description_->n_params, param_views_.data(),
+        gradient_views_.data(), first_views_.data(), second_views_.data());
+    if (code == ATTN_OK) ++step_;
+    return context_->status(code);
+  }
+  Status sgd(double rate, double momentum = 0, double weight_decay = 0) {
+    if (gradient_views_.empty()) return refuse("a step needs a backward call before it");
+    const attn_sgd options = {rate, momentum, weight_decay};
+    if (Status s = make_state(first_, first_views_); !s) return s;
+    return context_->status(attn_sgd_step(context_->get(), &options, description_->n_params,
+                                          param_views_.data(), gradient_views_.data(),
+                                          first_views_.data()));
+  }
+  double gradient_norm() {
+    return attn_gradient_norm(context_->get(), static_cast<int32_t>(gradient_views_.size()),
+                              gradient_views_.data());
+  }
+  // Scales the gradients so that their norm is at most `limit`.
+  Status clip_gradients(double limit) {
+    const double norm = gradient_norm();
+    if (!(norm > limit)) return {};
+    return context_->status(attn_scale(context_->get(),
+                                       static_cast<int32_t>(gradient_views_.size()),
+                                       gradient_views_.data(), limit / norm));
+  }
+
+  Status save(const std::string& path) const {
+    return context_->status(
+        attn_model_save(context_->get(), description_, param_views_.data(), path.c_str()));
+  }
+  // A model without parameters yet takes their run-time sizes from the file. On failure the
+  // parameters are as they were.
+  Status load(const std::string& path) {
+    if (params_.size() == static_cast<size_t>(description_->n_params)) return load_values(path);
+    std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
+    attn_status code =
+        attn_model_load_shapes(context_->get(), description_, shapes.data(), path.c_str());
+    if (code != ATTN_OK) return context_->status(code);
+    if (Status s = make_parameters(shapes); !s) return s;
+    Status status = load_values(path);
+    if (!status) params_.clear();
+    return status;
+  }
+
+  const attn_model* description() const { return description_; }
+  // By position, or by name as the source has it; an empty tensor when there is none.
+  const Tensor& output(size_t k) const { return at(own_outputs_, k); }
+  const Tensor& output(std::string_view name) const {
+    return at(own_outputs_, find(description_->outputs, description_->n_outputs, name));
+  }
+  Tensor& param(std::string_view name) {
+    return at(params_, find(description_->params, description_->n_params, name));
+  }
+  Tensor& gradient(std::string_view name) {
+    return at(gradients_, find(description_->params, description_->n_params, name));
+  }
+  const std::vector<Tensor>& params() const { return params_; }
+  const std::vector<Tensor>& gradients() const { return gradients_; }
+
+ private:
+  Status refuse(std::string text) const {
+    return {ATTN_REFUSED, std::string(description_->name) + ": " + std::move(text)};
+  }
+  static Status out_of_memory() { return {ATTN_NO_MEMORY, "out of memory"}; }
+
+  // Null where there is none, as the C interface wants it.
+  static const attn_tensor* views(const std::vector<attn_tensor>& list) {
+    return list.empty() ? nullptr : list.data();
+  }
+  static size_t find(const attn_argument* list, int32_t count, std::string_view name) {
+    size_t k = 0;
+    while (k < static_cast<size_t>(count) && name != list[k].name) ++k;
+    return k;
+  }
+  const Tensor& at(const std::vector<Tensor>& list, size_t k) const {
+    return k < list.size() ? list[k] : none_;
+  }
+  Tensor& at(std::vector<Tensor>& list, size_t k) { return k < list.size() ? list[k] : none_; }
+
+  static bool same_shape(const attn_tensor& a, const attn_tensor& b) {
+    if (a.type != b.type || a.rank != b.rank) return false;
+    for (int k = 0; k < a.rank; ++k) {
+      if (a.extent[k] != b.extent[k]) return false;
+    }
+    return true;
+  }
+  // Keeps the tensor where it has that shape.
+  static Status make(Tensor& tensor, const attn_tensor& shape) {
+    if (tensor.ok() && same_shape(tensor.view(), shape)) return {};
+    tensor = Tensor::like(shape);
+    return tensor.ok() ? Status() : out_of_memory();
+  }
+  // At least `bytes` bytes; never null, so that an empty buffer is still a buffer.
+  static Status make_buffer(Tensor& buffer, int64_t bytes) {
+    if (buffer.ok() && buffer.bytes() >= bytes) return {};
+    buffer = Tensor(ATTN_BOOL, {bytes});
+    return buffer.ok() ? Status() : out_of_memory();
+  }
+
+  Status take(const std::vector<View>& list, int32_t count, const char* what,
+              std::vector<attn_tensor>& to) const {
+    if (list.size() != static_cast<size_t>(count)) {
+      return refuse("takes " + std::to_string(count) + " " + what + ", not " +
+                    std::to_string(list.size()));
+    }
+    to.assign(list.begin(), list.end());
+    return {};
+  }
+  Status take_inputs(const std::vector<View>& inputs) {
+    outputs_.clear();  // a failed forward leaves nothing for backward
+    if (params_.size() != static_cast<size_t>(description_->n_params)) {
+      return refuse("the parameters are not there yet: call init or load");
+    }
+    return take(inputs, description_->n_inputs, "inputs", inputs_);
+  }
+
+  // The extents of the parameters for the given sizes. One that they need and that is not given
+  // shows itself by changing them.
+  Status parameter_shapes(std::initializer_list<Size> given, std::vector<attn_tensor>& shapes) {
+    const size_t count = static_cast<size_t>(description_->n_sizes);
+    std::vector<int64_t> sizes(count + 1, 1);
+    std::vector<bool> known(count, false);
+    for (const Size& size : given) {
+      size_t k = 0;
+      while (k < count && size.first != description_->size_names[k]) ++k;
+      if (k == count) return refuse("has no run-time size " + std::string(size.first));
+      sizes[k] = size.second;
+      known[k] = true;
+    }
+    description_->shapes(sizes.data(), shapes.data(), nullptr, nullptr);
+    std::vector<attn_tensor> changed(shapes.size());
+    for (size_t k = 0; k < count; ++k) {
+      if (known[k]) continue;
+      sizes[k] = 1009;
+      description_->shapes(sizes.data(), changed.data(), nullptr, nullptr);
+      sizes[k] = 1;
+      for (size_t j = 0; j < shapes.size(); ++j) {
+        if (same_shape(shapes[j], changed[j])) continue;
+        return refuse("parameter " + std::string(description_->params[j].name) +
+                      " needs the run-time size " + description_->size_names[k]);
+      }
+    }
+    return {};
+  }
+  Status make_parameters(const std::vector<attn_tensor>& shapes) {
+    std::vector<Tensor> made(shapes.size());
+    for (size_t k = 0; k < shapes.size(); ++k) {
+      if (Status s = make(made[k], shapes[k]); !s) return s;
+    }
+    params_ = std::move(made);
+    param_views_.clear();
+    for (const Tensor& tensor : params_) param_views_.push_back(tensor.view());
+    gradients_.clear();
+    gradient_views_.clear();
+    first_.clear();
+    second_.clear();
+    outputs_.clear();
+    step_ = 0;
+    return {};
+  }
+  Status make_gradients() {
+    gradients_.resize(params_.size());
+    gradient_views_ = param_views_;
+    for (size_t k = 0; k < params_.size(); ++k) {
+      gradient_views_[k].data = nullptr;
+      if (!description_->params[k].differentiable) continue;
+      if (Status s = make(gradients_[k], param_views_[k]); !s) return s;
+      gradient_views_[k] = gradients_[k].view();
+    }
+    return {};
+  }
+  Status make_state(std::vector<Tensor>& state, std::vector<attn_tensor>& state_views) {
+    if (!state.empty() && state.size() == params_.size()) return {};
+    state.resize(params_.size());
+    state_views.clear();
+    for (size_t k = 0; k < params_.size(); ++k) {
+      attn_tensor shape = param_views_[k];
+      shape.type = attn_state_type(shape.type);
+      if (Status s = make(state[k], shape); !s) return s;
+      state_views.push_back(state[k].view());
+    }
+    return {};
+  }
+  Status load_values(const std::string& path) {
+    return context_->status(
+        attn_model_load(context_->get(), description_, param_views_.data(), path.c_str()));
+  }
+
+  Status run_forward() {
+    std::vector<attn_tensor> outputs;
+    outputs.swap(outputs_);
+    attn_status code =
+        description_->sizes(context_->get(), views(param_views_), inputs_.data(), &sizes_);
+    if (code != ATTN_OK) return context_->status(code);
+    if (Status s = make_buffer(workspace_, sizes_.forward_workspace); !s) return s;
+    if (Status s = make_buffer(saved_, sizes_.saved); !s) return s;
+    code = description_->forward(context_->get(), views(param_views_), inputs_.data(),
+                                 outputs.data(), saved_.view().data, workspace_.view().data);
+    if (code == ATTN_OK) outputs_.swap(outputs);
+    return context_->status(code);
+  }
+
+  Context* context_;
+  const attn_model* description_;
+  std::vector<Tensor> params_, gradients_, first_, second_, own_outputs_;
+  std::vector<attn_tensor> param_views_, gradient_views_, first_views_, second_views_;
+  std::vector<attn_tensor> inputs_, outputs_;  // of the last forward call
+  Tensor saved_, workspace_, one_, none_;
+  attn_sizes sizes_ = {};
+  int64_t step_ = 0;
+};
+
+}  // namespace attn
