@@ -68,112 +68,121 @@ std::string documentation(const Comments& comments) {
 
 namespace {
 
-// One overload for each kind of node, then for what contains them.
-bool same(const ExprPtr& a, const ExprPtr& b);
+// One overload for each kind of node. Members of a class see each other, whatever their order.
+struct Same {
+  static bool same(const Identifier& a, const Identifier& b) { return a.text == b.text; }
 
-bool same(const Identifier& a, const Identifier& b) { return a.text == b.text; }
+  template <typename T>
+  static bool same(const std::vector<T>& a, const std::vector<T>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const T& x, const T& y) { return same(x, y); });
+  }
 
-template <typename T>
-bool same(const std::vector<T>& a, const std::vector<T>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const T& x, const T& y) { return same(x, y); });
-}
+  static bool same(const Number& a, const Number& b) { return a.value == b.value; }
+  static bool same(const Boolean& a, const Boolean& b) { return a.value == b.value; }
+  static bool same(const Inside&, const Inside&) { return true; }
+  static bool same(const Name& a, const Name& b) { return a.text == b.text; }
+  static bool same(const Access& a, const Access& b) {
+    return same(a.tensor, b.tensor) && a.leading == b.leading && same(a.subscripts, b.subscripts);
+  }
+  static bool same(const Argument& a, const Argument& b) {
+    return same(a.name, b.name) && same(a.value, b.value);
+  }
+  static bool same(const Call& a, const Call& b) {
+    return same(a.callee, b.callee) && same(a.arguments, b.arguments);
+  }
+  static bool same(const Unary& a, const Unary& b) {
+    return a.op == b.op && same(a.operand, b.operand);
+  }
+  static bool same(const Power& a, const Power& b) {
+    return same(a.base, b.base) && same(a.exponent, b.exponent);
+  }
+  static bool same(const Chain& a, const Chain& b) {
+    return a.level == b.level && a.ops == b.ops && same(a.operands, b.operands);
+  }
+  static bool same(const Conditional& a, const Conditional& b) {
+    return same(a.condition, b.condition) && same(a.yes, b.yes) && same(a.no, b.no);
+  }
+  static bool same(const Index& a, const Index& b) {
+    return same(a.name, b.name) && same(a.extent, b.extent);
+  }
+  static bool same(const Reduction& a, const Reduction& b) {
+    return same(a.kind, b.kind) && a.leading == b.leading && same(a.indices, b.indices) &&
+           same(a.condition, b.condition) && same(a.operand, b.operand);
+  }
+  static bool same(const Type& a, const Type& b) {
+    return same(a.dtype, b.dtype) && a.bracketed == b.bracketed && a.leading == b.leading &&
+           same(a.extents, b.extents);
+  }
+  static bool same(const Size& a, const Size& b) {
+    return same(a.name, b.name) && same(a.value, b.value) && a.ranged == b.ranged &&
+           same(a.low, b.low) && same(a.high, b.high);
+  }
+  static bool same(const SizeStatement& a, const SizeStatement& b) {
+    return same(a.sizes, b.sizes);
+  }
+  static bool same(const Param& a, const Param& b) {
+    return same(a.name, b.name) && same(a.type, b.type) && same(a.initialiser, b.initialiser);
+  }
+  static bool same(const ParamStatement& a, const ParamStatement& b) {
+    return same(a.params, b.params);
+  }
+  static bool same(const Definition& a, const Definition& b) {
+    return same(a.target, b.target) && a.leading == b.leading && same(a.indices, b.indices) &&
+           same(a.value, b.value) && same(a.condition, b.condition);
+  }
+  static bool same(const BlockCall& a, const BlockCall& b) {
+    return same(a.results, b.results) && same(a.callee, b.callee) &&
+           same(a.arguments, b.arguments) && same(a.as, b.as);
+  }
+  static bool same(const Comments& a, const Comments& b) {
+    return a.above == b.above && a.beside == b.beside;
+  }
+  static bool same(const Repeat& a, const Repeat& b) {
+    return same(a.index, b.index) && same(a.count, b.count) && same(a.as, b.as) &&
+           same(a.body, b.body) && a.last_comments == b.last_comments;
+  }
+  static bool same(const Use& a, const Use& b) { return a.path == b.path && a.quoted == b.quoted; }
+  static bool same(const Function& a, const Function& b) {
+    return same(a.name, b.name) && same(a.parameters, b.parameters) && same(a.body, b.body);
+  }
+  static bool same(const Input& a, const Input& b) {
+    return same(a.name, b.name) && same(a.type, b.type);
+  }
+  static bool same(const Output& a, const Output& b) {
+    return same(a.name, b.name) && same(a.type, b.type);
+  }
+  static bool same(const Block& a, const Block& b) {
+    return a.kind == b.kind && same(a.name, b.name) && same(a.inputs, b.inputs) &&
+           same(a.sizes, b.sizes) && same(a.outputs, b.outputs) && same(a.body, b.body) &&
+           a.last_comments == b.last_comments;
+  }
 
-bool same(const Number& a, const Number& b) { return a.value == b.value; }
-bool same(const Boolean& a, const Boolean& b) { return a.value == b.value; }
-bool same(const Inside&, const Inside&) { return true; }
-bool same(const Name& a, const Name& b) { return a.text == b.text; }
-bool same(const Access& a, const Access& b) {
-  return same(a.tensor, b.tensor) && a.leading == b.leading && same(a.subscripts, b.subscripts);
-}
-bool same(const Argument& a, const Argument& b) {
-  return same(a.name, b.name) && same(a.value, b.value);
-}
-bool same(const Call& a, const Call& b) {
-  return same(a.callee, b.callee) && same(a.arguments, b.arguments);
-}
-bool same(const Unary& a, const Unary& b) { return a.op == b.op && same(a.operand, b.operand); }
-bool same(const Power& a, const Power& b) {
-  return same(a.base, b.base) && same(a.exponent, b.exponent);
-}
-bool same(const Chain& a, const Chain& b) {
-  return a.level == b.level && a.ops == b.ops && same(a.operands, b.operands);
-}
-bool same(const Conditional& a, const Conditional& b) {
-  return same(a.condition, b.condition) && same(a.yes, b.yes) && same(a.no, b.no);
-}
-bool same(const Index& a, const Index& b) {
-  return same(a.name, b.name) && same(a.extent, b.extent);
-}
-bool same(const Reduction& a, const Reduction& b) {
-  return same(a.kind, b.kind) && a.leading == b.leading && same(a.indices, b.indices) &&
-         same(a.condition, b.condition) && same(a.operand, b.operand);
-}
-bool same(const Type& a, const Type& b) {
-  return same(a.dtype, b.dtype) && a.bracketed == b.bracketed && a.leading == b.leading &&
-         same(a.extents, b.extents);
-}
-bool same(const Size& a, const Size& b) {
-  return same(a.name, b.name) && same(a.value, b.value) && a.ranged == b.ranged &&
-         same(a.low, b.low) && same(a.high, b.high);
-}
-bool same(const SizeStatement& a, const SizeStatement& b) { return same(a.sizes, b.sizes); }
-bool same(const Param& a, const Param& b) {
-  return same(a.name, b.name) && same(a.type, b.type) && same(a.initialiser, b.initialiser);
-}
-bool same(const ParamStatement& a, const ParamStatement& b) { return same(a.params, b.params); }
-bool same(const Definition& a, const Definition& b) {
-  return same(a.target, b.target) && a.leading == b.leading && same(a.indices, b.indices) &&
-         same(a.value, b.value) && same(a.condition, b.condition);
-}
-bool same(const BlockCall& a, const BlockCall& b) {
-  return same(a.results, b.results) && same(a.callee, b.callee) && same(a.arguments, b.arguments) &&
-         same(a.as, b.as);
-}
-bool same(const Comments& a, const Comments& b) {
-  return a.above == b.above && a.beside == b.beside;
-}
-bool same(const Statement& a, const Statement& b);
-bool same(const Repeat& a, const Repeat& b) {
-  return same(a.index, b.index) && same(a.count, b.count) && same(a.as, b.as) &&
-         same(a.body, b.body) && a.last_comments == b.last_comments;
-}
-bool same(const Use& a, const Use& b) { return a.path == b.path && a.quoted == b.quoted; }
-bool same(const Function& a, const Function& b) {
-  return same(a.name, b.name) && same(a.parameters, b.parameters) && same(a.body, b.body);
-}
-bool same(const Input& a, const Input& b) { return same(a.name, b.name) && same(a.type, b.type); }
-bool same(const Output& a, const Output& b) { return same(a.name, b.name) && same(a.type, b.type); }
-bool same(const Block& a, const Block& b) {
-  return a.kind == b.kind && same(a.name, b.name) && same(a.inputs, b.inputs) &&
-         same(a.sizes, b.sizes) && same(a.outputs, b.outputs) && same(a.body, b.body) &&
-         a.last_comments == b.last_comments;
-}
+  template <typename... Kinds>
+  static bool same(const std::variant<Kinds...>& a, const std::variant<Kinds...>& b) {
+    if (a.index() != b.index()) return false;
+    return std::visit(
+        [&](const auto& x) { return same(x, std::get<std::decay_t<decltype(x)>>(b)); }, a);
+  }
 
-template <typename... Kinds>
-bool same(const std::variant<Kinds...>& a, const std::variant<Kinds...>& b) {
-  if (a.index() != b.index()) return false;
-  return std::visit([&](const auto& x) { return same(x, std::get<std::decay_t<decltype(x)>>(b)); },
-                    a);
-}
-
-bool same(const ExprPtr& a, const ExprPtr& b) {
-  if (a == nullptr || b == nullptr) return a == b;
-  return a == b || same(a->node, b->node);
-}
-bool same(const Statement& a, const Statement& b) {
-  return same(a.node, b.node) && same(a.comments, b.comments);
-}
-bool same(const Item& a, const Item& b) {
-  return same(a.node, b.node) && same(a.comments, b.comments);
-}
+  static bool same(const ExprPtr& a, const ExprPtr& b) {
+    if (a == nullptr || b == nullptr) return a == b;
+    return a == b || same(a->node, b->node);
+  }
+  static bool same(const Statement& a, const Statement& b) {
+    return same(a.node, b.node) && same(a.comments, b.comments);
+  }
+  static bool same(const Item& a, const Item& b) {
+    return same(a.node, b.node) && same(a.comments, b.comments);
+  }
+};
 
 }  // namespace
 
-bool equal(const ExprPtr& a, const ExprPtr& b) { return same(a, b); }
-bool equal(const Statement& a, const Statement& b) { return same(a, b); }
+bool equal(const ExprPtr& a, const ExprPtr& b) { return Same::same(a, b); }
+bool equal(const Statement& a, const Statement& b) { return Same::same(a, b); }
 bool equal(const File& a, const File& b) {
-  return same(a.items, b.items) && a.last_comments == b.last_comments;
+  return Same::same(a.items, b.items) && a.last_comments == b.last_comments;
 }
 
 }  // namespace attn::dsl

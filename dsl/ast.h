@@ -220,6 +220,7 @@ struct Repeat {
   ExprPtr count;
   Identifier as;  // empty text: not given
   std::vector<Statement> body;
+  Span braces;                             // from `{` to `}`
   std::vector<std::string> last_comments;  // above the closing brace
 };
 
@@ -264,6 +265,7 @@ struct Block {
   std::vector<Size> sizes;  // size arguments, after the inputs in print
   std::vector<Output> outputs;
   std::vector<Statement> body;
+  Span braces;                             // from `{` to `}`
   std::vector<std::string> last_comments;  // above the closing brace
 };
 

@@ -1,0 +1,16 @@
+// Gives each comment, and each blank line, to the statement that the printer will put it at.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "dsl/ast.h"
+#include "dsl/tokens.h"
+
+namespace attn::dsl {
+
+// A comment on a line of its own belongs to what follows it, one behind a statement to that
+// statement; one within a statement moves above it.
+void attach_comments(File& file, const std::vector<Comment>& comments, std::string_view text);
+
+}  // namespace attn::dsl

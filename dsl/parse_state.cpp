@@ -1,0 +1,134 @@
+#include "dsl/parse_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace attn::dsl {
+namespace {
+
+std::string joined(const std::vector<std::string_view>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+const std::vector<std::string>& statement_words() {
+  static const std::vector<std::string> words = {"use",   "size",  "fn",     "block", "model",
+                                                 "train", "param", "repeat", "scan",  "update"};
+  return words;
+}
+
+}  // namespace
+
+void ParseState::expect(const Token* at, std::string_view what) {
+  if (what.empty() || stopped || at == hidden_at) return;
+  if (furthest_ == nullptr || at > furthest_) {
+    furthest_ = at;
+    expected_.clear();
+  }
+  if (at == furthest_ && std::find(expected_.begin(), expected_.end(), what) == expected_.end()) {
+    expected_.push_back(what);
+  }
+}
+
+void ParseState::report(const Token* first, const Token* last) {
+  const bool known =
+      std::any_of(first, last + 1, [](const Token& token) { return token.kind == TokenKind::bad; });
+  if (known || stopped) return;
+  if (furthest_ == nullptr || furthest_ < first) {
+    furthest_ = first;
+    expected_ = {"a statement"};
+  }
+  // The end of a line is pointed at where the line's text ends.
+  Span where = furthest_->where;
+  const bool at_line_end =
+      furthest_->kind == TokenKind::separator || furthest_->kind == TokenKind::end;
+  if (at_line_end && furthest_->text != ";" && furthest_ > first) {
+    where = {where.file, furthest_[-1].where.end, furthest_[-1].where.end};
+  }
+  Diagnostic& diagnostic = diagnostics.error(
+      where, fmt::format("expected {}, found {}", joined(expected_), describe(*furthest_)));
+  add_help(diagnostic, first);
+}
+
+// The commonest slips, recognised by what stands at the failure and before it.
+void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const {
+  const Token& found = *furthest_;
+  const Token* before = furthest_ > statement ? furthest_ - 1 : nullptr;
+  const auto wants = [&](std::string_view what) {
+    return std::find(expected_.begin(), expected_.end(), what) != expected_.end();
+  };
+  const auto follows = [&](TokenKind kind) { return before != nullptr && before->kind == kind; };
+
+  // A misspelt word: the one found, or the one that this statement began with.
+  std::vector<std::string> words;
+  for (std::string_view what : expected_) {
+    if (what.size() > 2 && what.front() == '`') {
+      words.emplace_back(what.substr(1, what.size() - 2));
+    }
+  }
+  std::string_view misspelt;
+  std::string meant;
+  if (found.kind == TokenKind::name) {
+    misspelt = found.text;
+    meant = nearest(misspelt, words);
+    if (meant.empty() && wants("a declaration")) meant = nearest(misspelt, statement_words());
+  }
+  if (meant.empty() && before == statement && follows(TokenKind::name)) {
+    misspelt = before->text;
+    meant = nearest(misspelt, statement_words());
+  }
+  if (!meant.empty() && meant != misspelt) {
+    diagnostic.help = fmt::format("did you mean `{}`?", meant);
+  } else if (wants("a name") && is_reserved(found.text)) {
+    diagnostic.help = fmt::format("`{}` is a reserved word and cannot be a name", found.text);
+  } else if (found.kind == TokenKind::if_word) {
+    diagnostic.help = "put brackets around it: `(if ... then ... else ...)`";
+  } else if (found.kind == TokenKind::three_dots) {
+    diagnostic.help = "`...` stands for the leading indices: it comes first, and once";
+  } else if (found.kind == TokenKind::star && follows(TokenKind::star)) {
+    diagnostic.help = "a power is `x^2`";
+  } else if (found.kind == TokenKind::assign && wants("the end of the statement")) {
+    diagnostic.help = "equality is written `==`; a statement defines one name";
+  } else if (found.kind == TokenKind::assign &&
+             (follows(TokenKind::plus) || follows(TokenKind::minus) || follows(TokenKind::star) ||
+              follows(TokenKind::slash))) {
+    diagnostic.help = "a name is defined once, by one expression";
+  } else if (found.kind == TokenKind::left_bracket && follows(TokenKind::right_bracket)) {
+    diagnostic.help = "write all subscripts in one pair of brackets: `x[i, j]`";
+  } else if (follows(TokenKind::reduction_word)) {
+    diagnostic.help = fmt::format("say over which index: `{0}[i] ...`", before->text);
+  } else if (wants("`{`") && found.kind == TokenKind::separator &&
+             furthest_[1].kind == TokenKind::left_brace) {
+    diagnostic.help = "put `{` at the end of this line";
+  } else if (wants("`->`")) {
+    diagnostic.help = "say what the block gives: `-> y`";
+  } else if (wants("a type")) {
+    diagnostic.help = "a type is `[B, T, D]`, `int[B, T]` or, for a scalar, `f32`";
+  } else if (before == statement && wants("`=`") && found.kind == TokenKind::name &&
+             std::find(statement_words().begin(), statement_words().end(), before->text) !=
+                 statement_words().end()) {
+    diagnostic.help = fmt::format("`{}` stands outside of blocks", before->text);
+  } else if (wants("the end of the statement") &&
+             (found.kind == TokenKind::name || found.kind == TokenKind::number ||
+              found.kind == TokenKind::left_paren)) {
+    diagnostic.help = "an operator is missing, or the next statement needs a line of its own";
+  }
+}
+
+bool ParseState::enter(const Token* at) {
+  if (++depth <= kMaxNesting) return true;
+  stop_at_limit(at, fmt::format("expressions are nested more than {} deep", kMaxNesting));
+  return false;
+}
+
+void ParseState::stop_at_limit(const Token* at, std::string message) {
+  if (!stopped) diagnostics.limit(at->where, std::move(message));
+  stopped = true;
+}
+
+}  // namespace attn::dsl
