@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct Pass {
 
 // Called after every pass that changed something, with its name.
 using Trace = std::function<void(const Pass&, const ir::Graph&)>;
+
+// Every pass, by the name that `emit --after=NAME` takes.
+std::span<const Pass> pipeline();
 
 // Guards travel: part of the meaning. Runs after elaborate and again after derive.
 ir::Graph spread_guards(const ir::Graph& g);

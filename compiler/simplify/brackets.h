@@ -1,0 +1,106 @@
+// The search behind re-bracketing: other ways to write one sum of products,
+//   Y = sum[R where C] a * b * c,
+// that read sums which exist already, look through sums and maps, or sum pairs of factors first.
+// re_bracket.cpp decides whether what the search finds is worth having.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/simplify/points.h"
+#include "compiler/simplify/products.h"
+#include "compiler/simplify/wide.h"
+
+namespace attn::simplify {
+
+// coefficient * outer * (sum[reduced where conditions] inner); no sum when `reduced` is empty.
+struct Part {
+  ir::Expr coefficient = 1;
+  std::vector<ir::Expr> outer;  // factors free of the reduced indices
+  std::vector<ir::Expr> inner;
+  std::set<ir::IndexId> reduced;
+  ir::Conditions conditions;
+};
+
+struct Bracketing {
+  double cost = 0;  // points, weighed by what they read
+  std::vector<Part> parts;
+};
+
+class Brackets {
+ public:
+  // New indices go to `g`. `numbers` are the pass numbers of its tensors.
+  Brackets(ir::Graph& g, Wide& wide, std::vector<int>& numbers);
+
+  // The definition stands before everything that is bracketed from now on.
+  void learn(const ir::Definition& d);
+
+  // The cheapest bracketing found for d, whose body is the sum of `terms`.
+  std::optional<Bracketing> plan(const ir::Definition& d, const std::vector<Product>& terms);
+
+  // Sums that the last plan may read although no graph has them: their tensors are tentative.
+  const ir::Definition* tentative(ir::TensorId t) const;
+
+  bool is_wide(ir::TensorId t) const;
+  int pass_number(ir::TensorId t) const;
+  double points(const std::set<ir::IndexId>& indices) const { return points_.of(g_, indices); }
+
+ private:
+  struct KnownSum {
+    const ir::Definition* definition;
+    std::vector<Product> terms;
+  };
+  // What is left to bracket: sum[reduced where conditions] of the product of the factors.
+  struct Task {
+    std::vector<ir::Expr> factors;
+    std::set<ir::IndexId> reduced;
+    ir::Conditions conditions;
+    int depth;  // how often the search may still look through a read; -1: no pairs either
+  };
+  // A task taken apart: what depends on the reduced indices, and what does not.
+  struct Split {
+    std::vector<ir::Expr> outer, inner;
+    ir::Conditions inside;  // conditions on the reduced indices
+  };
+  // A known sum found among the factors of a product or of several.
+  struct Found {
+    ir::Expr read;
+    ir::Expr scale;  // 1 / the sum's coefficient, or mine / its
+    std::vector<ir::Expr> rest;
+    std::set<ir::IndexId> gone;
+    ir::Conditions conditions;  // on the indices that are gone
+  };
+
+  std::optional<Bracketing> plan_terms(const std::vector<Product>& terms, const Task& around);
+  std::optional<Bracketing> plan_known_terms(const std::vector<Product>& terms, const Task& around);
+  Bracketing plan_product(Task task);
+  Bracketing as_it_stands(const Task& t, const Split& s) const;
+  void try_existing(const Task& t, const Split& s, Bracketing& best);
+  void try_pairs(const Task& t, const Split& s, Bracketing& best);
+  void try_looking_through(const Task& t, const Split& s, Bracketing& best);
+  std::optional<ir::Expr> weights_sum(const Task& t, const Split& s) const;
+  std::optional<Found> accept(const KnownSum& sum, const class Bindings& b,
+                              const std::vector<ir::Expr>& rest, const Task& t) const;
+  std::vector<const KnownSum*> candidates(const std::vector<ir::Expr>& factors, bool several) const;
+  ir::Conditions not_proved(const ir::Conditions& c) const;
+  ir::TensorId new_tentative(ir::Definition d);
+
+  ir::Graph& g_;
+  Wide& wide_;
+  std::vector<int>& numbers_;
+  Points points_;
+  std::deque<ir::Definition> store_;
+  std::vector<const ir::Definition*> by_target_;
+  std::deque<KnownSum> sums_;
+  std::map<ir::TensorId, std::vector<const KnownSum*>> by_tensor_;
+
+  // Of the definition that is being planned.
+  const ir::Definition* target_ = nullptr;
+  std::set<ir::IndexId> free_;
+  int steps_ = 0;
+  std::deque<ir::Definition> tentative_;
+};
+
+}  // namespace attn::simplify

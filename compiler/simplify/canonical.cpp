@@ -1,0 +1,52 @@
+#include "compiler/simplify/canonical.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace attn::simplify {
+
+using namespace ir;
+
+namespace {
+
+// Numbers that no graph gives to its indices.
+constexpr int32_t kFirstFree = 1 << 28;
+constexpr int32_t kFirstReduced = kFirstFree + (1 << 20);
+// More reduced indices than this are compared in the order in which they stand.
+constexpr size_t kMostPermuted = 4;
+
+}  // namespace
+
+Signature signature(const Graph& g, const Definition& d) {
+  Signature s{d.combine, d.body.type(), {}, {}, reads(d), d.body->weight};
+  for (IndexId i : d.free) s.free.push_back(g.expand(g[i].extent));
+  for (IndexId r : d.reduced) s.reduced.push_back(g.expand(g[r].extent));
+  std::sort(s.reduced.begin(), s.reduced.end());
+  return s;
+}
+
+Canonical canonical(const Graph& g, const Definition& d) {
+  std::map<IndexId, Expr> names;
+  for (size_t k = 0; k < d.free.size(); ++k)
+    names[d.free[k]] = index_value({kFirstFree + static_cast<int32_t>(k)});
+  std::vector<size_t> order(d.reduced.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::optional<Canonical> best;
+  do {
+    Canonical c;
+    for (size_t k = 0; k < order.size(); ++k) {
+      IndexId r = d.reduced[order[k]];
+      names[r] = index_value({kFirstReduced + static_cast<int32_t>(k)});
+      c.reduced.push_back(g.expand(g[r].extent));
+    }
+    // Only orders with the extents sorted can be the least.
+    if (order.size() <= kMostPermuted && !std::is_sorted(c.reduced.begin(), c.reduced.end()))
+      continue;
+    c.body = substitute(d.body, names);
+    c.guard = substitute(d.guard, names);
+    if (!best || c < *best) best = std::move(c);
+  } while (order.size() <= kMostPermuted && std::next_permutation(order.begin(), order.end()));
+  return *best;
+}
+
+}  // namespace attn::simplify

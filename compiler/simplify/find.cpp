@@ -1,0 +1,156 @@
+// Finds in bodies what earlier maps compute already, and reads it there: `exp(s - lse) where c` is
+// `p`. Up to names of indices, order, what is left over of a product or sum, a factor in front, and
+// the sign of a sum; only where the place's conditions imply the map's guard.
+#include <algorithm>
+
+#include "compiler/ir/operation.h"
+#include "compiler/simplify/matching.h"
+#include "compiler/simplify/passes.h"
+#include "compiler/simplify/places.h"
+#include "compiler/simplify/products.h"
+
+namespace attn::simplify {
+
+using namespace ir;
+
+namespace {
+
+// A map `target = coefficient * pattern`.
+struct Known {
+  const Definition* definition;
+  Expr coefficient;
+  Expr pattern;
+};
+
+// What the top of an expression is, and a tensor that occurs in it.
+struct Key {
+  Kind kind;
+  std::string_view operation;
+  TensorId tensor;
+  auto operator<=>(const Key&) const = default;
+};
+
+Key key(const Expr& e, TensorId t) {
+  return {e.kind(), e.is(Kind::call) ? e->operation->name : std::string_view(), t};
+}
+
+bool is_arithmetic(const Expr& e) {
+  return e.is(Kind::add) || e.is(Kind::multiply) || e.is(Kind::power) || e.is(Kind::call);
+}
+
+class Finder {
+ public:
+  explicit Finder(const Graph& g) : g_(g), result_(g) {}
+
+  Graph run() {
+    for (Definition& d : result_.definitions) {
+      if (is_real(d.body.type()) && is_arithmetic_inside(d.body)) {
+        d.body = replaced(d.body, d.guard);
+        d = normal_form(std::move(d));
+      }
+      learn(d);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static bool is_arithmetic_inside(const Expr& e) { return !e.args().empty(); }
+
+  void learn(const Definition& d) {
+    if (d.combine != Combine::set || !is_real(d.body.type()) || cost(d.body) < 2) return;
+    if (!stores_exactly(g_, d.target)) return;
+    if (indices(d.body).size() != d.free.size()) return;
+    Product p = as_product(d.body);
+    Known k{&d, 1, d.body};
+    if (d.body.is(Kind::multiply) && !p.coefficient.is_zero() && ratio(1, p.coefficient)) {
+      k.coefficient = p.coefficient;
+      k.pattern = times(1, p.factors);
+    }
+    if (!is_arithmetic(k.pattern)) return;
+    std::set<TensorId> in = tensors(k.pattern);
+    if (in.empty()) return;
+    maps_[key(k.pattern, *in.rbegin())].push_back(k);
+  }
+
+  Expr replaced(const Expr& e, const Conditions& known) {
+    return rewrite_under(e, known, [&](const Expr& x, const Conditions& here) {
+      Expr now = x;
+      // What is left over beside a read may be another map.
+      for (int again = 0; again < 4; ++again) {
+        std::optional<Expr> next = hit(now, here);
+        if (!next || *next == now) break;
+        now = *next;
+      }
+      return now;
+    });
+  }
+
+  std::optional<Expr> hit(const Expr& e, const Conditions& known) {
+    if (!is_arithmetic(e) || !is_real(e.type())) return std::nullopt;
+    Expr top = e.is(Kind::multiply) ? times(1, as_product(e).factors) : e;
+    for (const Expr& x : {e, top}) {
+      for (TensorId t : tensors(x)) {
+        auto found = maps_.find(key(x, t));
+        if (found == maps_.end()) continue;
+        for (const Known& k : found->second)
+          if (auto r = as_read(k, e, known)) return r;
+      }
+      if (x == top) break;
+    }
+    return std::nullopt;
+  }
+
+  // e written with a read of the map, if the map is in it.
+  std::optional<Expr> as_read(const Known& k, const Expr& e, const Conditions& known) const {
+    const Definition& d = *k.definition;
+    Matcher matcher(d.free);
+    std::optional<Expr> result;
+    auto read_here = [&](const Bindings& b) -> std::optional<Expr> {
+      if (b.size() != d.free.size()) return std::nullopt;
+      if (!d.guard.empty() && !holds(g_, known, substitute(d.guard, b.map()))) return std::nullopt;
+      std::vector<Expr> subscripts;
+      for (IndexId i : d.free) subscripts.push_back(*b.find(i));
+      return result_.read(d.target, std::move(subscripts)) * power(k.coefficient, -1);
+    };
+    if (k.pattern.is(Kind::multiply)) {
+      Product mine = as_product(e);
+      matcher.match_some(as_product(k.pattern).factors, mine.factors,
+                         [&](const Bindings& b, const std::vector<Expr>& rest) {
+                           auto r = read_here(b);
+                           if (r) result = times(mine.coefficient, rest) * *r;
+                           return r.has_value();
+                         });
+    } else if (k.pattern.is(Kind::add)) {
+      for (int sign : {1, -1}) {
+        std::vector<Expr> terms = k.pattern.args();
+        if (sign < 0)
+          for (Expr& t : terms) t = negate(t);
+        matcher.match_some(terms, e.args(), [&](const Bindings& b, const std::vector<Expr>& rest) {
+          auto r = read_here(b);
+          if (!r) return false;
+          std::vector<Expr> all = rest;
+          all.push_back(Expr(sign) * *r);
+          result = add(std::move(all));
+          return true;
+        });
+        if (result) break;
+      }
+    } else {
+      matcher.match(k.pattern, e, [&](const Bindings& b) {
+        result = read_here(b);
+        return result.has_value();
+      });
+    }
+    return result;
+  }
+
+  const Graph& g_;
+  Graph result_;
+  std::map<Key, std::vector<Known>> maps_;
+};
+
+}  // namespace
+
+Graph find(const Graph& g) { return Finder(g).run(); }
+
+}  // namespace attn::simplify

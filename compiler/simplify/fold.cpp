@@ -1,0 +1,109 @@
+// Folds what is known inside one definition:
+//   sum[j: S + 1 where j < S] e        ->  sum[j: S] e
+//   sum[v where v == t[n]] e[n]        ->  e[n] where 0 <= t[n] < V
+//   f[i,j] = if j <= i then a else b  where j <= i   ->   a  where j <= i
+//   conditions that ranges or other conditions imply are dropped; a sum over nothing is a map.
+#include <algorithm>
+
+#include "compiler/simplify/passes.h"
+#include "compiler/simplify/places.h"
+#include "compiler/solve/prove.h"
+
+namespace attn::simplify {
+
+using namespace ir;
+
+namespace {
+
+std::optional<Poly> as_size(const Expr& e) {
+  if (e.is(Kind::size)) return e->size;
+  if (e.is(Kind::literal) && e->number.is_integer) return Poly(e->number.integer);
+  return std::nullopt;
+}
+
+// A condition `j <= P` with a size P is the range 0 .. P of the reduced index j.
+bool shrink_range(Graph& g, Definition& d) {
+  for (IndexId& r : d.reduced) {
+    for (const Expr& c : d.guard) {
+      if (!c.is(Kind::at_least_zero)) continue;
+      std::optional<Poly> last = as_size(c.args()[0] + index_value(r));
+      if (!last) continue;
+      Poly extent = *last + Poly(1);
+      if (g.same(extent, g[r].extent) || !solve::nonnegative(g, g[r].extent - extent)) continue;
+      IndexId shorter = g.new_index(g[r].name, extent);
+      std::map<IndexId, Expr> renamed{{r, index_value(shorter)}};
+      Conditions guard = d.guard;
+      guard.erase(c);
+      d.guard = substitute(guard, renamed);
+      d.body = substitute(d.body, renamed);
+      r = shorter;
+      return true;
+    }
+  }
+  return false;
+}
+
+// The value that `condition`, an equality, gives to the index r: r occurs in it once, as +r or -r.
+std::optional<Expr> solved_for(const Expr& condition, IndexId r) {
+  if (!condition.is(Kind::is_zero)) return std::nullopt;
+  const Expr& e = condition.args()[0];
+  Expr i = index_value(r);
+  for (const Expr& value : {i - e, e + i})
+    if (!uses(value, r)) return value;
+  return std::nullopt;
+}
+
+// A sum over an index that an equality determines and that nothing else mentions.
+bool drop_determined(Graph& g, Definition& d) {
+  if (d.combine != Combine::sum) return false;
+  for (size_t k = 0; k < d.reduced.size(); ++k) {
+    IndexId r = d.reduced[k];
+    if (uses(d.body, r)) continue;
+    const Expr* equality = nullptr;
+    int mentions = 0;
+    for (const Expr& c : d.guard) {
+      if (!uses(c, r)) continue;
+      ++mentions;
+      equality = &c;
+    }
+    if (mentions != 1) continue;
+    std::optional<Expr> value = solved_for(*equality, r);
+    if (!value) continue;
+    Conditions guard = d.guard;
+    guard.erase(*equality);
+    guard.merge(conjuncts(at_least_zero(*value)));
+    guard.merge(conjuncts(less(*value, size_value(g[r].extent))));
+    d.guard = guard;
+    d.reduced.erase(d.reduced.begin() + k);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Graph fold(const Graph& g) {
+  Graph result = g;
+  for (Definition& d : result.definitions) {
+    while (drop_determined(result, d)) {
+    }
+    while (shrink_range(result, d)) {
+    }
+    if (!d.guard.empty()) d.guard = solve::tidy(result, d.guard);
+    bool selects = false;
+    visit(d.body, [&](const Expr& x) {
+      selects = selects || x.is(Kind::select);
+      return !selects;
+    });
+    if (selects) d.body = solve::assume(result, d.body, d.guard);
+    if (d.combine == Combine::sum && d.body.is_zero()) {
+      d.reduced.clear();
+      d.guard.clear();
+    }
+    if (d.combine == Combine::sum && d.reduced.empty()) d.combine = Combine::set;
+    d = normal_form(std::move(d));
+  }
+  return result;
+}
+
+}  // namespace attn::simplify

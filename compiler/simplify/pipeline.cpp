@@ -1,0 +1,96 @@
+// The pipelines: which passes run, in which order, how often. The order was found to matter; see
+// shared/derive-rules.md. Every pass is followed by the checker.
+#include <algorithm>
+
+#include "compiler/simplify/pass.h"
+#include "compiler/simplify/passes.h"
+#include "compiler/simplify/places.h"
+
+namespace attn::simplify {
+
+using namespace ir;
+
+namespace {
+
+constexpr Pass kSpreadGuards{"spread-guards", "give conditions to all that they hide",
+                             spread_guards};
+constexpr Pass kFold{"fold", "drop what conditions and ranges imply", fold};
+constexpr Pass kStrengthen{"strengthen", "give sums and maps the guards of their factors",
+                           strengthen};
+constexpr Pass kInlineTrivial{"inline-trivial", "substitute maps that cost nothing",
+                              inline_trivial};
+constexpr Pass kFind{"find", "read what an earlier map computes already", find};
+constexpr Pass kHoist{"hoist", "compute dear subexpressions over their own indices", hoist};
+constexpr Pass kMergeEqual{"merge-equal", "keep one of equal definitions", merge_equal};
+constexpr Pass kMergeScaled{"merge-scaled", "keep one of sums that are equal up to a factor",
+                            merge_scaled};
+constexpr Pass kReBracket{"re-bracket", "reuse a sum that exists, or take the cheaper order",
+                          re_bracket};
+constexpr Pass kDropUnused{"drop-unused", "drop what no output reads", drop_unused};
+constexpr Pass kInlineSingle{"inline-single", "substitute maps into their only reader",
+                             inline_single};
+constexpr Pass kDemand{"demand", "give tensors the guards of their readers", demand};
+constexpr Pass kSpecialise{"specialise", "compute wide tensors where they are read", specialise};
+constexpr Pass kFactor{"factor", "collect the factors that terms share", factor};
+
+// All by name, for `emit --after=NAME` and the help.
+constexpr Pass kPipeline[] = {kSpreadGuards, kFold,       kStrengthen,  kInlineTrivial, kFind,
+                              kHoist,        kMergeEqual, kMergeScaled, kReBracket,     kDropUnused,
+                              kInlineSingle, kSpecialise, kDemand,      kFactor};
+
+constexpr Pass kForwardRound[] = {kFold, kInlineTrivial, kHoist, kMergeEqual, kDropUnused};
+
+// Repeated until nothing changes. Forward tensors are still there, for re-bracketing to read.
+constexpr Pass kGradientRound[] = {kFold,       kStrengthen,  kInlineTrivial, kFind,      kHoist,
+                                   kMergeEqual, kMergeScaled, kReBracket,     kDropUnused};
+// Guards taken on early stop other places from matching, and what is inlined early is found again
+// for ever; so both come last.
+constexpr Pass kGradientEnd[] = {kDropUnused, kSpecialise, kDropUnused, kInlineSingle, kDropUnused,
+                                 kDemand,     kFold,       kFactor,     kDropUnused};
+constexpr int kMostRounds = 6;
+
+// Runs the passes; true when one of them changed a definition.
+bool run(std::span<const Pass> list, Graph& g, const Trace& trace) {
+  bool changed = false;
+  for (const Pass& pass : list) {
+    Graph next = pass.run(g);
+    if (same_definitions(g, next)) continue;
+    verify(next, pass.name);
+    g = std::move(next);
+    changed = true;
+    if (trace) trace(pass, g);
+  }
+  return changed;
+}
+
+void run_rounds(std::span<const Pass> list, Graph& g, const Trace& trace) {
+  for (int round = 0; round < kMostRounds && run(list, g, trace); ++round) {
+  }
+}
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPipeline; }
+
+Graph simplify(const Graph& g, const Trace& trace) {
+  Graph result = g;
+  run_rounds(kForwardRound, result, trace);
+  return result;
+}
+
+Graph simplify_gradient(const Graph& g, const std::vector<TensorId>& forward_outputs,
+                        const Trace& trace) {
+  Graph result = g;
+  // Outputs are never inlined nor dropped, and so is nothing that they read.
+  for (TensorId t : forward_outputs) {
+    bool given = std::any_of(g.outputs.begin(), g.outputs.end(),
+                             [&](const Output& o) { return o.tensor == t; });
+    if (!given) result.outputs.push_back({g[t].name, t});
+  }
+  run_rounds(kGradientRound, result, trace);
+  result.outputs = g.outputs;
+  run(kGradientEnd, result, trace);
+  return result;
+}
+
+}  // namespace attn::simplify

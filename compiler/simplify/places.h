@@ -1,0 +1,65 @@
+// Walks of a definition's expressions that know which conditions hold at each place: its guard, and
+// the conditions of the selects on the way down.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace attn::simplify {
+
+// Calls f on every node of e, parents first, with the conditions that hold there (`known` and those
+// of the selects above). The condition of a select is itself evaluated under what holds around it.
+// f returns false to skip a node's arguments.
+void visit_under(const ir::Expr& e, const ir::Conditions& known,
+                 const std::function<bool(const ir::Expr&, const ir::Conditions&)>& f);
+
+// Bottom up, like ir::rewrite: f gets each rebuilt node and the conditions that hold at its place.
+ir::Expr rewrite_under(const ir::Expr& e, const ir::Conditions& known,
+                       const std::function<ir::Expr(const ir::Expr&, const ir::Conditions&)>& f);
+
+// The indices when all subscripts are distinct plain indices; else nothing.
+std::optional<std::vector<ir::IndexId>> plain_subscripts(const ir::Expr& read);
+
+// From the free indices of a definition to the subscripts of a read of its target.
+std::map<ir::IndexId, ir::Expr> subscript_map(const ir::Definition& d, const ir::Expr& read);
+
+// Free and reduced indices together.
+std::set<ir::IndexId> domain(const ir::Definition& d);
+
+// The conditions under which e can be computed in a definition of its own over its indices: those
+// of `known` that speak of no other index. Nothing where the others could be what keeps a read of e
+// in range.
+std::optional<ir::Conditions> conditions_alone(const ir::Graph& g, const ir::Expr& e,
+                                               const ir::Conditions& known);
+
+// The definitions of a graph by target; null for inputs. Valid while the graph's list stands.
+class ByTarget {
+ public:
+  explicit ByTarget(size_t tensors) : by_target_(tensors, nullptr) {}
+  explicit ByTarget(const ir::Graph& g);
+  void add(const ir::Definition* d);
+  const ir::Definition* find(ir::TensorId t) const {
+    return static_cast<size_t>(t.value) < by_target_.size() ? by_target_[t.value] : nullptr;
+  }
+
+ private:
+  std::vector<const ir::Definition*> by_target_;
+};
+
+// Tensors that a pass may not remove, replace or guard: the outputs. Indexed by tensor.
+std::vector<bool> output_tensors(const ir::Graph& g);
+
+// Whether an interior tensor holds exactly the values of its body: storage in 16 bits rounds.
+bool stores_exactly(const ir::Graph& g, ir::TensorId t);
+
+// Whether `a` holds under what is known, by membership or by proof.
+bool holds(const ir::Graph& g, const ir::Conditions& known, const ir::Conditions& a);
+
+bool same_definition(const ir::Definition& a, const ir::Definition& b);
+bool same_definitions(const ir::Graph& a, const ir::Graph& b);
+
+}  // namespace attn::simplify

@@ -1,0 +1,23 @@
+// How many points a domain has, where run-time sizes count as some typical number.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace attn::simplify {
+
+class Points {
+ public:
+  Points(const ir::Graph& g, int64_t unknown);
+  double of(const ir::Poly& extent) const;  // at least 1
+  double of(const std::vector<ir::Poly>& extents) const;
+  // Of indices of `g`, which may be newer than this object.
+  double of(const ir::Graph& g, const std::set<ir::IndexId>& indices) const;
+
+ private:
+  std::vector<double> sizes_;
+};
+
+}  // namespace attn::simplify

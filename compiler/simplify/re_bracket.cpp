@@ -1,0 +1,233 @@
+// Brackets sums of products anew where that saves points or passes over wide tensors: reads a sum
+// that exists, moves factors out, sums pairs first. The search stands in brackets.cpp; here are the
+// tests of what it finds, without which distributing a sum would turn `(q + u)*k` into two
+// contractions.
+#include <algorithm>
+
+#include "compiler/simplify/brackets.h"
+#include "compiler/simplify/passes.h"
+#include "compiler/simplify/places.h"
+
+namespace attn::simplify {
+
+using namespace ir;
+
+namespace {
+
+// A sum that still reads the same must take so many times fewer points.
+constexpr double kFewerPoints = 4;
+// Sums of more terms are left as they are.
+constexpr size_t kMostTerms = 6;
+
+std::set<IndexId> indices_of_sum(const Part& p) {
+  std::set<IndexId> all = p.reduced;
+  for (const Expr& f : p.inner) all.merge(indices(f));
+  for (const Expr& c : p.conditions) {
+    std::set<IndexId> used = indices(c);
+    if (std::any_of(used.begin(), used.end(), [&](IndexId i) { return p.reduced.count(i) > 0; }))
+      all.merge(used);
+  }
+  return all;
+}
+
+class ReBracketing {
+ public:
+  explicit ReBracketing(const Graph& g)
+      : result_(g),
+        wide_(g),
+        saved_(independent_of_cotangents(g)),
+        numbers_(pass_numbers(g, wide_, saved_)),
+        brackets_(result_, wide_, numbers_) {
+    result_.definitions.clear();
+  }
+
+  Graph run(const Graph& g) {
+    for (const Definition& d : g.definitions) {
+      size_t before = result_.definitions.size();
+      if (d.combine != Combine::sum || !is_real(d.body.type()) || !bracket(d))
+        result_.definitions.push_back(d);
+      for (size_t k = before; k < result_.definitions.size(); ++k) {
+        const Definition& made = result_.definitions[k];
+        bool saved = saved_[d.target.value] && !wide_(made.target);
+        number(made.target) = saved ? 0 : simplify::pass_number(made, wide_, numbers_);
+        brackets_.learn(made);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  int& number(TensorId t) {
+    if (static_cast<size_t>(t.value) >= numbers_.size()) numbers_.resize(t.value + 1, 0);
+    return numbers_[t.value];
+  }
+
+  // Appends what replaces d; false when it stays.
+  bool bracket(const Definition& d) {
+    auto terms = expand(d.body);
+    if (!terms || terms->size() > kMostTerms) return false;
+    const size_t indices_before = result_.indices.size();
+    auto found = brackets_.plan(d, *terms);
+    if (found && is_worth(d, terms->size(), found->parts) && build(d, found->parts)) return true;
+    result_.indices.resize(indices_before);
+    return false;
+  }
+
+  bool reads_wide(const std::vector<Expr>& factors) const {
+    for (const Expr& f : factors)
+      for (TensorId t : tensors(f))
+        if (brackets_.is_wide(t)) return true;
+    return false;
+  }
+
+  // The pass in which a part is complete.
+  int pass_of(const Part& p) const {
+    int largest = 0;
+    for (const std::vector<Expr>* factors : {&p.outer, &p.inner}) {
+      for (const Expr& f : *factors) {
+        for (TensorId t : tensors(f)) {
+          int pass = brackets_.pass_number(t);
+          bool waits = factors == &p.inner && !p.reduced.empty() && brackets_.is_wide(t);
+          largest = std::max(largest, pass + (waits ? 1 : 0));
+        }
+      }
+    }
+    return largest;
+  }
+
+  // Accepted only if each remaining sum has no more indices than d had, and takes far fewer points,
+  // no longer reads wide tensors, or the whole is complete in an earlier pass with no more sums
+  // over wide tensors than d had terms.
+  bool is_worth(const Definition& d, size_t terms, const std::vector<Part>& parts) {
+    const std::set<IndexId> all = domain(d);
+    const double points = brackets_.points(all);
+    bool was_wide = false;
+    for (TensorId t : tensors(d.body)) was_wide = was_wide || wide_(t);
+    int pass = 0;
+    size_t sums_over_wide = 0;
+    for (const Part& p : parts) {
+      pass = std::max(pass, pass_of(p));
+      sums_over_wide += !p.reduced.empty() && reads_wide(p.inner);
+    }
+    const bool earlier = pass < numbers_[d.target.value] && sums_over_wide <= terms;
+    for (const Part& p : parts) {
+      if (p.reduced.empty()) continue;
+      std::set<IndexId> of_sum = indices_of_sum(p);
+      if (of_sum.size() > all.size()) return false;
+      if (was_wide && !reads_wide(p.inner)) continue;
+      if (!earlier && kFewerPoints * brackets_.points(of_sum) > points) return false;
+    }
+    const double old = points * std::max<double>(1, static_cast<double>(cost(d.body)));
+    for (const Definition* t : tentative_in(parts))
+      if (kFewerPoints * brackets_.points(domain(*t)) > old) return false;
+    return true;
+  }
+
+  std::vector<const Definition*> tentative_in(const std::vector<Part>& parts) const {
+    std::vector<const Definition*> result;
+    std::set<TensorId> seen;
+    for (const Part& p : parts)
+      for (const std::vector<Expr>* factors : {&p.outer, &p.inner})
+        for (const Expr& f : *factors)
+          if (f.is(Kind::read) && brackets_.tentative(f->tensor) && seen.insert(f->tensor).second)
+            result.push_back(brackets_.tentative(f->tensor));
+    return result;
+  }
+
+  // Appends a sum as a tensor of its own and returns its target.
+  Expr new_sum(const Definition& d, const char* suffix, Definition sum) {
+    Tensor t;
+    t.name = result_[d.target].name + suffix;
+    t.storage = sum.body.type() == Type::f64 ? Storage::f64 : Storage::f32;
+    for (IndexId i : sum.free) t.extents.push_back(result_[i].extent);
+    bool wide = wide_.is_unbounded(result_, t.extents);
+    std::vector<Expr> subscripts;
+    for (IndexId i : sum.free) subscripts.push_back(index_value(i));
+    sum.target = result_.new_tensor(std::move(t));
+    sum.where = d.where;
+    wide_.set(sum.target, wide);
+    Expr read = result_.read(sum.target, std::move(subscripts));
+    result_.definitions.push_back(with_fresh_indices(result_, sum).definition);
+    return read;
+  }
+
+  // Indices in the order of d's left side.
+  static std::vector<IndexId> ordered(const Definition& d, std::set<IndexId> wanted) {
+    std::vector<IndexId> result;
+    for (IndexId i : d.free)
+      if (wanted.erase(i)) result.push_back(i);
+    result.insert(result.end(), wanted.begin(), wanted.end());
+    return result;
+  }
+
+  bool build(const Definition& d, std::vector<Part>& parts) {
+    std::map<TensorId, Expr> made;
+    for (const Definition* t : tentative_in(parts)) {
+      Definition pair = *t;
+      pair.free = ordered(d, {t->free.begin(), t->free.end()});
+      made.emplace(t->target, new_sum(d, ".pair", std::move(pair)));
+    }
+    auto with_made = [&](std::vector<Expr>& factors) {
+      for (Expr& f : factors)
+        if (f.is(Kind::read))
+          if (auto it = made.find(f->tensor); it != made.end()) f = it->second;
+    };
+    for (Part& p : parts) {
+      with_made(p.outer);
+      with_made(p.inner);
+    }
+    Definition whole = d;
+    if (parts.size() == 1 && parts[0].outer.empty() && !parts[0].reduced.empty()) {
+      const Part& p = parts[0];
+      whole.reduced = {p.reduced.begin(), p.reduced.end()};
+      whole.guard = p.conditions;
+      whole.body = times(p.coefficient, p.inner);
+      result_.definitions.push_back(normal_form(std::move(whole)));
+      return true;
+    }
+    std::vector<Expr> terms;
+    for (const Part& p : parts) terms.push_back(value_of_part(d, p));
+    whole.combine = Combine::set;
+    whole.reduced.clear();
+    whole.guard.clear();
+    whole.body = add(std::move(terms));
+    result_.definitions.push_back(normal_form(std::move(whole)));
+    return true;
+  }
+
+  Expr value_of_part(const Definition& d, const Part& p) {
+    std::vector<Expr> factors = p.outer;
+    if (p.reduced.empty()) {
+      factors.insert(factors.end(), p.inner.begin(), p.inner.end());
+      return simplify::value_of({p.coefficient, factors, p.conditions});
+    }
+    Definition sum;
+    sum.combine = Combine::sum;
+    sum.reduced = {p.reduced.begin(), p.reduced.end()};
+    sum.body = times(1, p.inner);
+    Conditions outside;
+    for (const Expr& c : p.conditions) {
+      std::set<IndexId> used = indices(c);
+      bool inside =
+          std::any_of(used.begin(), used.end(), [&](IndexId i) { return p.reduced.count(i) > 0; });
+      (inside ? sum.guard : outside).insert(c);
+    }
+    std::set<IndexId> free = indices_of_sum(p);
+    for (IndexId r : p.reduced) free.erase(r);
+    sum.free = ordered(d, std::move(free));
+    factors.push_back(new_sum(d, ".part", std::move(sum)));
+    return simplify::value_of({p.coefficient, factors, outside});
+  }
+
+  Graph result_;
+  Wide wide_;
+  std::vector<bool> saved_;
+  std::vector<int> numbers_;
+  Brackets brackets_;
+};
+
+}  // namespace
+
+Graph re_bracket(const Graph& g) { return ReBracketing(g).run(g); }
+
+}  // namespace attn::simplify

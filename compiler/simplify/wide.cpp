@@ -1,0 +1,216 @@
+#include "compiler/simplify/wide.h"
+
+#include <algorithm>
+
+#include "compiler/simplify/places.h"
+#include "compiler/simplify/points.h"
+#include "compiler/simplify/products.h"
+
+namespace attn::simplify {
+
+using namespace ir;
+
+namespace {
+
+// A contraction this many times larger than its operands is wide even when something bounds it.
+constexpr double kMostTimesOperands = 16;
+// Run-time sizes count as this where only numbers tell.
+constexpr int64_t kUnknownSize = 1024;
+
+// Reads in subscripts of e.
+void mark_subscripts(const Expr& e, std::vector<bool>& marked) {
+  visit(e, [&](const Expr& x) {
+    if (x.is(Kind::read))
+      for (const Expr& s : x.args())
+        for (TensorId t : tensors(s)) marked[t.value] = true;
+    return true;
+  });
+}
+
+// Inputs that are more than a mask or bias: a factor of a sum, or used in subscripts.
+std::vector<bool> contracted_inputs(const Graph& g) {
+  std::vector<bool> result(g.tensors.size(), false);
+  for (const Definition& d : g.definitions) {
+    mark_subscripts(d.body, result);
+    for (const Expr& c : d.guard) mark_subscripts(c, result);
+    if (d.combine != Combine::sum) continue;
+    auto products = expand(d.body);
+    if (!products) products = {as_product(d.body)};
+    for (const Product& p : *products)
+      for (const Expr& f : p.factors)
+        if (f.is(Kind::read)) result[f->tensor.value] = true;
+  }
+  return result;
+}
+
+// A sum of products of at least two tensors.
+bool is_contraction(const Definition& d) {
+  if (d.combine != Combine::sum || !is_real(d.body.type())) return false;
+  int factors = 0;
+  for (const Expr& f : as_product(d.body).factors) factors += !tensors(f).empty();
+  return factors >= 2;
+}
+
+}  // namespace
+
+Wide::Wide(const Graph& g) {
+  for (const Tensor& t : g.tensors) {
+    if (t.role != Role::parameter) continue;
+    for (const Poly& p : t.extents)
+      for (const auto& [monomial, c] : g.expand(p).terms())
+        for (auto [id, n] : monomial) constants_.insert(id);
+  }
+  find_bounds(g);
+  classify(g);
+}
+
+void Wide::add_growth(const Graph& g, const Poly& extent, Growth& result) const {
+  Monomial leading;
+  int degree = 0;
+  Poly expanded = g.expand(extent);
+  for (const auto& [monomial, c] : expanded.terms()) {
+    int d = 0;
+    for (auto [id, n] : monomial) d += n;
+    if (d > degree) leading = monomial;
+    degree = std::max(degree, d);
+  }
+  for (auto [id, n] : leading) {
+    if (constants_.count(id)) continue;
+    // T // 2 grows as T does.
+    if (g[id].quotient) {
+      for (int k = 0; k < n; ++k) add_growth(g, g[id].quotient->first, result);
+    } else {
+      result[id] += n;
+    }
+  }
+}
+
+Wide::Growth Wide::growth(const Graph& g, const std::vector<Poly>& extents) const {
+  Growth result;
+  for (const Poly& p : extents) add_growth(g, p, result);
+  return result;
+}
+
+bool Wide::is_unbounded(const Growth& of, const std::vector<Growth>& bounds) const {
+  int degree = 0;
+  for (auto [id, n] : of) degree += n;
+  if (degree < 2) return false;
+  return std::none_of(bounds.begin(), bounds.end(), [&](const Growth& bound) {
+    return std::all_of(of.begin(), of.end(), [&](const auto& size) {
+      auto found = bound.find(size.first);
+      return found != bound.end() && found->second >= size.second;
+    });
+  });
+}
+
+bool Wide::is_unbounded(const Graph& g, const std::vector<Poly>& extents) const {
+  return is_unbounded(growth(g, extents), bounds_);
+}
+
+// Inputs and outputs bound what may be stored, except masks and biases: inputs that are only read
+// point by point, where a contraction would not be bounded without them. (So a mask of full shape
+// does not make the scores of that shape storable.) The gradient of such an input is left out, too.
+void Wide::find_bounds(const Graph& g) {
+  std::vector<bool> contracted = contracted_inputs(g);
+  std::vector<Growth> pointwise;
+  for (size_t k = 0; k < g.tensors.size(); ++k) {
+    const Tensor& t = g.tensors[k];
+    if (t.role != Role::input && t.role != Role::cotangent) continue;
+    const bool bounds = contracted[k];
+    (bounds ? bounds_ : pointwise).push_back(growth(g, t.extents));
+  }
+  std::set<Growth> inputs(pointwise.begin(), pointwise.end());
+  bool has_cotangents = std::any_of(g.tensors.begin(), g.tensors.end(),
+                                    [](const Tensor& t) { return t.role == Role::cotangent; });
+  for (const Output& o : g.outputs) {
+    if (!is_real(arithmetic_type(g[o.tensor].storage))) continue;
+    Growth of = growth(g, g[o.tensor].extents);
+    (has_cotangents && inputs.count(of) ? pointwise : bounds_).push_back(std::move(of));
+  }
+  std::vector<Growth> wide_contractions;
+  for (const Definition& d : g.definitions) {
+    if (!is_contraction(d)) continue;
+    Growth of = growth(g, g[d.target].extents);
+    if (is_unbounded(of, bounds_)) wide_contractions.push_back(std::move(of));
+  }
+  for (Growth& p : pointwise) {
+    bool hides = std::any_of(wide_contractions.begin(), wide_contractions.end(),
+                             [&](const Growth& c) { return !is_unbounded(c, {p}); });
+    if (!hides) bounds_.push_back(std::move(p));
+  }
+}
+
+void Wide::classify(const Graph& g) {
+  wide_.assign(g.tensors.size(), false);
+  std::vector<bool> is_output = output_tensors(g);
+  Points points(g, kUnknownSize);
+  std::vector<double> size;
+  for (const Tensor& t : g.tensors) size.push_back(points.of(t.extents));
+  for (const Definition& d : g.definitions) {
+    int32_t t = d.target.value;
+    if (is_output[t]) continue;
+    if (is_unbounded(g, g[d.target].extents)) {
+      wide_[t] = true;
+      continue;
+    }
+    bool contraction = is_contraction(d);
+    if (!contraction && d.combine != Combine::set) continue;
+    // Weights are there anyway, and what is wide itself is not stored.
+    double operands = 0, largest_wide = 0;
+    for (TensorId r : reads(d)) {
+      if (wide_[r.value])
+        largest_wide = std::max(largest_wide, size[r.value]);
+      else if (g[r].role != Role::parameter)
+        operands += size[r.value];
+    }
+    bool much_larger = size[t] > kMostTimesOperands * operands;
+    if (contraction)
+      wide_[t] = operands > 0 && much_larger;
+    else
+      wide_[t] = largest_wide > 0 && size[t] >= largest_wide && much_larger;
+  }
+}
+
+void Wide::set(TensorId t, bool wide) {
+  if (static_cast<size_t>(t.value) >= wide_.size()) wide_.resize(t.value + 1, false);
+  wide_[t.value] = wide;
+}
+
+int pass_number(const Definition& d, const Wide& wide, const std::vector<int>& numbers) {
+  int largest = 0;
+  bool reads_wide = false;
+  for (TensorId t : reads(d)) {
+    largest =
+        std::max(largest, static_cast<size_t>(t.value) < numbers.size() ? numbers[t.value] : 0);
+    reads_wide = reads_wide || wide(t);
+  }
+  return largest + (reads_wide && !wide(d.target) ? 1 : 0);
+}
+
+std::vector<int> pass_numbers(const Graph& g, const Wide& wide, const std::vector<bool>& saved) {
+  std::vector<int> numbers(g.tensors.size(), 0);
+  for (const Definition& d : g.definitions) {
+    if (saved[d.target.value] && !wide(d.target)) continue;
+    numbers[d.target.value] = pass_number(d, wide, numbers);
+  }
+  return numbers;
+}
+
+std::vector<bool> independent_of_cotangents(const Graph& g) {
+  std::vector<bool> depends(g.tensors.size(), false);
+  bool any = false;
+  for (size_t k = 0; k < g.tensors.size(); ++k) {
+    depends[k] = g.tensors[k].role == Role::cotangent;
+    any = any || depends[k];
+  }
+  std::vector<bool> result(g.tensors.size(), false);
+  if (!any) return result;
+  for (const Definition& d : g.definitions) {
+    for (TensorId t : reads(d))
+      if (depends[t.value]) depends[d.target.value] = true;
+    result[d.target.value] = !depends[d.target.value];
+  }
+  return result;
+}
+
+}  // namespace attn::simplify
