@@ -203,10 +203,11 @@ Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int bloc
     domain.where(lo < p.columns);
   } else {
     hi = first / p.run + domain[1];
-    column = hi * p.run + lo - first;
+    Expr within = hi * p.run + lo - first;
     domain.where(hi < p.runs);
-    domain.where(column >= 0);
-    domain.where(column < block_columns);
+    domain.where(within >= 0);
+    domain.where(within < block_columns);
+    column = in_range(within, block_columns);
   }
   Expr row = domain[4] * block_rows + domain[2];
   domain.where(row < p.rows);
@@ -351,8 +352,7 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
   block.compute_at(out_, loops.column_loop()).vectorize(x_, problem_.lanes);
   // Odd row pitch, so that the rows of a register tile do not fall into one set of the cache.
   if (!packs_inside) {
-    block.bound_extent(x_, tiles_.block_columns)
-        .align_storage(x_, tiles_.block_columns + problem_.lanes);
+    block.align_storage(x_, tiles_.block_columns + problem_.lanes);
   }
   return block;
 }

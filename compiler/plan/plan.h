@@ -18,62 +18,68 @@ enum class Place : uint8_t {
   forwarded,  // an output of forward that backward reads
   saved,      // in the block that forward leaves for backward
   workspace,
-  none,       // not in memory: a kernel computes it where it is read, or nothing reads it
+  none,  // not in memory: a kernel computes it where it is read, or nothing reads it
 };
 
 // A sum of products of two factors. Index groups are in the order of the target's dimensions;
 // every free index is in exactly one of batch, rows, columns.
 struct Term {
-  ir::Expr left, right;                   // over (batch, rows, reduced) and (batch, columns, reduced)
-  ir::Conditions left_guard, right_guard; // outside them the factor counts as 0
+  ir::Expr left, right;  // over (batch, rows, reduced) and (batch, columns, reduced)
+  ir::Conditions left_guard, right_guard;  // outside them the factor counts as 0
   std::vector<ir::IndexId> reduced;
-  // Data behind a guard is multiplied by 0: non-finite values there must not be seen, so a plain
-  // twin repairs the result where the scan of an operand finds any.
-  bool leaks = false;
+  // Data that a guard of the other factor hides is multiplied by 0. A factor so marked is packed
+  // with non-finite values replaced by 0, and the plain twin repairs what may see them.
+  bool left_leaks = false, right_leaks = false;
 };
 
 struct Contraction {
   std::vector<ir::IndexId> batch, rows, columns;
   std::vector<Term> terms;
-  // The stored value: `sum` stands for the accumulated sum, everything else is over the free indices.
-  ir::TensorId sum;         // a tensor that does not exist, read in the epilogue at the free indices
+  // The stored value: `sum` stands for the accumulated sum, everything else is over the free
+  // indices.
+  ir::TensorId sum;  // a tensor that does not exist, read in the epilogue at the free indices
   ir::Expr epilogue;
-  ir::Conditions guard;     // of the target: 0 outside
+  ir::Conditions guard;  // of the target: 0 outside
 };
 
 // Definitions over common row indices and one group of column indices. A definition is a map over
 // (row, column), a map over row, a reduction over columns to row, or over rows to column.
 struct Row {
-  std::vector<ir::IndexId> rows, columns;  // of the kernel; stage k renames its own indices to these
+  std::vector<ir::IndexId> rows,
+      columns;  // of the kernel; stage k renames its own indices to these
   // Definitions rewritten over `rows` and `columns`, in order.
 };
 
 struct Kernel;
 
 // A kind of kernel. The table in kinds.cpp lists them in the order in which they are asked.
-struct Kind {
+struct KernelKind {
   const char* name;
   const char* brief;
 };
 
 struct Kernel {
-  const Kind* kind = nullptr;
-  std::string name;                        // of its symbol: MODEL_forward_3_q
-  std::vector<ir::Definition> definitions; // what it computes, with inlined maps substituted, in order
-  std::vector<ir::TensorId> reads, writes; // in memory; in the order of the kernel's arguments
-  std::vector<ir::SizeId> sizes;           // run-time sizes that it takes, after the tensors
+  const KernelKind* kind = nullptr;
+  std::string name;  // of its symbol: MODEL_forward_3_q
+  std::vector<ir::Definition>
+      definitions;  // what it computes, with inlined maps substituted, in order
+  std::vector<ir::TensorId> reads, writes;  // in memory; in the order of the kernel's arguments
+  std::vector<ir::SizeId> sizes;            // run-time sizes that it takes, after the tensors
   std::optional<Contraction> contraction;
   std::optional<Row> row;
-  std::string why;                         // for a slow lowering: the reason, else empty
+  std::string why;  // for a slow lowering: the reason, else empty
+  // A plain twin: it runs only where one of these holds a non-finite value, and then overwrites the
+  // elements of its result that are non-finite when computed as written.
+  std::vector<ir::TensorId> repairs_if_non_finite;
 };
 
-// Integer data used in a subscript, checked before anything is written: the least and greatest value
-// of the subscript where its conditions hold must lie in [0, extent).
+// Integer data used in a subscript, checked before anything is written: the least and greatest
+// value of the subscript where its conditions hold must lie in [0, extent).
 struct DataCheck {
   ir::TensorId lowest, highest;  // int scalars that check kernels write to the workspace
   ir::Poly extent;
-  std::string data;              // the tensor that holds the data: "token"
-  std::string read;              // the tensor that is read with it: "embedding"
+  std::string data;  // the tensor that holds the data: "token"
+  std::string read;  // the tensor that is read with it: "embedding"
 };
 
 // Tensors whose lives do not overlap share a slot; a slot is as large as its largest tensor.
@@ -82,27 +88,28 @@ struct Slot {
 };
 
 struct Function {
-  std::string name;          // "forward", "backward"
-  ir::Graph graph;           // as planned; tensor ids below are of this graph
-  std::vector<Place> places; // by tensor
-  std::vector<ir::TensorId> saved;   // in the order of the saved block
-  std::vector<Kernel> checks;        // run first
+  std::string name;                 // "forward", "backward"
+  ir::Graph graph;                  // as planned; tensor ids below are of this graph
+  std::vector<Place> places;        // by tensor
+  std::vector<ir::TensorId> saved;  // in the order of the saved block
+  std::vector<Kernel> checks;       // run first
   std::vector<DataCheck> data_checks;
-  std::vector<Kernel> kernels;       // in order
+  std::vector<Kernel> kernels;  // in order
   std::vector<Slot> workspace;
 };
 
 // Everything that the compiled library holds of one model.
 struct Plan {
   std::string model;
-  ir::Graph forward_graph;                 // simplified
-  std::optional<ir::Graph> gradient_graph; // simplified
+  ir::Graph forward_graph;                  // simplified
+  std::optional<ir::Graph> gradient_graph;  // simplified
   Function forward;
   std::optional<Function> backward;
 };
 
-// `gradient`: the simplified gradient graph of `forward`, whose tensors of equal names are the same.
-// Warnings (category performance) name each definition that lowers slowly, its reader and the reason.
+// `gradient`: the simplified gradient graph of `forward`, whose tensors of equal names are the
+// same. Warnings (category performance) name each definition that lowers slowly, its reader and the
+// reason.
 Plan make_plan(const ir::Graph& forward, const ir::Graph* gradient, Diagnostics& diagnostics);
 
 // The printed plan: kernels, loops, what is inlined, stored, saved; workspace and operations as

@@ -1,0 +1,173 @@
+// Builds the Halide pipeline of a kernel and compiles it to an object.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/base/check.h"
+#include "compiler/lower/contraction.h"
+#include "compiler/lower/loops.h"
+#include "compiler/lower/lower.h"
+
+namespace attn::lower {
+namespace {
+
+struct Built {
+  Halide::Pipeline pipeline;
+  std::vector<Halide::Argument> arguments;
+};
+
+// Names of Funcs and buffers in messages and statements: letters, digits and `_`.
+std::string plain_name(std::string text) {
+  for (char& c : text)
+    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+  return text;
+}
+
+class Builder {
+ public:
+  Builder(const plan::Function& f, const plan::Kernel& kernel, const TargetInfo& target)
+      : f_(f), g_(f.graph), kernel_(kernel), target_(target) {}
+
+  Built build() {
+    for (ir::SizeId s : kernel_.sizes)
+      arguments_.sizes.emplace(s, Halide::Param<int32_t>(plain_name(g_[s].name)));
+    Built built;
+    for (ir::TensorId t : kernel_.reads) {
+      arguments_.tensors.emplace(t, parameter(t, plain_name(g_[t].name)));
+      built.arguments.push_back(arguments_.tensors.at(t));
+    }
+    Halide::ImageParam old;
+    const bool repairs = !kernel_.repairs_if_non_finite.empty();
+    if (repairs) {
+      old = parameter(kernel_.writes[0], "old");
+      built.arguments.push_back(old);
+    }
+    std::vector<Halide::Func> outs;
+    if (kernel_.contraction) {
+      outs = {lower_contraction(f_, kernel_, arguments_, target_)};
+    } else {
+      const auto& ds = kernel_.definitions;
+      outs = {lower_loops(g_, ds[0], ds.size() > 1 ? &ds[1] : nullptr, arguments_, target_,
+                          repairs ? &old : nullptr)};
+    }
+    for (size_t k = 0; k < outs.size(); ++k) {
+      Halide::OutputImageParam buffer = outs[k].output_buffer();
+      ir::TensorId t = kernel_.writes[k];
+      for (size_t d = 0; d < g_[t].extents.size(); ++d) constrain(buffer, t, d);
+    }
+    for (ir::SizeId s : kernel_.sizes) built.arguments.push_back(arguments_.sizes.at(s));
+    built.pipeline = Halide::Pipeline(outs);
+    return built;
+  }
+
+ private:
+  // Extents are those of the graph, an empty one counting as 1: the caller's view is then of zeros.
+  template <class Buffer>
+  void constrain(Buffer& buffer, ir::TensorId t, size_t d) {
+    const auto& extents = g_[t].extents;
+    Translator translator(g_, arguments_, {});
+    buffer.dim(static_cast<int>(extents.size() - 1 - d))
+        .set_bounds(0, max(translator.extent(extents[d]), 1));
+  }
+
+  Halide::ImageParam parameter(ir::TensorId t, const std::string& name) {
+    const ir::Tensor& tensor = g_[t];
+    int rank = static_cast<int>(tensor.extents.size()) + (tensor.split ? 1 : 0);
+    Halide::ImageParam p(storage_type(tensor.storage), rank, name);
+    for (size_t d = 0; d < tensor.extents.size(); ++d) constrain(p, t, d);
+    return p;
+  }
+
+  const plan::Function& f_;
+  const ir::Graph& g_;
+  const plan::Kernel& kernel_;
+  const TargetInfo& target_;
+  Arguments arguments_;
+};
+
+Level level_of(const std::string& target) {
+  for (Level level : kLevels)
+    if (target == "x86-64-" + level_name(level)) return level;
+  throw InternalError("no such target: " + target);
+}
+
+// A file that is removed at the end of the scope.
+struct TemporaryFile {
+  TemporaryFile() {
+    const char* folder = getenv("TMPDIR");
+    path = std::string(folder ? folder : "/tmp") + "/attnc-XXXXXX";
+    int fd = mkstemp(path.data());
+    if (fd < 0) throw std::runtime_error("cannot make a temporary file " + path);
+    close(fd);
+  }
+  ~TemporaryFile() { unlink(path.c_str()); }
+  std::string text() const {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+  std::string path;
+};
+
+template <class F>
+auto guarded(const plan::Kernel& kernel, F work) {
+  try {
+    return work();
+  } catch (const Halide::Error& e) {
+    throw InternalError("kernel " + kernel.name + ": " + e.what());
+  }
+}
+
+// Kernels refer to halide_NAME; the runtime defines attn_k_NAME, of equal length, so that foreign
+// Halide code can be linked beside. Only the string table holds these names.
+void rename_runtime(std::string& object) {
+  const std::string from = std::string(1, '\0') + "halide_", to = std::string(1, '\0') + "attn_k_";
+  for (size_t at = object.find(from); at != std::string::npos; at = object.find(from, at + 1))
+    object.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+const std::vector<std::string>& target_names() {
+  static const std::vector<std::string> kNames = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  return kNames;
+}
+
+std::string host_target() { return "x86-64-" + level_name(host_level()); }
+
+std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
+                           const std::string& target, const std::string& symbol) {
+  return guarded(kernel, [&] {
+    Level level = level_of(target);
+    TargetInfo info = target_info(level);
+    Built built = Builder(f, kernel, info).build();
+    TemporaryFile file;
+    built.pipeline.compile_to({{Halide::OutputFileType::object, file.path}}, built.arguments,
+                              symbol, kernel_target(level));
+    std::string object = file.text();
+    rename_runtime(object);
+    return object;
+  });
+}
+
+std::string statement(const plan::Function& f, const plan::Kernel& kernel,
+                      const std::string& target) {
+  return guarded(kernel, [&] {
+    Level level = level_of(target);
+    TargetInfo info = target_info(level);
+    Built built = Builder(f, kernel, info).build();
+    TemporaryFile file;
+    built.pipeline.compile_to({{Halide::OutputFileType::stmt, file.path}}, built.arguments,
+                              kernel.name, kernel_target(level));
+    return file.text();
+  });
+}
+
+void write_archive(const std::vector<std::string>& object_paths, const std::string& path) {
+  Halide::create_static_library(object_paths, kernel_target(Level::kV2), path);
+}
+
+}  // namespace attn::lower

@@ -1,0 +1,273 @@
+#include "compiler/lower/loops.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/base/check.h"
+
+namespace attn::lower {
+namespace {
+
+using Halide::cast;
+using Halide::Func;
+using Halide::RDom;
+using Halide::Var;
+using ir::Combine;
+using HExpr = Halide::Expr;
+
+// Points that a task of a parallel loop should have at least.
+constexpr int kTaskPoints = 1 << 14;
+
+// `n == rest` in a guard, where n is a free index that occurs nowhere else: the value lands at
+// `rest`.
+struct Landing {
+  size_t position;  // of n in d.free
+  ir::Expr place;
+  ir::Expr condition;
+};
+
+std::optional<Landing> find_landing(const ir::Definition& d) {
+  if (d.combine == Combine::logsumexp || d.combine == Combine::argmax || d.reduced.empty())
+    return {};
+  for (const ir::Expr& c : d.guard) {
+    if (!c.is(ir::Kind::is_zero)) continue;
+    for (size_t k = 0; k < d.free.size(); ++k) {
+      ir::IndexId n = d.free[k];
+      for (int sign : {1, -1}) {
+        // c is n - place == 0, or place - n == 0.
+        ir::Expr place =
+            sign > 0 ? ir::index_value(n) - c.args()[0] : ir::index_value(n) + c.args()[0];
+        if (ir::uses(place, n) || ir::uses(d.body, n)) continue;
+        bool elsewhere = false, reduced = false;
+        for (const ir::Expr& other : d.guard)
+          elsewhere = elsewhere || (!(other == c) && ir::uses(other, n));
+        for (ir::IndexId r : d.reduced) reduced = reduced || ir::uses(place, r);
+        if (!elsewhere && reduced) return Landing{k, place, c};
+      }
+    }
+  }
+  return {};
+}
+
+class Loops {
+ public:
+  Loops(const ir::Graph& g, const ir::Definition& d, const Arguments& arguments,
+        const TargetInfo& target)
+      : g_(g), d_(d), arguments_(arguments), target_(target) {
+    type_ = arithmetic_type(ir::arithmetic_type(g[d.target].storage));
+    for (size_t k = d.free.size(); k-- > 0;) {
+      vars_.emplace_back("i" + std::to_string(k));
+      indices_[d.free[k]] = vars_.back();
+    }
+    if (d.reduced.empty()) return;
+    std::vector<Halide::Range> ranges;
+    Translator plain(g, arguments, {});
+    // The last reduced index runs fastest.
+    for (size_t k = d.reduced.size(); k-- > 0;)
+      ranges.push_back({0, plain.extent(g[d.reduced[k]].extent)});
+    domain_ = RDom(ranges, "r");
+    for (size_t k = d.reduced.size(); k-- > 0;)
+      indices_[d.reduced[k]] = domain_[static_cast<int>(d.reduced.size() - 1 - k)];
+  }
+
+  // The values of the definition, before storage: one, or two planes of a log-sum-exp.
+  std::vector<HExpr> values() {
+    Translator t(g_, arguments_, indices_);
+    if (d_.combine == Combine::set) {
+      HExpr body = cast(type_, t(d_.body));
+      if (d_.guard.empty()) return {body};
+      return {select(t.condition(d_.guard), body, Halide::Internal::make_zero(type_))};
+    }
+    if (auto landing = find_landing(d_)) return {scattered(*landing)};
+    if (!d_.guard.empty()) domain_.where(t.condition(d_.guard));
+    if (d_.combine == Combine::logsumexp) return log_sum_exp(cast(type_, t(d_.body)));
+    if (d_.combine == Combine::argmax) {
+      ir::Type body_type = d_.body.type();
+      return {arg_max(cast(arithmetic_type(body_type), t(d_.body)))};
+    }
+    Func acc = reduce("acc", d_.combine, neutral(), cast(type_, t(d_.body)));
+    return {acc(args())};
+  }
+
+  std::vector<Var> vars_;
+  std::map<ir::IndexId, HExpr> indices_;
+  std::vector<Func> stages_;  // reductions, computed where the output is
+  Func scatter_;              // computed whole, before the output
+
+ private:
+  std::vector<HExpr> args() const { return {vars_.begin(), vars_.end()}; }
+
+  HExpr neutral() const {
+    auto of = [&](double real, int64_t whole) {
+      return type_.is_float() ? cast(type_, HExpr(static_cast<float>(real)))
+                              : Halide::Internal::make_const(type_, whole);
+    };
+    switch (d_.combine) {
+      case Combine::max:
+        return of(kLowest, INT32_MIN);
+      case Combine::min:
+        return of(kHighest, INT32_MAX);
+      case Combine::prod:
+        return of(1, 1);
+      default:
+        return of(0, 0);
+    }
+  }
+
+  static HExpr combined(Combine c, const HExpr& a, const HExpr& b) {
+    switch (c) {
+      case Combine::max:
+        return max(a, b);
+      case Combine::min:
+        return min(a, b);
+      case Combine::prod:
+        return a * b;
+      default:
+        return a + b;
+    }
+  }
+
+  Func reduce(const char* name, Combine c, const HExpr& start, const HExpr& value) {
+    Func acc(name);
+    acc(vars_) = start;
+    acc(vars_) = combined(c, acc(vars_), value);
+    stages_.push_back(acc);
+    return acc;
+  }
+
+  std::vector<HExpr> log_sum_exp(const HExpr& value) {
+    HExpr lowest = cast(type_, HExpr(kLowest));
+    Func largest = reduce("largest", Combine::max, lowest, value);
+    HExpr top = largest(args());
+    Func rest = reduce("rest", Combine::sum, Halide::Internal::make_zero(type_), exp(value - top));
+    HExpr sum = rest(args());
+    HExpr one = Halide::Internal::make_one(type_);
+    return {top,
+            select(sum > 0, log(select(sum > 0, sum, one)), Halide::Internal::make_zero(type_))};
+  }
+
+  HExpr arg_max(const HExpr& value) {
+    Func best("best");
+    best(vars_) = Halide::Tuple(Halide::Internal::make_zero(value.type()), HExpr(-1));
+    HExpr better = best(vars_)[1] < 0 || value > best(vars_)[0];
+    HExpr index = indices_.at(d_.reduced[0]);
+    best(vars_) =
+        Halide::Tuple(select(better, value, best(vars_)[0]), select(better, index, best(vars_)[1]));
+    stages_.push_back(best);
+    return max(best(args())[1], 0);
+  }
+
+  HExpr scattered(const Landing& landing) {
+    Translator t(g_, arguments_, indices_);
+    HExpr place = t(landing.place);
+    HExpr limit = t.extent(g_[d_.target].extents[landing.position]);
+    ir::Conditions others = d_.guard;
+    others.erase(landing.condition);
+    domain_.where(t.condition(others) && place >= 0 && place < limit);
+    Func sums("sums");
+    sums(vars_) = neutral();
+    std::vector<HExpr> at = args();
+    size_t dimension = d_.free.size() - 1 - landing.position;
+    at[dimension] = clamp(place, 0, max(limit - 1, 0));
+    sums(at) = combined(d_.combine, sums(at), cast(type_, t(d_.body)));
+    sums.compute_root();
+    if (dimension != 0) {
+      int lanes = target_.lanes(type_);
+      sums.update().allow_race_conditions().vectorize(vars_[0], lanes,
+                                                      Halide::TailStrategy::GuardWithIf);
+    }
+    if (!vars_.empty()) {
+      sums.vectorize(vars_[0], target_.lanes(type_), Halide::TailStrategy::GuardWithIf);
+    }
+    scatter_ = sums;
+    return sums(args());
+  }
+
+  const ir::Graph& g_;
+  const ir::Definition& d_;
+  const Arguments& arguments_;
+  const TargetInfo& target_;
+  Halide::Type type_;
+  RDom domain_;
+};
+
+HExpr stored(const HExpr& value, ir::Storage storage) {
+  Halide::Type type = storage_type(storage);
+  if (value.type().is_bool()) return select(value, cast<uint8_t>(1), cast<uint8_t>(0));
+  return cast(type, value);
+}
+
+}  // namespace
+
+Func lower_loops(const ir::Graph& g, const ir::Definition& d, const ir::Definition* epilogue,
+                 const Arguments& arguments, const TargetInfo& target,
+                 const Halide::ImageParam* old) {
+  Loops loops(g, d, arguments, target);
+  std::vector<HExpr> values = loops.values();
+  const ir::Tensor& result = g[epilogue ? epilogue->target : d.target];
+  if (epilogue) {
+    Translator::Indices indices;
+    for (size_t k = 0; k < d.free.size(); ++k)
+      indices[epilogue->free[k]] = loops.indices_.at(d.free[k]);
+    Translator t(g, arguments, indices);
+    t.replace(d.target, values[0]);
+    Halide::Type type = arithmetic_type(ir::arithmetic_type(result.storage));
+    values = {select(t.condition(epilogue->guard), cast(type, t(epilogue->body)),
+                     Halide::Internal::make_zero(type))};
+  }
+  if (old) {
+    std::vector<HExpr> at(loops.vars_.begin(), loops.vars_.end());
+    HExpr before = cast(values[0].type(), (*old)(at));
+    values = {select(has_finite_bits(values[0]), before, values[0])};
+  }
+  std::vector<Var> vars = loops.vars_;
+  Func out("out");
+  if (values.size() == 2) {
+    Var plane("plane");
+    vars.push_back(plane);
+    out(vars) =
+        select(plane == 0, stored(values[0], result.storage), stored(values[1], result.storage));
+    out.bound(plane, 0, 2).reorder_storage(vars).unroll(plane);
+    std::vector<Halide::VarOrRVar> order{plane};
+    for (const Var& v : loops.vars_) order.push_back(v);
+    out.reorder(order);
+  } else {
+    out(vars) = stored(values[0], result.storage);
+  }
+
+  // Rows of the innermost dimension are dealt out to threads in blocks of enough points.
+  Translator plain(g, arguments, {});
+  int lanes = target.lanes(storage_type(result.storage));
+  lanes = std::min(lanes, target.lanes(Halide::Float(32)));
+  Halide::LoopLevel level = Halide::LoopLevel::root();
+  if (!loops.vars_.empty()) {
+    Var inner = loops.vars_[0];
+    Var block("block");
+    HExpr row = plain.extent(g[d.free.back()].extent);
+    for (ir::IndexId r : d.reduced) row = row * max(plain.extent(g[r].extent), 1);
+    if (loops.vars_.size() > 1) {
+      Var fused = loops.vars_[1];
+      for (size_t k = 2; k < loops.vars_.size(); ++k) {
+        Var next("f" + std::to_string(k));
+        out.fuse(fused, loops.vars_[k], next);
+        fused = next;
+      }
+      Var in_block("in_block");
+      HExpr rows = max(kTaskPoints / max(row, 1), 1);
+      out.split(fused, block, in_block, rows, Halide::TailStrategy::GuardWithIf).parallel(block);
+    }
+    Var outer("outer"), lane("lane");
+    out.split(inner, outer, lane, lanes, Halide::TailStrategy::GuardWithIf).vectorize(lane);
+    level = Halide::LoopLevel(out, outer);
+    for (Func& stage : loops.stages_) {
+      stage.compute_at(level).vectorize(inner, lanes, Halide::TailStrategy::RoundUp);
+      stage.update().vectorize(inner, lanes, Halide::TailStrategy::GuardWithIf);
+      if (stage.outputs() == 1) stage.bound_extent(inner, lanes);
+    }
+  } else {
+    for (Func& stage : loops.stages_) stage.compute_root();
+  }
+  return out;
+}
+
+}  // namespace attn::lower

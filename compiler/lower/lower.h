@@ -1,0 +1,32 @@
+// From a planned kernel to machine code. Halide is seen by this folder alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/plan/plan.h"
+
+namespace attn::lower {
+
+// The instruction sets that kernels are built for, by their names on the command line:
+// "x86-64-v2", "x86-64-v3", "x86-64-v4".
+const std::vector<std::string>& target_names();
+// The best of them that this machine runs.
+std::string host_target();
+
+// The object file (ELF) of one kernel, whose only symbol is `symbol`:
+//   int symbol(void* context, attn_buffer* reads..., attn_buffer* writes..., int32_t sizes...)
+// A plain twin (Kernel::repairs_if_non_finite) takes its result once more, before it, to read.
+// It refers to the runtime by attn_k_* names. Throws InternalError with Halide's text when Halide
+// refuses, which is a defect of ours.
+std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
+                           const std::string& target, const std::string& symbol);
+
+// The lowered statement as text, for people.
+std::string statement(const plan::Function& f, const plan::Kernel& kernel,
+                      const std::string& target);
+
+// Joins objects into a static library at `path`, the same bytes for the same objects.
+void write_archive(const std::vector<std::string>& object_paths, const std::string& path);
+
+}  // namespace attn::lower

@@ -1,0 +1,111 @@
+// The operations that have a Halide form of their own. Everything else is expanded by its table
+// row.
+#include <map>
+
+#include "compiler/base/check.h"
+#include "compiler/ir/operation.h"
+#include "compiler/lower/translate.h"
+
+namespace attn::lower {
+namespace {
+
+using Halide::cast;
+using Halide::Expr;
+using Halide::Type;
+using Args = const std::vector<Expr>&;
+
+Expr constant(double value, const Type& t) { return Halide::Internal::make_const(t, value); }
+
+// floor(a / b); Halide's rounds so that the remainder is not negative, which differs for b < 0.
+Expr floor_divide(const Expr& a, const Expr& b) {
+  if (Halide::Internal::is_positive_const(b)) return a / b;
+  Expr q = a / b, r = a - q * b;
+  return q - cast<int>(b < 0 && r != 0);
+}
+
+// 1 - 2 / (exp(2x) + 1), odd in x, accurate near 0 by a series; libm's tanh would be scalar.
+Expr smooth_tanh(const Expr& x) {
+  Expr a = min(abs(x), constant(20, x.type()));
+  Expr e = exp(-2 * a);
+  Expr large = (1 - e) / (1 + e);
+  Expr s = a * a;
+  auto c = [&](double v) { return constant(v, x.type()); };
+  Expr series =
+      a * (1 + s * (c(-1. / 3) +
+                    s * (c(2. / 15) +
+                         s * (c(-17. / 315) + s * (c(62. / 2835) + s * c(-1382. / 155925))))));
+  double limit = x.type().bits() == 64 ? 0.02 : 0.3;
+  Expr y = select(a < c(limit), series, large);
+  return select(x < 0, -y, y);
+}
+
+// exp(-|x|) never overflows.
+Expr sigmoid(const Expr& x) {
+  Expr e = exp(-abs(x));
+  return select(x < 0, e, constant(1, x.type())) / (1 + e);
+}
+
+// log(u) x / (u - 1) with u = 1 + x loses nothing where x is small.
+Expr log1p(const Expr& x) {
+  Expr u = strict_float(1 + x);
+  Expr rest = strict_float(u - 1);
+  return select(rest == 0, x, log(u) * (x / select(rest == 0, constant(1, x.type()), rest)));
+}
+
+// The same mixing of 64-bit words as the table's value.
+Expr uniform(Args args, const Type& t) {
+  auto word = [](uint64_t v) { return Halide::Internal::make_const(Halide::UInt(64), v); };
+  Expr h = word(0x243f6a8885a308d3u);
+  for (const Expr& a : args) {
+    h = h ^ cast<uint64_t>(cast<uint32_t>(a));
+    h = h * word(0x9e3779b97f4a7c15u);
+    h = h ^ (h >> 32);
+    h = h * word(0xd6e8feb86659fd93u);
+    h = h ^ (h >> 29);
+  }
+  return cast(t, cast<int32_t>(h >> 40)) * constant(0x1p-24, t);
+}
+
+using Form = Expr (*)(Args, Type);
+const std::map<std::string_view, Form>& forms() {
+  static const std::map<std::string_view, Form> kForms = {
+      {"//", [](Args a, Type) { return floor_divide(a[0], a[1]); }},
+      {"%", [](Args a, Type) { return a[0] - a[1] * floor_divide(a[0], a[1]); }},
+      {"exp", [](Args a, Type) { return exp(a[0]); }},
+      {"log", [](Args a, Type) { return log(a[0]); }},
+      {"log1p", [](Args a, Type) { return log1p(a[0]); }},
+      {"tanh", [](Args a, Type) { return smooth_tanh(a[0]); }},
+      {"sigmoid", [](Args a, Type) { return sigmoid(a[0]); }},
+      {"erf", [](Args a, Type t) { return cast(t, erf(cast<float>(a[0]))); }},
+      {"sin", [](Args a, Type) { return sin(a[0]); }},
+      {"cos", [](Args a, Type) { return cos(a[0]); }},
+      {"atan", [](Args a, Type) { return atan(a[0]); }},
+      {"abs", [](Args a, Type t) { return cast(t, abs(a[0])); }},
+      {"min", [](Args a, Type) { return min(a[0], a[1]); }},
+      {"max", [](Args a, Type) { return max(a[0], a[1]); }},
+      {"floor", [](Args a, Type) { return floor(a[0]); }},
+      {"float", [](Args a, Type t) { return cast(t, a[0]); }},
+      {"int", [](Args a, Type t) { return cast(t, a[0]); }},
+      {"finite", [](Args a, Type) { return has_finite_bits(a[0]); }},
+      {"uniform", [](Args a, Type t) { return uniform(a, t); }},
+  };
+  return kForms;
+}
+
+}  // namespace
+
+bool is_primitive(const ir::Operation& op) { return forms().count(op.name) > 0; }
+
+Expr primitive(const ir::Operation& op, Args args, Type type) {
+  return forms().at(op.name)(args, type);
+}
+
+Expr has_finite_bits(const Expr& value) {
+  int bits = value.type().bits();
+  Type word = Halide::UInt(bits);
+  uint64_t exponent = bits == 64 ? 0x7ff0000000000000u : 0x7f800000u;
+  Expr mask = Halide::Internal::make_const(word, exponent);
+  return (reinterpret(word, value) & mask) != mask;
+}
+
+}  // namespace attn::lower

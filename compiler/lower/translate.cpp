@@ -1,0 +1,254 @@
+#include "compiler/lower/translate.h"
+
+#include <numeric>
+
+#include "compiler/base/check.h"
+#include "compiler/ir/operation.h"
+#include "compiler/lower/contraction_schedule.h"
+#include "compiler/solve/prove.h"
+
+namespace attn::lower {
+
+using Halide::cast;
+using ir::Kind;
+using HExpr = Halide::Expr;
+
+Halide::Type arithmetic_type(ir::Type t) {
+  switch (t) {
+    case ir::Type::boolean:
+      return Halide::Bool();
+    case ir::Type::integer:
+      return Halide::Int(32);
+    case ir::Type::f64:
+      return Halide::Float(64);
+    default:
+      return Halide::Float(32);
+  }
+}
+
+Halide::Type storage_type(ir::Storage s) {
+  switch (s) {
+    case ir::Storage::boolean:
+      return Halide::UInt(8);
+    case ir::Storage::i32:
+      return Halide::Int(32);
+    case ir::Storage::f16:
+      return Halide::Float(16);
+    case ir::Storage::bf16:
+      return Halide::BFloat(16);
+    case ir::Storage::f64:
+      return Halide::Float(64);
+    default:
+      return Halide::Float(32);
+  }
+}
+
+HExpr Translator::poly(const ir::Poly& p) {
+  ir::Poly expanded = g_.expand(p);
+  int64_t common = 1;
+  for (const auto& [monomial, c] : expanded.terms()) common = std::lcm(common, c.den);
+  HExpr sum = 0;
+  for (const auto& [monomial, c] : expanded.terms()) {
+    HExpr product = static_cast<int32_t>(c.num * (common / c.den));
+    for (auto [size, power] : monomial)
+      for (int k = 0; k < power; ++k) product = product * arguments_.sizes.at(size);
+    sum = sum + product;
+  }
+  return Halide::Internal::simplify(common == 1 ? sum : sum / static_cast<int32_t>(common));
+}
+
+HExpr Translator::extent(const ir::Poly& p) {
+  if (auto n = g_.known(p)) return static_cast<int32_t>(std::max<int64_t>(*n, 0));
+  HExpr e = poly(p);
+  return solve::nonnegative(g_, p) ? e : max(e, 0);
+}
+
+HExpr Translator::condition(const ir::Conditions& c) {
+  HExpr all;
+  for (const ir::Expr& e : c) all = all.defined() ? all && (*this)(e) : (*this)(e);
+  return all.defined() ? all : Halide::Internal::const_true();
+}
+
+HExpr Translator::operator()(const ir::Expr& e) {
+  if (auto it = done_.find(e); it != done_.end()) return it->second;
+  HExpr result = build(e);
+  done_.emplace(e, result);
+  return result;
+}
+
+HExpr Translator::build(const ir::Expr& e) {
+  Halide::Type type = arithmetic_type(e.type());
+  auto arg = [&](int k) { return (*this)(e.args()[k]); };
+  auto common = [&](int a, int b) {
+    HExpr x = arg(a), y = arg(b);
+    ir::Type widest = std::max(e.args()[a].type(), e.args()[b].type());
+    Halide::Type t = arithmetic_type(widest);
+    return std::pair{cast(t, x), cast(t, y)};
+  };
+  switch (e.kind()) {
+    case Kind::literal:
+      if (e.type() == ir::Type::boolean)
+        return e.is_true() ? Halide::Internal::const_true() : Halide::Internal::const_false();
+      return e->number.is_integer ? HExpr(static_cast<int32_t>(e->number.integer))
+                                  : Halide::Internal::make_const(Halide::Float(64), e->number.real);
+    case Kind::size:
+      return poly(e->size);
+    case Kind::index:
+      return indices_.at(e->index);
+    case Kind::read:
+      return read(e);
+    case Kind::add:
+      return add(e);
+    case Kind::multiply:
+      return multiply(e);
+    case Kind::power:
+      return power(e);
+    case Kind::select: {
+      HExpr a = cast(type, arg(1)), b = cast(type, arg(2));
+      return select(arg(0), a, b);
+    }
+    case Kind::call: {
+      if (!is_primitive(*e->operation)) {
+        ATTN_CHECK(e->operation->expand, "an operation without a form for kernels");
+        return cast(type, (*this)(e->operation->expand(e.args())));
+      }
+      std::vector<HExpr> args;
+      for (size_t k = 0; k < e.args().size(); ++k) {
+        HExpr a = arg(static_cast<int>(k));
+        bool as_result = e->operation->typing == ir::Typing::common ||
+                         (e->operation->typing == ir::Typing::real && e->operation->arity >= 0);
+        args.push_back(as_result && ir::is_real(e.type()) ? cast(type, a) : a);
+      }
+      return primitive(*e->operation, args, type);
+    }
+    case Kind::at_least_zero:
+      return arg(0) >= 0;
+    case Kind::is_zero:
+      return arg(0) == 0;
+    case Kind::not_zero:
+      return arg(0) != 0;
+    case Kind::less: {
+      auto [a, b] = common(0, 1);
+      return a < b;
+    }
+    case Kind::at_most: {
+      auto [a, b] = common(0, 1);
+      return a <= b;
+    }
+    case Kind::equal: {
+      auto [a, b] = common(0, 1);
+      return a == b;
+    }
+    case Kind::both:
+    case Kind::either: {
+      HExpr all = arg(0);
+      for (size_t k = 1; k < e.args().size(); ++k) {
+        HExpr next = arg(static_cast<int>(k));
+        all = e.is(Kind::both) ? all && next : all || next;
+      }
+      return all;
+    }
+    case Kind::negation:
+      return !arg(0);
+  }
+  throw InternalError("an expression of unknown kind");
+}
+
+// A log-sum-exp is two planes: everything else first, then the maximum, then the logarithm, in this
+// order whatever the compiler would like, so that large scores keep their digits.
+HExpr Translator::add(const ir::Expr& e) {
+  Halide::Type type = arithmetic_type(e.type());
+  HExpr sum, minus;
+  std::vector<std::pair<double, ir::Expr>> split;
+  for (const ir::Expr& term : e.args()) {
+    ir::Scaled s = ir::split_coefficient(term);
+    if (s.rest.is(Kind::read) && g_[s.rest->tensor].split && !replaced_.count(s.rest->tensor)) {
+      split.push_back({s.coefficient.value(), s.rest});
+      continue;
+    }
+    bool negative = s.coefficient.value() < 0;
+    HExpr value = cast(type, (*this)(negative ? ir::negate(term) : term));
+    HExpr& into = negative ? minus : sum;
+    into = into.defined() ? into + value : value;
+  }
+  if (minus.defined()) sum = sum.defined() ? sum - minus : -minus;
+  if (!sum.defined()) sum = Halide::Internal::make_zero(type);
+  for (const auto& [coefficient, x] : split) {
+    std::vector<HExpr> at = subscripts(x);
+    HExpr c = Halide::Internal::make_const(type, coefficient);
+    for (int plane : {0, 1}) {
+      std::vector<HExpr> args = at;
+      args.push_back(plane);
+      HExpr part = c * cast(type, arguments_.tensors.at(x->tensor)(args));
+      sum = plane == 0 ? strict_float(sum + part) : sum + part;
+    }
+  }
+  return sum;
+}
+
+HExpr Translator::multiply(const ir::Expr& e) {
+  Halide::Type type = arithmetic_type(e.type());
+  HExpr above, below;
+  for (const ir::Expr& f : e.args()) {
+    bool inverse =
+        f.is(Kind::power) && f.args()[1].is(Kind::literal) && f.args()[1]->number.value() < 0;
+    HExpr value = cast(type, (*this)(inverse ? ir::power(f, -1) : f));
+    HExpr& into = inverse ? below : above;
+    into = into.defined() ? into * value : value;
+  }
+  if (!above.defined()) above = Halide::Internal::make_one(type);
+  return below.defined() ? above / below : above;
+}
+
+HExpr Translator::power(const ir::Expr& e) {
+  Halide::Type type = arithmetic_type(e.type());
+  HExpr base = cast(type, (*this)(e.args()[0]));
+  if (!e.args()[1].is(Kind::literal)) return pow(base, cast(type, (*this)(e.args()[1])));
+  double n = e.args()[1]->number.value();
+  if (n < 0) return Halide::Internal::make_one(type) / (*this)(ir::power(e, -1));
+  if (n == 0.5) return sqrt(base);
+  if (n == 1.5) return base * sqrt(base);
+  if (n == std::floor(n) && n <= 64) {
+    HExpr product;
+    HExpr square = base;
+    for (int k = static_cast<int>(n); k > 0; k /= 2, square = square * square)
+      if (k % 2) product = product.defined() ? product * square : square;
+    return product;
+  }
+  return pow(base, Halide::Internal::make_const(type, n));
+}
+
+std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
+  const ir::Tensor& t = g_[e->tensor];
+  std::vector<HExpr> at;
+  for (size_t k = e.args().size(); k-- > 0;) {
+    const ir::Expr& s = e.args()[k];
+    HExpr value = (*this)(s), limit = extent(t.extents[k]);
+    bool proved = solve::proves(g_, {}, ir::at_least_zero(s)) &&
+                  solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
+    if (!proved)
+      value = clamp(value, 0, max(limit - 1, 0));
+    else if (decoded_)
+      value = in_range(value, limit);
+    at.push_back(value);
+  }
+  return at;
+}
+
+HExpr Translator::read(const ir::Expr& e) {
+  if (auto it = replaced_.find(e->tensor); it != replaced_.end()) return it->second;
+  const ir::Tensor& t = g_[e->tensor];
+  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
+  std::vector<HExpr> at = subscripts(e);
+  Halide::Type type = arithmetic_type(e.type());
+  if (t.split) {
+    std::vector<HExpr> second = at;
+    at.push_back(0);
+    second.push_back(1);
+    return cast(type, buffer(at)) + cast(type, buffer(second));
+  }
+  if (t.storage == ir::Storage::boolean) return buffer(at) != 0;
+  return cast(type, buffer(at));
+}
+
+}  // namespace attn::lower

@@ -1,0 +1,71 @@
+// From expressions of a graph to Halide's.
+#pragma once
+
+#include <Halide.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace attn::lower {
+
+Halide::Type arithmetic_type(ir::Type t);
+Halide::Type storage_type(ir::Storage s);
+
+// Everything that a kernel takes: its buffers and its sizes.
+struct Arguments {
+  std::map<ir::TensorId, Halide::ImageParam> tensors;
+  std::map<ir::SizeId, Halide::Param<int32_t>> sizes;
+};
+
+class Translator {
+ public:
+  using Indices = std::map<ir::IndexId, Halide::Expr>;
+
+  // `indices` are in range. `decoded`: they come out of linear indices, which bounds inference
+  // cannot see through, so every subscript says its range.
+  Translator(const ir::Graph& g, const Arguments& arguments, Indices indices, bool decoded = false)
+      : g_(g), arguments_(arguments), indices_(std::move(indices)), decoded_(decoded) {}
+
+  // Reads of this tensor give `value` instead.
+  void replace(ir::TensorId tensor, Halide::Expr value) { replaced_[tensor] = value; }
+
+  Halide::Expr operator()(const ir::Expr& e);
+  Halide::Expr condition(const ir::Conditions& c);
+  // As an extent: at least 0.
+  Halide::Expr extent(const ir::Poly& p);
+  Halide::Expr poly(const ir::Poly& p);
+
+ private:
+  Halide::Expr build(const ir::Expr& e);
+  Halide::Expr add(const ir::Expr& e);
+  Halide::Expr multiply(const ir::Expr& e);
+  Halide::Expr power(const ir::Expr& e);
+  Halide::Expr read(const ir::Expr& e);
+  std::vector<Halide::Expr> subscripts(const ir::Expr& e);
+
+  const ir::Graph& g_;
+  const Arguments& arguments_;
+  Indices indices_;
+  bool decoded_;
+  std::map<ir::TensorId, Halide::Expr> replaced_;
+  std::map<ir::Expr, Halide::Expr> done_;
+};
+
+// A call of a primitive; arguments have the types that the operation takes. For every other
+// operation the table has an expansion.
+Halide::Expr primitive(const ir::Operation& op, const std::vector<Halide::Expr>& args,
+                       Halide::Type type);
+bool is_primitive(const ir::Operation& op);
+
+// False for infinities and NaN, decided from the bits: comparisons would be folded away.
+Halide::Expr has_finite_bits(const Halide::Expr& value);
+
+// The lowest and highest finite f32, which reductions over nothing give in every precision.
+constexpr float kLowest = -3.4028235e38f;
+constexpr float kHighest = 3.4028235e38f;
+
+}  // namespace attn::lower

@@ -1,0 +1,171 @@
+// Claims sums of products of two factors: C[batch, m, n] = sum over k of A[batch, m, k] B[batch, n,
+// k]. A factor may be any expression over its indices: packing evaluates it, so a shifted read, a
+// gather or a map in front are the same thing. Conditions go to the factor whose indices they use.
+#include <algorithm>
+
+#include "compiler/plan/estimate.h"
+#include "compiler/plan/kinds.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+// Fewer multiplications than this a result, or results than this a pack, are not worth packing.
+constexpr double kLeastReduced = 4;
+constexpr double kLeastSide = 4;
+
+std::vector<Expr> factors_of(const Expr& e) {
+  if (!e.is(Kind::multiply)) return {e};
+  return e.args();
+}
+
+std::vector<Expr> addends_of(const Expr& e) {
+  if (!e.is(Kind::add)) return {e};
+  return e.args();
+}
+
+bool meets(const std::set<IndexId>& a, const std::set<IndexId>& b) {
+  return std::any_of(a.begin(), a.end(), [&](IndexId i) { return b.count(i) > 0; });
+}
+
+struct Sides {
+  std::vector<Expr> left, right, outer;  // outer: no reduced index in it
+  std::set<IndexId> batch, rows, columns;
+};
+
+// The division of the factors with the most results a packed element, or nothing.
+std::optional<Sides> divide_factors(const Graph& g, const Definition& d, const Expr& product,
+                                    const std::optional<Sides>& like) {
+  std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
+  std::set<IndexId> free(d.free.begin(), d.free.end());
+  Sides base;
+  std::vector<Expr> inner;
+  for (const Expr& f : factors_of(product)) {
+    if (meets(indices(f), reduced))
+      inner.push_back(f);
+    else
+      base.outer.push_back(f);
+  }
+  if (inner.size() < 2 || inner.size() > 8) return std::nullopt;
+  std::optional<Sides> best;
+  double best_score = 0;
+  for (unsigned mask = 1; mask < (1u << (inner.size() - 1)); ++mask) {
+    Sides s = base;
+    std::set<IndexId> in_left, in_right;
+    for (size_t k = 0; k < inner.size(); ++k) {
+      bool right = mask >> k & 1;
+      (right ? s.right : s.left).push_back(inner[k]);
+      (right ? in_right : in_left).merge(indices(inner[k]));
+    }
+    bool covered = true;
+    for (IndexId i : free) {
+      bool l = in_left.count(i), r = in_right.count(i);
+      (l && r ? s.batch : l ? s.rows : s.columns).insert(i);
+      covered = covered && (l || r);
+    }
+    if (!covered) continue;
+    double m = points(g, s.rows), n = points(g, s.columns);
+    double score = std::min(m, n) * 1e6 + m * n;
+    if (like) {  // later terms keep the groups of the first, whichever factor stands left
+      if (s.rows == like->columns && s.columns == like->rows) {
+        std::swap(s.left, s.right);
+        std::swap(s.rows, s.columns);
+      }
+      if (s.rows != like->rows || s.columns != like->columns) continue;
+    }
+    if (score > best_score) best = s, best_score = score;
+  }
+  return best;
+}
+
+std::vector<IndexId> in_order(const std::vector<IndexId>& all, const std::set<IndexId>& some) {
+  std::vector<IndexId> result;
+  for (IndexId i : all)
+    if (some.count(i)) result.push_back(i);
+  return result;
+}
+
+// Puts each condition where it can be tested: on a factor, or on the result.
+bool place_guard(const Definition& d, const Sides& s, Term& term, Conditions& of_result) {
+  std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
+  for (const Expr& c : d.guard) {
+    std::set<IndexId> used = indices(c);
+    bool rows = meets(used, s.rows), columns = meets(used, s.columns);
+    if (!meets(used, reduced)) {
+      of_result.insert(c);
+    } else if (rows && columns) {
+      return false;
+    } else if (!rows && !columns) {
+      term.left_guard.insert(c);
+      term.right_guard.insert(c);
+    } else if (rows) {
+      term.left_guard.insert(c);
+      term.right_leaks = true;
+    } else {
+      term.right_guard.insert(c);
+      term.left_leaks = true;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
+                                             const Definition* finish) {
+  if (sum.combine != Combine::sum || !is_real(arithmetic_type(g[sum.target].storage)))
+    return std::nullopt;
+  std::set<IndexId> reduced(sum.reduced.begin(), sum.reduced.end());
+  if (points(g, reduced) < kLeastReduced) return std::nullopt;
+  Contraction c;
+  std::optional<Sides> like;
+  std::vector<Expr> outer;
+  std::vector<Expr> addends = addends_of(sum.body);
+  for (const Expr& product : addends) {
+    std::optional<Sides> s = divide_factors(g, sum, product, like);
+    if (!s) return std::nullopt;
+    if (!like) {
+      double m = points(g, s->rows), n = points(g, s->columns);
+      if (m < kLeastSide || n < kLeastSide) return std::nullopt;
+    }
+    Term term{.left = multiply(s->left), .right = multiply(s->right), .reduced = sum.reduced};
+    // What has no reduced index multiplies the sum; with several terms it stays with a factor.
+    if (addends.size() == 1) {
+      outer = s->outer;
+    } else {
+      for (const Expr& f : s->outer) {
+        std::set<IndexId> used = indices(f);
+        if (meets(used, s->columns) && meets(used, s->rows)) return std::nullopt;
+        Expr& side = meets(used, s->columns) ? term.right : term.left;
+        side = multiply({side, f});
+      }
+    }
+    Conditions of_result;
+    if (!place_guard(sum, *s, term, of_result)) return std::nullopt;
+    c.guard = of_result;
+    c.terms.push_back(std::move(term));
+    if (!like) like = s;
+  }
+  c.batch = in_order(sum.free, like->batch);
+  c.rows = in_order(sum.free, like->rows);
+  c.columns = in_order(sum.free, like->columns);
+  c.sum = sum.target;
+  std::vector<Expr> value = outer;
+  value.push_back(g.target(sum));
+  c.epilogue = where(c.guard, multiply(std::move(value)));
+  c.guard.clear();
+  if (finish) {
+    // The finishing map is over the same points; its indices become those of the sum.
+    std::map<IndexId, Expr> names;
+    for (size_t k = 0; k < sum.free.size(); ++k)
+      names.emplace(finish->free[k], index_value(sum.free[k]));
+    c.guard = substitute(finish->guard, names);
+    Expr own = g.target(sum), accumulated = c.epilogue;
+    c.epilogue = rewrite(substitute(finish->body, names),
+                         [&](const Expr& e) { return e == own ? accumulated : e; });
+  }
+  return c;
+}
+
+}  // namespace attn::plan

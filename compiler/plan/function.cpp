@@ -1,0 +1,224 @@
+#include "compiler/plan/function.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/plan/estimate.h"
+#include "compiler/plan/kinds.h"
+#include "compiler/plan/maps.h"
+#include "compiler/solve/equalities.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+// Letters, digits and `_` for a C symbol.
+std::string symbol(std::string text) {
+  for (char& c : text)
+    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+  return text;
+}
+
+// An output that a log-sum-exp defines is stored as its value; others read its two planes.
+void copy_split_outputs(Graph& g) {
+  for (Definition& d : g.definitions)
+    if (d.combine == Combine::logsumexp) g[d.target].split = true;
+  for (Output& o : g.outputs) {
+    if (!g[o.tensor].split) continue;
+    // The planes take another name; the value keeps the one that the caller knows.
+    TensorId planes = o.tensor;
+    Tensor value = g[planes];
+    g[planes].name += ".planes";
+    g[planes].role = Role::interior;
+    value.split = false;
+    TensorId copy = g.new_tensor(value);
+    Definition d{.target = copy};
+    std::vector<Expr> at;
+    for (const Poly& extent : value.extents) {
+      d.free.push_back(g.new_index("i", extent));
+      at.push_back(index_value(d.free.back()));
+    }
+    d.body = g.read(planes, at);
+    g.definitions.push_back(d);
+    o.tensor = copy;
+  }
+}
+
+class Planner {
+ public:
+  Planner(std::string model, Function& f) : model_(std::move(model)), f_(f) {}
+
+  void run() {
+    Graph& g = f_.graph;
+    std::vector<bool> taken(g.definitions.size());
+    find_epilogues(taken);
+    for (size_t k = 0; k < g.definitions.size();) {
+      if (taken[k]) {
+        ++k;
+        continue;
+      }
+      std::vector<Definition> run;
+      for (size_t n = k; n < g.definitions.size() && !taken[n] && !finished_.count(n); ++n)
+        run.push_back(g.definitions[n]);
+      if (auto it = finished_.find(k); it != finished_.end()) {
+        add_contraction(g.definitions[k], std::move(it->second.contraction), it->second.sums);
+        ++k;
+      } else if (RowClaim row = claim_row(g, run); row.taken > 0) {
+        Kernel kernel{.kind = &kRow, .definitions = row.definitions, .row = row.row};
+        add(std::move(kernel));
+        k += row.taken;
+      } else {
+        add_loops(g.definitions[k]);
+        ++k;
+      }
+    }
+  }
+
+ private:
+  struct Finished {
+    Contraction contraction;
+    std::vector<Definition> sums;  // that the definition finishes, itself included if it is a sum
+  };
+
+  // Sums that are contractions, each with the map that finishes it where there is one.
+  void find_epilogues(std::vector<bool>& taken) {
+    Graph& g = f_.graph;
+    std::map<TensorId, size_t> position;
+    for (size_t k = 0; k < g.definitions.size(); ++k) position[g.definitions[k].target] = k;
+    for (size_t k = 0; k < g.definitions.size(); ++k) {
+      const Definition d = g.definitions[k];
+      TensorId t = epilogue_operand(g, d);
+      if (!t.valid()) continue;
+      size_t at = position.at(t);
+      Definition sum = g.definitions[at];
+      auto c = claim_contraction(g, sum, &d);
+      if (!c) continue;
+      taken[at] = true;
+      finished_[k] = {std::move(*c), {sum}};
+    }
+    for (size_t k = 0; k < g.definitions.size(); ++k) {
+      if (taken[k] || finished_.count(k)) continue;
+      const Definition d = g.definitions[k];
+      if (auto c = claim_contraction(g, d, nullptr)) finished_[k] = {std::move(*c), {d}};
+    }
+  }
+
+  void add_contraction(const Definition& d, Contraction c, std::vector<Definition> sums) {
+    Kernel kernel{.kind = &kContraction, .contraction = std::move(c)};
+    if (d.target != sums[0].target) {
+      kernel.definitions = sums;
+      kernel.definitions.push_back(d);
+    } else {
+      kernel.definitions = sums;
+    }
+    std::set<TensorId> scanned;
+    for (const Term& t : kernel.contraction->terms) {
+      if (t.left_leaks) scanned.merge(real_reads(t.left));
+      if (t.right_leaks) scanned.merge(real_reads(t.right));
+    }
+    std::vector<Definition> plain = kernel.definitions;
+    add(std::move(kernel));
+    if (scanned.empty()) return;
+    Kernel twin{.kind = &kLoops, .definitions = plain};
+    twin.repairs_if_non_finite.assign(scanned.begin(), scanned.end());
+    add(std::move(twin));
+  }
+
+  void add_loops(const Definition& d) {
+    Kernel kernel{.kind = &kLoops, .definitions = {d}, .why = why_slow(f_.graph, d)};
+    add(std::move(kernel));
+  }
+
+  std::set<TensorId> real_reads(const Expr& e) {
+    std::set<TensorId> result;
+    for (TensorId t : tensors(e))
+      if (is_real(arithmetic_type(f_.graph[t].storage))) result.insert(t);
+    return result;
+  }
+
+  void add(Kernel kernel) {
+    finish_kernel(model_, f_, kernel);
+    f_.kernels.push_back(std::move(kernel));
+  }
+
+  std::string model_;
+  Function& f_;
+  std::map<size_t, Finished> finished_;
+
+ public:
+  // Fills name, reads, writes and sizes, and places what the kernel writes.
+  static void finish_kernel(const std::string& model, Function& f, Kernel& kernel) {
+    const Graph& g = f.graph;
+    std::set<TensorId> own, read;
+    for (const Definition& d : kernel.definitions) own.insert(d.target);
+    for (const Definition& d : kernel.definitions)
+      for (TensorId t : reads(d))
+        if (!own.count(t)) read.insert(t);
+    kernel.reads.assign(read.begin(), read.end());
+    if (kernel.kind == &kRow) {
+      // A target of the kernel is in memory when something outside reads it.
+      std::set<TensorId> needed;
+      for (const Output& o : g.outputs) needed.insert(o.tensor);
+      std::set<TensorId> inside = own;
+      for (const Definition& d : g.definitions) {
+        if (inside.count(d.target)) continue;
+        for (TensorId t : reads(d)) needed.insert(t);
+      }
+      for (const Definition& d : kernel.definitions)
+        if (needed.count(d.target)) kernel.writes.push_back(d.target);
+    } else {
+      kernel.writes = {kernel.definitions.back().target};
+    }
+    for (TensorId t : kernel.writes)
+      if (f.places[t.value] == Place::none) f.places[t.value] = Place::workspace;
+    kernel.sizes = sizes_used(g, kernel);
+    kernel.name = symbol(fmt::format("{}_{}_{}_{}{}", model, f.name,
+                                     f.checks.size() + f.kernels.size(), g[kernel.writes[0]].name,
+                                     kernel.repairs_if_non_finite.empty() ? "" : "_plain"));
+  }
+};
+
+}  // namespace
+
+Function plan_function(std::string model, std::string name, Graph g,
+                       const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
+                       Diagnostics& diagnostics) {
+  copy_split_outputs(g);
+  Checks checks = data_checks(g);
+  Function f{.name = std::move(name), .graph = std::move(g), .saved = saved};
+  Graph& graph = f.graph;
+  std::vector<Definition> solved;
+  for (const Definition& d : std::vector<Definition>(graph.definitions))
+    solved.push_back(solve::solve_equalities(graph, d));
+  graph.definitions = std::move(solved);
+  graph.definitions = substitute_maps(graph, choose_inlined(graph));
+
+  f.places.assign(graph.tensors.size(), Place::none);
+  for (size_t k = 0; k < graph.tensors.size(); ++k) {
+    Role role = graph.tensors[k].role;
+    if (role == Role::input || role == Role::parameter || role == Role::cotangent)
+      f.places[k] = Place::given;
+  }
+  for (TensorId t : forwarded) f.places[t.value] = Place::forwarded;
+  for (TensorId t : saved) f.places[t.value] = Place::saved;
+  for (const Output& o : graph.outputs) f.places[o.tensor.value] = Place::result;
+  for (const Definition& d : checks.definitions) {
+    Kernel kernel{.kind = &kLoops, .definitions = {d}};
+    Planner::finish_kernel(model, f, kernel);
+    f.checks.push_back(std::move(kernel));
+  }
+  f.data_checks = checks.checks;
+  Planner(model, f).run();
+  f.workspace = assign_slots(f);
+  for (const Kernel& k : f.kernels) {
+    if (k.why.empty()) continue;
+    const Definition& d = k.definitions.back();
+    diagnostics.warning(d.where, "performance",
+                        fmt::format("`{}` lowers slowly: {}", graph[d.target].name, k.why));
+  }
+  return f;
+}
+
+}  // namespace attn::plan

@@ -1,0 +1,29 @@
+// Plans one function: from a graph to kernels, places and workspace.
+#pragma once
+
+#include <string>
+
+#include "compiler/plan/plan.h"
+
+namespace attn::plan {
+
+// `forwarded` and `saved` are tensors of `g` with role input that forward has computed.
+Function plan_function(std::string model, std::string name, ir::Graph g,
+                       const std::vector<ir::TensorId>& forwarded,
+                       const std::vector<ir::TensorId>& saved, Diagnostics& diagnostics);
+
+// Integer data in subscripts that no proof bounds: definitions of the least and greatest subscript,
+// appended to `g`, and what to compare them with.
+struct Checks {
+  std::vector<ir::Definition> definitions;
+  std::vector<DataCheck> checks;
+};
+Checks data_checks(ir::Graph& g);
+
+// Slots for the tensors in `places` that live in the workspace, by first and last use in `kernels`.
+std::vector<Slot> assign_slots(const Function& f);
+
+// The run-time sizes that a kernel needs: those of extents, conditions and bodies.
+std::vector<ir::SizeId> sizes_used(const ir::Graph& g, const Kernel& k);
+
+}  // namespace attn::plan

@@ -1,0 +1,28 @@
+#include "compiler/plan/kinds.h"
+
+#include <fmt/format.h>
+
+#include "compiler/plan/estimate.h"
+
+namespace attn::plan {
+
+const KernelKind kContraction{"contraction", "sum of products of two packed factors"};
+const KernelKind kRow{"row", "reductions and maps over rows held in cache"};
+const KernelKind kLoops{"loops", "the definition as written"};
+
+std::span<const KernelKind* const> kinds() {
+  static constexpr const KernelKind* kInOrder[] = {&kContraction, &kRow, &kLoops};
+  return kInOrder;
+}
+
+std::string why_slow(const ir::Graph& g, const ir::Definition& d) {
+  if (d.reduced.empty()) return {};
+  double work =
+      points(g, {d.reduced.begin(), d.reduced.end()}) * points(g, {d.free.begin(), d.free.end()});
+  constexpr double kSmall = 1 << 24;
+  if (work < kSmall) return {};
+  return fmt::format("its {} is a plain loop: no two factors of it can be packed apart",
+                     name_of(d.combine));
+}
+
+}  // namespace attn::plan

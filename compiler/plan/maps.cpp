@@ -1,0 +1,173 @@
+#include "compiler/plan/maps.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/solve/prove.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+// A map of at most this cost is computed again by each reader.
+constexpr int64_t kCheap = 4;
+
+using Readers = std::map<TensorId, std::vector<const Definition*>>;
+
+Readers readers_of(const Graph& g) {
+  Readers readers;
+  for (const Definition& d : g.definitions)
+    for (TensorId t : reads(d)) readers[t].push_back(&d);
+  return readers;
+}
+
+std::set<TensorId> outputs_of(const Graph& g) {
+  std::set<TensorId> result;
+  for (const Output& o : g.outputs) result.insert(o.tensor);
+  return result;
+}
+
+// All reads of `t` in `d`.
+std::vector<Expr> sites(const Definition& d, TensorId t) {
+  std::vector<Expr> result;
+  auto collect = [&](const Expr& e) {
+    visit(e, [&](const Expr& x) {
+      if (x.is(Kind::read) && x->tensor == t) result.push_back(x);
+      return true;
+    });
+  };
+  collect(d.body);
+  for (const Expr& c : d.guard) collect(c);
+  return result;
+}
+
+bool is_read_in_condition(const Definition& d, TensorId t) {
+  if (tensors(d.guard).count(t)) return true;
+  bool found = false;
+  visit(d.body, [&](const Expr& x) {
+    if (x.is(Kind::select)) found = found || tensors(x.args()[0]).count(t);
+    if (x.is(Kind::read))
+      for (const Expr& s : x.args()) found = found || tensors(s).count(t);
+    return true;
+  });
+  return found;
+}
+
+// The work of a reader does not grow: each of its points reads another element, up to indices
+// of known small extent.
+bool same_work(const Definition& reader, const std::vector<Expr>& read_sites) {
+  if (read_sites.size() != 1) return false;
+  std::set<IndexId> used;
+  for (const Expr& s : read_sites[0].args()) used.merge(indices(s));
+  for (IndexId i : reader.free)
+    if (!used.count(i)) return false;
+  return std::all_of(reader.reduced.begin(), reader.reduced.end(),
+                     [&](IndexId i) { return used.count(i); });
+}
+
+// A product of two factors or more that is summed packs each factor on its own, so a factor may be
+// computed anew: the other indices of the reader do not multiply its work much.
+bool is_packed(const Definition& reader) {
+  return reader.combine == Combine::sum && reader.body.is(Kind::multiply);
+}
+
+class Substitution {
+ public:
+  Substitution(Graph& g, const std::map<TensorId, Definition>& gone) : g_(g), gone_(gone) {}
+
+  Definition apply(Definition d) {
+    Conditions guard;
+    for (const Expr& c : d.guard) guard.merge(conjuncts(walk(c, {})));
+    d.guard = guard;
+    d.body = solve::assume(g_, walk(d.body, d.guard), d.guard);
+    return normal_form(d);
+  }
+
+ private:
+  Expr walk(const Expr& e, const Conditions& known) {
+    if (e.is(Kind::select)) {
+      Conditions then = known, otherwise = known;
+      then.merge(conjuncts(e.args()[0]));
+      otherwise.merge(conjuncts(negation(e.args()[0])));
+      return select(walk(e.args()[0], known), walk(e.args()[1], then),
+                    walk(e.args()[2], otherwise));
+    }
+    if (e.args().empty() && !e.is(Kind::read)) return e;
+    std::vector<Expr> args;
+    for (const Expr& a : e.args()) args.push_back(walk(a, known));
+    if (!e.is(Kind::read) || !gone_.count(e->tensor)) return rebuild(e, std::move(args));
+    const Definition& d = gone_.at(e->tensor);
+    std::map<IndexId, Expr> values;
+    for (size_t k = 0; k < d.free.size(); ++k) values.emplace(d.free[k], args[k]);
+    Conditions guard;
+    for (const Expr& c : substitute(d.guard, values))
+      if (!known.count(c)) guard.insert(c);
+    return where(guard, solve::assume(g_, substitute(d.body, values), known));
+  }
+
+  Graph& g_;
+  const std::map<TensorId, Definition>& gone_;
+};
+
+}  // namespace
+
+std::vector<Definition> substitute_maps(Graph& g, const std::set<TensorId>& gone) {
+  std::map<TensorId, Definition> bodies;
+  std::vector<Definition> result;
+  Substitution substitution(g, bodies);
+  for (const Definition& d : std::vector<Definition>(g.definitions)) {
+    Definition done = substitution.apply(d);
+    if (gone.count(d.target))
+      bodies.emplace(d.target, done);
+    else
+      result.push_back(done);
+  }
+  return result;
+}
+
+TensorId epilogue_operand(const Graph& g, const Definition& map) {
+  if (map.combine != Combine::set) return {};
+  Readers readers = readers_of(g);
+  std::set<TensorId> outputs = outputs_of(g);
+  TensorId best;
+  for (TensorId t : reads(map)) {
+    const Definition* sum = g.definition_of(t);
+    if (!sum || sum->combine != Combine::sum || outputs.count(t)) continue;
+    if (!is_packed(*sum) || readers[t].size() != 1 || is_read_in_condition(map, t)) continue;
+    std::vector<Expr> here = sites(map, t);
+    if (here.size() != 1 || here[0].args().size() != map.free.size()) continue;
+    bool own = true;
+    for (size_t k = 0; k < map.free.size(); ++k)
+      own = own && here[0].args()[k] == index_value(map.free[k]);
+    if (own) best = t;  // the last: its operands are the latest to be ready
+  }
+  return best;
+}
+
+std::set<TensorId> choose_inlined(const Graph& g) {
+  std::set<TensorId> gone, outputs = outputs_of(g);
+  Readers readers = readers_of(g);
+  std::map<TensorId, int64_t> costs;  // with what is inlined into them
+  for (const Definition& d : g.definitions) {
+    int64_t total = cost(d.body) + static_cast<int64_t>(d.guard.size());
+    for (TensorId t : reads(d))
+      if (gone.count(t)) total += costs[t];
+    costs[d.target] = total;
+    if (d.combine != Combine::set || outputs.count(d.target)) continue;
+    if (g[d.target].role != Role::interior || readers[d.target].empty()) continue;
+    const Definition& first = *readers[d.target][0];
+    bool one_reader = readers[d.target].size() == 1;
+    bool in_map =
+        one_reader && first.combine == Combine::set && same_work(first, sites(first, d.target));
+    if (epilogue_operand(g, d).valid() && !in_map) continue;
+    bool whole = !is_real(arithmetic_type(g[d.target].storage));
+    bool cheap = total <= kCheap || (whole && total <= 4 * kCheap);
+    bool alone = in_map || (one_reader && sites(first, d.target).size() == 1 &&
+                            (is_packed(first) || same_work(first, sites(first, d.target))));
+    if (cheap || alone) gone.insert(d.target);
+  }
+  return gone;
+}
+
+}  // namespace attn::plan

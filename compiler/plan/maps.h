@@ -1,0 +1,22 @@
+// Decides which maps never exist in memory, and puts their bodies where they are read.
+#pragma once
+
+#include <set>
+
+#include "compiler/ir/graph.h"
+
+namespace attn::plan {
+
+// The definitions of `g`, in order, with the maps of `gone` substituted into their readers (under
+// the conditions known there) and left out.
+std::vector<ir::Definition> substitute_maps(ir::Graph& g, const std::set<ir::TensorId>& gone);
+
+// Interior maps to substitute: those of a few cheap operations, and those with one reader whose
+// work does not grow by it. A map that can be the epilogue of a sum stays: the sum goes instead.
+std::set<ir::TensorId> choose_inlined(const ir::Graph& g);
+
+// The sum that `map` can finish: an interior sum over the same points, read by nothing else, and
+// read by `map` at its own free indices only. Invalid where there is none.
+ir::TensorId epilogue_operand(const ir::Graph& g, const ir::Definition& map);
+
+}  // namespace attn::plan

@@ -1,0 +1,72 @@
+#include "compiler/plan/plan.h"
+
+#include <algorithm>
+
+#include "compiler/plan/function.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+// The gradient graph as backward computes it: tensors that forward leaves behind become inputs.
+struct Backward {
+  Graph graph;
+  std::vector<TensorId> forwarded, saved;  // ids of the gradient graph
+};
+
+Backward cut_saved(const Graph& gradient, const Function& forward) {
+  Backward b{gradient, {}, {}};
+  std::set<std::string> outputs;
+  for (const Output& o : forward.graph.outputs) outputs.insert(forward.graph[o.tensor].name);
+  std::set<TensorId> given;
+  std::vector<Definition> kept;
+  for (const Definition& d : gradient.definitions) {
+    const Tensor& t = gradient[d.target];
+    auto in_forward = forward.graph.find(t.name);
+    Place place = in_forward ? forward.places[in_forward->value] : Place::none;
+    bool output = outputs.count(t.name) > 0;
+    bool gradient_output = std::any_of(gradient.outputs.begin(), gradient.outputs.end(),
+                                       [&](const Output& o) { return o.tensor == d.target; });
+    bool kept_by_forward = output || (place == Place::workspace && !t.wide);
+    if (!kept_by_forward || gradient_output) {
+      kept.push_back(d);
+      continue;
+    }
+    b.graph[d.target].role = Role::input;
+    b.graph[d.target].split = forward.graph[*in_forward].split;
+    given.insert(d.target);
+  }
+  b.graph.definitions = std::move(kept);
+  b.graph = drop_unused(b.graph);
+  std::set<TensorId> used;
+  for (const Definition& d : b.graph.definitions) used.merge(reads(d));
+  for (TensorId t : given) {
+    if (!used.count(t)) continue;
+    (outputs.count(gradient[t].name) ? b.forwarded : b.saved).push_back(t);
+  }
+  return b;
+}
+
+}  // namespace
+
+Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnostics) {
+  Plan plan{.model = forward.name, .forward_graph = forward};
+  plan.forward = plan_function(forward.name, "forward", forward, {}, {}, diagnostics);
+  if (!gradient) return plan;
+  plan.gradient_graph = *gradient;
+  Backward b = cut_saved(*gradient, plan.forward);
+  plan.backward = plan_function(forward.name, "backward", std::move(b.graph), b.forwarded, b.saved,
+                                diagnostics);
+  // What backward wants saved moves out of forward's workspace.
+  Function& f = plan.forward;
+  for (TensorId t : b.saved) {
+    TensorId in_forward = *f.graph.find((*gradient)[t].name);
+    f.places[in_forward.value] = Place::saved;
+    f.saved.push_back(in_forward);
+  }
+  f.workspace = assign_slots(f);
+  return plan;
+}
+
+}  // namespace attn::plan
