@@ -262,6 +262,8 @@ class Model {
     gradient_views_.clear();
     first_.clear();
     second_.clear();
+    first_views_.clear();
+    second_views_.clear();
     outputs_.clear();
     step_ = 0;
     return {};
@@ -278,15 +280,16 @@ class Model {
     return {};
   }
   Status make_state(std::vector<Tensor>& state, std::vector<attn_tensor>& state_views) {
-    if (!state.empty() && state.size() == params_.size()) return {};
+    if (!state_views.empty()) return {};
     state.resize(params_.size());
-    state_views.clear();
+    std::vector<attn_tensor> made;
     for (size_t k = 0; k < params_.size(); ++k) {
       attn_tensor shape = param_views_[k];
       shape.type = attn_state_type(shape.type);
       if (Status s = make(state[k], shape); !s) return s;
-      state_views.push_back(state[k].view());
+      made.push_back(state[k].view());
     }
+    state_views.swap(made);
     return {};
   }
   Status load_values(const std::string& path) {

@@ -1,0 +1,257 @@
+// The checks of tensors (rows K1 to K8), views, and the scan for non-finite bits.
+#include <attn/attn.h>
+#include <attn/kernel.h>
+#include <attn/types.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+class Check : public testing::Test {
+ protected:
+  Check() { attn_context_create(nullptr, &context_); }
+  ~Check() override { attn_context_destroy(context_); }
+
+  std::string refusal(const attn_tensor* tensor, const char* kind = "input", int optional = 0) {
+    const attn_status status =
+        attn_check_tensor(context_, kind, &argument_, tensor, &wanted_, optional);
+    if (status == ATTN_OK) return "";
+    EXPECT_EQ(status, ATTN_REFUSED);
+    return attn_context_message(context_);
+  }
+
+  attn_context* context_ = nullptr;
+  float data_[64] = {};
+  attn_argument argument_ = {"x", ATTN_F32, 2, {"3", "T"}, 1, "x", ATTN_INIT_ZEROS, 0, 0, 0};
+  attn_tensor wanted_ = {nullptr, ATTN_F32, 2, {3, 4}};
+  attn_tensor given_ = {data_, ATTN_F32, 2, {3, 4}};
+};
+
+TEST_F(Check, AcceptsWhatIsWanted) { EXPECT_EQ(refusal(&given_), ""); }
+
+TEST_F(Check, NamesTheExtent) {
+  given_.extent[1] = 5;
+  EXPECT_EQ(refusal(&given_), "x: extent 1 (T) is 5, must be 4");
+  given_.extent[0] = 2;
+  EXPECT_EQ(refusal(&given_), "x: extent 0 is 2, must be 3");
+  EXPECT_EQ(refusal(&given_, "gradient"), "gradient of x: extent 0 is 2, must be 3");
+  EXPECT_EQ(refusal(&given_, "cotangent"), "cotangent of x: extent 0 is 2, must be 3");
+}
+
+TEST_F(Check, NamesTypeAndRank) {
+  given_.type = ATTN_F64;
+  EXPECT_EQ(refusal(&given_), "x: type is f64, must be f32");
+  given_ = {data_, ATTN_F32, 1, {12}};
+  EXPECT_EQ(refusal(&given_), "x: rank is 1, must be 2");
+}
+
+TEST_F(Check, RefusesNullWhereThereAreElements) {
+  EXPECT_EQ(refusal(nullptr), "x: the tensor is null");
+  given_.data = nullptr;
+  EXPECT_EQ(refusal(&given_), "x: data is null, must hold 12 elements");
+  EXPECT_EQ(refusal(&given_, "gradient", 1), "");
+  given_.extent[1] = wanted_.extent[1] = 0;
+  EXPECT_EQ(refusal(&given_), "");
+}
+
+TEST_F(Check, RefusesMisalignedData) {
+  given_.data = reinterpret_cast<char*>(data_) + 2;
+  EXPECT_EQ(refusal(&given_), "x: data is 2 bytes past a multiple of 4");
+}
+
+TEST_F(Check, RefusesSizesThatOverflow) {
+  given_.extent[0] = given_.extent[1] = wanted_.extent[0] = wanted_.extent[1] = int64_t{1} << 31;
+  EXPECT_EQ(refusal(&given_), "x: its bytes exceed 2^63 - 1");
+  given_.extent[0] = wanted_.extent[0] = -1;
+  EXPECT_EQ(refusal(&given_), "x: extent 0 (3) is -1, must be 0");
+}
+
+TEST_F(Check, FindsOverlaps) {
+  attn_tensor a = {data_, ATTN_F32, 1, {8}}, b = {data_ + 8, ATTN_F32, 1, {8}};
+  attn_tensor c = {data_ + 15, ATTN_F32, 1, {4}}, empty = {data_ + 2, ATTN_F32, 1, {0}};
+  const attn_tensor* tensors[] = {&a, &b, &c, &empty};
+  const char* names[] = {"a", "b", "c", "empty"};
+  const int none[] = {0, 0, 0, 1}, first[] = {1, 0, 0, 0}, last[] = {0, 0, 1, 0},
+            middle[] = {0, 1, 0, 0};
+  EXPECT_EQ(attn_check_overlap(context_, 4, tensors, names, none), ATTN_OK);
+  EXPECT_EQ(attn_check_overlap(context_, 4, tensors, names, first), ATTN_OK);
+  EXPECT_EQ(attn_check_overlap(context_, 4, tensors, names, last), ATTN_REFUSED);
+  EXPECT_STREQ(attn_context_message(context_), "c, which is written, overlaps b");
+  EXPECT_EQ(attn_check_overlap(context_, 4, tensors, names, middle), ATTN_REFUSED);
+  EXPECT_STREQ(attn_context_message(context_), "b, which is written, overlaps c");
+}
+
+TEST_F(Check, FindsOverlapsAmongManyAsTheDefinitionSays) {
+  std::vector<char> memory(5000);
+  uint32_t random = 1;
+  const auto next = [&](uint32_t n) {
+    return (random = random * 1664525 + 1013904223) / 65536 % n;
+  };
+  int refused = 0;
+  for (int round = 0; round < 300; ++round) {
+    const int count = 2 + static_cast<int>(next(80));
+    std::vector<attn_tensor> tensors(static_cast<size_t>(count));
+    std::vector<const attn_tensor*> pointers;
+    std::vector<const char*> names(tensors.size(), "t");
+    std::vector<int> written;
+    for (attn_tensor& t : tensors) {
+      t = {memory.data() + next(4900), ATTN_BOOL, 1, {static_cast<int64_t>(next(30))}};
+      pointers.push_back(&t);
+      written.push_back(next(40) == 0);
+    }
+    bool expected = false;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      for (size_t j = 0; j < tensors.size(); ++j) {
+        const char* a = static_cast<char*>(tensors[i].data);
+        const char* b = static_cast<char*>(tensors[j].data);
+        expected = expected ||
+                   (i != j && written[i] && tensors[i].extent[0] > 0 && tensors[j].extent[0] > 0 &&
+                    a < b + tensors[j].extent[0] && b < a + tensors[i].extent[0]);
+      }
+    }
+    const attn_status status =
+        attn_check_overlap(context_, count, pointers.data(), names.data(), written.data());
+    ASSERT_EQ(status, expected ? ATTN_REFUSED : ATTN_OK) << round;
+    refused += expected;
+  }
+  EXPECT_GT(refused, 30);
+  EXPECT_LT(refused, 270);
+}
+
+TEST_F(Check, ViewsAreInnermostFirst) {
+  attn_buffer view;
+  attn_dimension dimensions[3];
+  const int64_t extent[] = {2, 3, 4};
+  ASSERT_EQ(attn_view(context_, &view, dimensions, data_, ATTN_F32, 3, extent), 0);
+  EXPECT_EQ(view.host, data_);
+  EXPECT_EQ(view.dimensions, 3);
+  EXPECT_EQ(view.type.code, 2);
+  EXPECT_EQ(view.type.bits, 32);
+  EXPECT_EQ(view.type.lanes, 1);
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_EQ(dimensions[k].min, 0);
+    EXPECT_EQ(dimensions[k].extent, extent[2 - k]);
+  }
+  EXPECT_EQ(dimensions[0].stride, 1);
+  EXPECT_EQ(dimensions[1].stride, 4);
+  EXPECT_EQ(dimensions[2].stride, 12);
+}
+
+TEST_F(Check, ViewsOfEmptyTensorsAreOfAZeroRow) {
+  attn_buffer view;
+  attn_dimension dimensions[3];
+  const int64_t extent[] = {5, 0, 7};
+  const uint32_t saved = attn_begin_call(context_);
+  ASSERT_EQ(attn_view(context_, &view, dimensions, nullptr, ATTN_F32, 3, extent), 0);
+  ASSERT_NE(view.host, nullptr);
+  for (int k = 0; k < 7; ++k) EXPECT_EQ(static_cast<float*>(view.host)[k], 0.0f);
+  EXPECT_EQ(dimensions[0].extent, 7);
+  EXPECT_EQ(dimensions[0].stride, 1);
+  EXPECT_EQ(dimensions[1].extent, 1);
+  EXPECT_EQ(dimensions[1].stride, 0);
+  EXPECT_EQ(dimensions[2].extent, 5);
+  EXPECT_EQ(dimensions[2].stride, 0);
+  // Writing to one view leaves the next clean.
+  static_cast<float*>(view.host)[0] = 3;
+  ASSERT_EQ(attn_view(context_, &view, dimensions, nullptr, ATTN_F32, 3, extent), 0);
+  EXPECT_EQ(static_cast<float*>(view.host)[0], 0.0f);
+  attn_end_call(context_, saved);
+}
+
+TEST_F(Check, ViewsRefuseWhatKernelsCannotAddress) {
+  attn_buffer view;
+  attn_dimension dimensions[3];
+  const int64_t wide[] = {int64_t{1} << 31};
+  EXPECT_NE(attn_view(context_, &view, dimensions, data_, ATTN_F32, 1, wide), 0);
+  EXPECT_STREQ(attn_context_message(context_),
+               "an extent is 2147483648, kernels take at most 2^31 - 1");
+  const int64_t far[] = {2, 65536, 65536};
+  EXPECT_NE(attn_view(context_, &view, dimensions, data_, ATTN_F32, 3, far), 0);
+  const int64_t large[] = {65536, 65536};
+  EXPECT_EQ(attn_view(context_, &view, dimensions, data_, ATTN_F32, 2, large), 0);
+}
+
+template <class T>
+void expect_scan(attn_type type, const std::vector<T>& finite, const std::vector<T>& other) {
+  for (const size_t count : {0u, 1u, 255u, 256u, 257u, 1000u}) {
+    std::vector<T> values(count);
+    for (size_t k = 0; k < count; ++k) values[k] = finite[k % finite.size()];
+    const int64_t n = static_cast<int64_t>(count);
+    ASSERT_EQ(attn_has_non_finite(values.data(), type, n), 0);
+    for (const size_t place : {size_t{0}, count / 2, count - 1}) {
+      if (count == 0) continue;
+      for (const T bad : other) {
+        const T before = values[place];
+        values[place] = bad;
+        ASSERT_EQ(attn_has_non_finite(values.data(), type, n), 1);
+        values[place] = before;
+      }
+    }
+  }
+}
+
+TEST(NonFinite, IsSeenAnywhere) {
+  expect_scan<float>(ATTN_F32, {0.0f, -0.0f, 3.4e38f, -3.4e38f, 1e-45f, 1.0f},
+                     {INFINITY, -INFINITY, NAN, -NAN});
+  expect_scan<double>(ATTN_F64, {0.0, -1.7e308, 5e-324, 1.0}, {HUGE_VAL, -HUGE_VAL, std::nan("")});
+  expect_scan<uint16_t>(ATTN_F16, {0, 0x8000, 0x7bff, 0xfbff, 1}, {0x7c00, 0xfc00, 0x7c01, 0xffff});
+  expect_scan<uint16_t>(ATTN_BF16, {0, 0x8000, 0x7f7f, 0xff7f, 1},
+                        {0x7f80, 0xff80, 0x7f81, 0xffff});
+  const int32_t integers[] = {0x7f800000, -1};
+  EXPECT_EQ(attn_has_non_finite(integers, ATTN_I32, 2), 0);
+}
+
+// Every f16, and the doubles halfway between neighbours and next to halfway.
+TEST(Halves, RoundToNearestEven) {
+  for (uint32_t bits = 0; bits < 0x7c00; ++bits) {
+    const double value = attn_f32_from_f16(static_cast<uint16_t>(bits));
+    const double exact = bits < 0x400 ? std::ldexp(bits, -24)
+                                      : std::ldexp(1024 + (bits & 0x3ff), int(bits >> 10) - 25);
+    ASSERT_EQ(value, exact);
+    ASSERT_EQ(attn_f16_from_f64(value), bits);
+    ASSERT_EQ(attn_f16_from_f64(-value), bits | 0x8000);
+    if (bits == 0x7bff) break;
+    const double next = attn_f32_from_f16(static_cast<uint16_t>(bits + 1));
+    const double half = (value + next) / 2;
+    const uint32_t even = bits + (bits & 1);
+    ASSERT_EQ(attn_f16_from_f64(half), even);
+    ASSERT_EQ(attn_f16_from_f64(std::nextafter(half, 0)), bits);
+    ASSERT_EQ(attn_f16_from_f64(std::nextafter(half, 1e9)), bits + 1);
+  }
+  EXPECT_EQ(attn_f16_from_f64(65519.99), 0x7bff);
+  EXPECT_EQ(attn_f16_from_f64(65520), 0x7c00);
+  EXPECT_EQ(attn_f16_from_f64(-HUGE_VAL), 0xfc00);
+  EXPECT_EQ(attn_f16_from_f64(std::nan("")) & 0x7e00, 0x7e00);
+  EXPECT_EQ(attn_f16_from_f64(5e-324), 0);
+}
+
+TEST(Halves, BfloatRoundsAsTheUpperHalf) {
+  for (uint32_t bits = 0; bits < 0x7f80; ++bits) {
+    const uint16_t half = static_cast<uint16_t>(bits);
+    const float value = attn_f32_from_bf16(half);
+    ASSERT_EQ(attn_bf16_from_f64(value), half);
+    ASSERT_EQ(attn_bf16_from_f32(value), half);
+    const double next = bits == 0x7f7f ? 0x1p128 : double{attn_f32_from_bf16(half + 1)};
+    const double middle = (double{value} + next) / 2;
+    const uint16_t even = static_cast<uint16_t>(half + (half & 1));
+    ASSERT_EQ(attn_bf16_from_f64(middle), even);
+    ASSERT_EQ(attn_bf16_from_f64(std::nextafter(middle, 0)), half);
+    ASSERT_EQ(attn_bf16_from_f64(std::nextafter(middle, 1e300)), half + 1);
+    if (bits < 0x7f7f) {
+      const float between = static_cast<float>(middle);
+      ASSERT_EQ(attn_bf16_from_f32(between), even);
+    }
+  }
+  EXPECT_EQ(attn_bf16_from_f32(NAN) & 0x7fc0, 0x7fc0);
+  EXPECT_EQ(attn_bf16_from_f32(-INFINITY), 0xff80);
+  EXPECT_TRUE(std::isnan(attn_f32_from_bf16(0x7fc0)));
+  EXPECT_TRUE(std::isnan(attn_f32_from_f16(0x7e00)));
+  EXPECT_EQ(attn_f32_from_f16(0xfc00), -INFINITY);
+}
+
+}  // namespace
