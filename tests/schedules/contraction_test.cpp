@@ -73,7 +73,7 @@ struct Product {
     c.randomise(2);
     left.set(a.buffer());
     right.set(c.buffer());
-    out.realize(result.buffer());
+    run_kernel(out, result);
     auto at = [&](auto& array, bool swapped, int64_t b, int64_t outer, int64_t inner,
                   int64_t outers, int64_t inners) {
       return double(
@@ -177,7 +177,7 @@ TEST(Contraction, InterleavesRowsAndColumnsAndAddsTerms) {
     y.set(ys.buffer());
     v.set(vs.buffer());
     bias.set(bs.buffer());
-    out.realize(result.buffer());
+    run_kernel(out, result);
     for (int b = 0; b < B; ++b)
       for (int h = 0; h < H; ++h)
         for (int t = 0; t < T; ++t)
@@ -217,7 +217,7 @@ TEST(Contraction, TransposesTheOutputAndSumsDoubles) {
     cs.randomise(2);
     a.set(as.buffer());
     c.set(cs.buffer());
-    out.realize(result.buffer());
+    run_kernel(out, result);
     for (int n = 0; n < N; ++n)
       for (int b = 0; b < B; ++b)
         for (int m = 0; m < M; ++m) {
@@ -273,9 +273,9 @@ TEST(Contraction, GivesTheSameBitsOnAnyNumberOfThreads) {
     product.left.set(a.buffer());
     product.right.set(c.buffer());
     Halide::Internal::JITSharedRuntime::set_num_threads(1);
-    product.out.realize(first.buffer());
+    run_kernel(product.out, first);
     Halide::Internal::JITSharedRuntime::set_num_threads(3);
-    product.out.realize(second.buffer());
+    run_kernel(product.out, second);
     Halide::Internal::JITSharedRuntime::set_num_threads(0);
     EXPECT_EQ(0, std::memcmp(first.data(), second.data(), first.size() * sizeof(float)));
   }

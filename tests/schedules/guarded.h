@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Halide.h>
+#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -53,5 +54,15 @@ class Guarded {
   T* data_ = nullptr;
   Halide::Buffer<T> buffer_;
 };
+
+// Runs a kernel; its refusal is a failure of the test with the kernel's words.
+template <typename Kernel, typename... Buffers>
+void run_kernel(Kernel& kernel, Buffers&... outputs) {
+  try {
+    kernel.realize({outputs.buffer()...});
+  } catch (const Halide::Error& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
 
 }  // namespace attn
