@@ -1,0 +1,61 @@
+// The schedule of row kernels, in Halide terms only: any directed graph of maps and reductions over
+// one row that is held in cache, and sums down the columns, in one pass over the rows.
+//
+//   mean[r] = sum[c] x[r,c] / C      y[r,c] = x[r,c] - mean[r]      dgamma[c] = sum[r] dy[r,c] y[r,c]
+//
+// Rows and columns are linear indices (decode_index of contraction_schedule.h takes them apart);
+// both extents may be run-time Exprs, and 0. Sums are taken in an order that depends on extents and
+// target only, never on threads.
+#pragma once
+
+#include <Halide.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/target.h"
+
+namespace attn::lower {
+
+// What a stage's expression can read: where it is, and the stages before it.
+struct RowCell {
+  Halide::Expr row, column;  // in range; `column` is undefined in a per-row stage's epilogue
+  // A map's value here, or a row reduction's value of this row (of a log-sum-exp: both planes' sum).
+  std::function<Halide::Expr(int stage)> value;
+  // The planes of a log-sum-exp: e - Y is best written (e - high) - low.
+  std::function<Halide::Expr(int stage)> high, low;
+};
+
+struct RowStage {
+  enum class Kind {
+    kMap,           // over (row, column)
+    kRowMap,        // over (row), from row reductions: its expression must not read `column`
+    kRowReduction,  // over (row): combines `body` over the columns
+    kColumnSum,     // over (column): sums `body` over the rows; no stage may read it
+  };
+  enum class Combine { kSum, kMax, kMin, kLogSumExp };
+
+  std::string name;
+  Kind kind = Kind::kMap;
+  Combine combine = Combine::kSum;
+  // What a condition hides must be given as the combination's neutral value: 0, or for max and
+  // log-sum-exp -3.4028235e38, for min 3.4028235e38; that is also the value over nothing.
+  std::function<Halide::Expr(const RowCell&)> body;
+  bool output = false;  // a column sum always is
+  // The stored type of an output is the body's type unless this converts: (value) -> stored value.
+  std::function<Halide::Expr(Halide::Expr)> store;
+};
+
+struct RowSpec {
+  std::string name;
+  Halide::Expr rows, columns;
+  std::vector<RowStage> stages;  // each reads only earlier ones
+  int typical_columns = 0;       // 0 for unknown; chooses the shape of short rows
+};
+
+// The outputs in the order of the stages, innermost dimension first and dense: a map (column, row),
+// a row value (row), a column sum (column); an output log-sum-exp is one value, both planes added.
+Halide::Pipeline schedule_rows(const RowSpec& spec, const TargetInfo& target);
+
+}  // namespace attn::lower
