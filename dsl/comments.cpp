@@ -117,6 +117,11 @@ void attach_comments(File& file, const std::vector<Comment>& comments, std::stri
   const uint32_t end = static_cast<uint32_t>(text.size());
   attacher.visit(file.items, end);
   attacher.take_last(end, file.last_comments);
+  for (size_t i = 1; i < file.items.size(); ++i) {
+    Lines& above = file.items[i].comments.above;
+    const bool has_blank = !above.empty() && above.front().empty();
+    if (set_off(file.items[i - 1], file.items[i]) && !has_blank) above.emplace(above.begin());
+  }
 }
 
 }  // namespace attn::dsl

@@ -13,4 +13,9 @@ namespace attn::dsl {
 // statement; one within a statement moves above it.
 void attach_comments(File& file, const std::vector<Comment>& comments, std::string_view text);
 
+// Blocks are set off from their neighbours by a blank line, whether or not the source has one.
+inline bool set_off(const Item& above, const Item& below) {
+  return std::holds_alternative<Block>(above.node) || std::holds_alternative<Block>(below.node);
+}
+
 }  // namespace attn::dsl

@@ -35,13 +35,13 @@ void ParseState::expect(const Token* at, std::string_view what) {
   }
 }
 
-void ParseState::report(const Token* first, const Token* last) {
+void ParseState::report(const Token* first, const Token* last, std::string_view what) {
   const bool known =
       std::any_of(first, last + 1, [](const Token& token) { return token.kind == TokenKind::bad; });
   if (known || stopped) return;
   if (furthest_ == nullptr || furthest_ < first) {
     furthest_ = first;
-    expected_ = {"a statement"};
+    expected_ = {what};
   }
   // The end of a line is pointed at where the line's text ends.
   Span where = furthest_->where;
@@ -113,6 +113,10 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
              std::find(statement_words().begin(), statement_words().end(), before->text) !=
                  statement_words().end()) {
     diagnostic.help = fmt::format("`{}` stands outside of blocks", before->text);
+  } else if (wants("a declaration")) {
+    diagnostic.help =
+        "a file has `use`, `size`, `fn`, `block`, `model` and `train model`; "
+        "definitions stand in a block or model";
   } else if (wants("the end of the statement") &&
              (found.kind == TokenKind::name || found.kind == TokenKind::number ||
               found.kind == TokenKind::left_paren)) {

@@ -19,7 +19,8 @@ class ParseState {
   void expect(const Token* at, std::string_view what);
   // Reports the statement that begins at `first` and ends before `last`, once: not if a token of it
   // was reported by the lexer already, and not after a limit.
-  void report(const Token* first, const Token* last);
+  // `what` is wanted if no parser said what it wants.
+  void report(const Token* first, const Token* last, std::string_view what);
   // A level of nesting is entered at `at`. False, after a message, when there are too many.
   bool enter(const Token* at);
   void stop_at_limit(const Token* at, std::string message);

@@ -220,7 +220,7 @@ struct Recovery : x3::parser<Recovery> {
     ParseState& state = state_of(context);
     const Token* at = end_of_statement(first, to_brace);
     if (at == first || (to_brace && at->kind != TokenKind::left_brace)) return false;
-    state.report(first, at);
+    state.report(first, at, to_brace ? "a declaration" : "a statement");
     state.insides.clear();
     state.has_named_argument = false;
     first = at;
