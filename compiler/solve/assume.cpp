@@ -128,6 +128,7 @@ class Assumption {
   Expr of_division(const Expr& e) {
     const Expr &value = e.args()[0], &divisor = e.args()[1];
     auto c = as_poly(divisor);
+    system_.linear(value);  // its indices tell that their extents are not 0
     if (!c || !system_.sizes().nonnegative(g_.expand(*c) - Poly(1))) return e;
     Expr quotient = 0, rest = 0;
     std::vector<Expr> terms = value.is(Kind::add) ? value.args() : std::vector<Expr>{value};

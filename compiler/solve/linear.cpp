@@ -262,7 +262,12 @@ bool System::nonnegative(const Linear& goal) {
   budget_ = kMostNodes;
   Linear tight = goal;
   tighten(tight);
-  return by_cases(tight, kMostCases);
+  if (by_cases(tight, kMostCases)) return true;
+  if (!tight.terms.empty()) return false;
+  // About sizes alone: what was assumed about unknowns may say it, as j < i says that 2 <= T.
+  for (const Linear& f : std::vector<Linear>(facts_))
+    if (!f.terms.empty() && eliminate(tight - f, kMostSteps)) return true;
+  return false;
 }
 
 // The latest unknown of the goal that takes one of two values is replaced by each.
