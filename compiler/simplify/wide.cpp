@@ -56,9 +56,11 @@ bool is_contraction(const Definition& d) {
 Wide::Wide(const Graph& g) {
   for (const Tensor& t : g.tensors) {
     if (t.role != Role::parameter) continue;
-    for (const Poly& p : t.extents)
-      for (const auto& [monomial, c] : g.expand(p).terms())
+    for (const Poly& p : t.extents) {
+      const Poly expanded = g.expand(p);
+      for (const auto& [monomial, c] : expanded.terms())
         for (auto [id, n] : monomial) constants_.insert(id);
+    }
   }
   find_bounds(g);
   classify(g);
@@ -67,7 +69,7 @@ Wide::Wide(const Graph& g) {
 void Wide::add_growth(const Graph& g, const Poly& extent, Growth& result) const {
   Monomial leading;
   int degree = 0;
-  Poly expanded = g.expand(extent);
+  const Poly expanded = g.expand(extent);
   for (const auto& [monomial, c] : expanded.terms()) {
     int d = 0;
     for (auto [id, n] : monomial) d += n;
