@@ -1,0 +1,212 @@
+// Reads of tensors, and the proofs that their subscripts are in range.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/elaborate/statement.h"
+#include "compiler/solve/prove.h"
+
+namespace attn::elaborate {
+namespace {
+
+bool has_read(const ir::Expr& e) { return !ir::tensors(e).empty(); }
+
+// What is known of the values that are read: an argmax lies within the range of its index.
+ir::Conditions facts(const ir::Graph& g, const ir::Expr& subscript) {
+  ir::Conditions known;
+  ir::visit(subscript, [&](const ir::Expr& e) {
+    if (!e.is(ir::Kind::read)) return true;
+    const ir::Definition* d = g.definition_of(e->tensor);
+    if (d && d->combine == ir::Combine::argmax) {
+      known.merge(ir::conjuncts(ir::at_least_zero(e)));
+      known.merge(ir::conjuncts(ir::less(e, ir::size_value(g[d->reduced[0]].extent))));
+    }
+    return true;
+  });
+  return known;
+}
+
+}  // namespace
+
+MaybeValue Statement::access(const dsl::Access& a, Span where) {
+  const std::string& name = a.tensor.text;
+  if (!functions_.empty()) {
+    unknown_name(name, a.tensor.where, true);
+    return std::nullopt;
+  }
+  Binding* b = scope_.find(name);
+  if (!b) {
+    for (const dsl::ExprPtr& s : a.subscripts) (void)expression(s);
+    unknown_name(name, a.tensor.where, true);
+    return std::nullopt;
+  }
+  b->used = true;
+  if (b->kind == Binding::Kind::poisoned) return std::nullopt;
+  if (b->kind == Binding::Kind::scalar) {
+    m_.error(where, fmt::format("`{}` is a number, without subscripts", name))
+        .others.push_back({b->where, "given here"});
+    return std::nullopt;
+  }
+  const ir::TensorId tensor = b->tensor;
+  const size_t rank = m_.graph[tensor].extents.size();
+  std::vector<ir::Expr> subscripts;
+  std::vector<Span> places;
+  if (a.leading) {
+    if (leading_.empty()) return std::nullopt;  // reported with the ranges
+    for (const ir::IndexId i : leading_.back()) {
+      subscripts.push_back(ir::index_value(i));
+      places.push_back(where);
+    }
+  }
+  if (subscripts.size() + a.subscripts.size() != rank) {
+    const ir::Tensor& t = m_.graph[tensor];
+    const size_t count = subscripts.size() + a.subscripts.size();
+    Diagnostic& d = m_.error(
+        where, rank == 0 ? fmt::format("`{}` is a scalar, and takes no subscripts", name)
+                         : fmt::format("`{}` needs {} subscript{}, and here {} {}", name, rank,
+                                       rank == 1 ? "" : "s", count == 1 ? "is" : "are", count));
+    if (rank > 0) d.primary.text = fmt::format("`{}` is {}", name, m_.shape(t));
+    d.others.push_back({t.where, "declared here"});
+    return std::nullopt;
+  }
+  bool good = true;
+  for (const dsl::ExprPtr& s : a.subscripts) {
+    const MaybeValue v = expression(s);
+    if (!v) {
+      good = false;
+      continue;
+    }
+    if (v->sort == Sort::truth || v->expr.type() != ir::Type::integer) {
+      m_.error(s->where, "a subscript is a whole number").help =
+          v->sort == Sort::truth
+              ? fmt::format("write `if {} then 1 else 0`", m_.source(s->where))
+              : fmt::format("convert it, and say where it may point: `clamp(int({}), 0, {})`",
+                            m_.source(s->where),
+                            m_.text(m_.graph[tensor].extents[subscripts.size()] - ir::Poly(1)));
+      good = false;
+      continue;
+    }
+    subscripts.push_back(v->expr);
+    places.push_back(s->where);
+  }
+  if (!good) return std::nullopt;
+  return read(tensor, std::move(subscripts), places);
+}
+
+MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
+                           const std::vector<Span>& places) {
+  const std::vector<ir::Poly> extents = m_.graph[tensor].extents;
+  for (size_t k = 0; k < subscripts.size(); ++k) {
+    const ir::Expr& s = subscripts[k];
+    if (s.is(ir::Kind::index) && m_.graph.same(m_.graph[s->index].extent, extents[k])) continue;
+    pending_.push_back({.known = path_,
+                        .subscript = s,
+                        .low = ir::at_least_zero(s),
+                        .high = ir::at_least_zero(ir::size_value(extents[k]) - s - 1),
+                        .extent = extents[k],
+                        .tensor = tensor,
+                        .dimension = static_cast<int>(k),
+                        .where = places[k]});
+  }
+  const ir::Expr e = m_.graph.read(tensor, std::move(subscripts));
+  const Sort sort = e.type() == ir::Type::boolean   ? Sort::truth
+                    : e.type() == ir::Type::integer ? Sort::integer
+                                                    : Sort::real;
+  return Value{e, sort};
+}
+
+bool Statement::is_proved(const Pending& p, const ir::Conditions& known) const {
+  ir::Conditions all = known;
+  if (has_read(p.subscript)) all.merge(facts(m_.graph, p.subscript));
+  return solve::proves(m_.graph, all, p.low) && solve::proves(m_.graph, all, p.high);
+}
+
+// Whole data that comes from int and bool inputs alone: a call can check it before it begins.
+bool Statement::is_whole_data(ir::TensorId tensor) {
+  auto [it, fresh] = whole_data_.try_emplace(tensor, false);
+  if (!fresh) return it->second;
+  const ir::Tensor& t = m_.graph[tensor];
+  bool whole = !ir::is_real(ir::arithmetic_type(t.storage));
+  if (whole && t.role != ir::Role::input) {
+    const ir::Definition* d = m_.graph.definition_of(tensor);
+    whole = d != nullptr;
+    if (d)
+      for (const ir::TensorId read : ir::reads(*d)) whole = whole && is_whole_data(read);
+  }
+  return whole_data_[tensor] = whole;
+}
+
+void Statement::check_pending(const std::vector<Pending>& pending) {
+  for (const Pending& p : pending) {
+    if (p.settled || is_proved(p, p.known)) continue;
+    const std::set<ir::TensorId> data = ir::tensors(p.subscript);
+    if (!data.empty() &&
+        std::all_of(data.begin(), data.end(), [&](ir::TensorId t) { return is_whole_data(t); }))
+      continue;  // checked when the model is called
+    report_unproved(p);
+  }
+}
+
+void Statement::report_unproved(const Pending& p) {
+  const ir::Tensor& t = m_.graph[p.tensor];
+  const std::string subscript(m_.source(p.where));
+  const std::string extent = m_.text(p.extent);
+  const bool data = has_read(p.subscript);
+  std::string message = fmt::format("`{}` may be read out of range", t.name);
+  const auto known_extent = m_.graph.known(p.extent);
+  if (p.subscript.is(ir::Kind::literal) && known_extent)
+    message = fmt::format("`{}` is read out of range", t.name);
+  Diagnostic& d = m_.error(p.where, message);
+  const std::string limits =
+      fmt::format("{} of `{}` has extent {}", ordinal_dimension(p.dimension), t.name, extent);
+  const solve::Range range = data ? solve::Range{} : solve::range_of(m_.graph, p.subscript);
+  if (p.subscript.is(ir::Kind::literal) || p.subscript.is(ir::Kind::size)) {
+    d.primary.text = limits;
+  } else if (range.lowest || range.highest) {
+    // A bound that is no whole size polynomial is left open.
+    d.primary.text =
+        fmt::format("ranges over {} .. {}, and {}", range.lowest ? m_.text(*range.lowest) : "?",
+                    range.highest ? m_.text(*range.highest) : "?", limits);
+  } else {
+    d.primary.text = data ? fmt::format("is computed from real data, and {}", limits) : limits;
+  }
+  if (t.where.valid())
+    d.others.push_back({t.where, fmt::format("`{}` is {}", t.name, m_.shape(t))});
+  if (data) {
+    d.help = fmt::format("keep it in range: `clamp({}, 0, {})`", subscript,
+                         m_.text(p.extent - ir::Poly(1)));
+    return;
+  }
+  if (p.subscript.is(ir::Kind::literal) || p.subscript.is(ir::Kind::size)) {
+    const auto size = p.extent.single();
+    if (size && !known_extent)
+      d.help = fmt::format("`size {} in {}..` promises that it is there", m_.graph[*size].name,
+                           m_.text(ir::Poly(1) + (p.subscript.is(ir::Kind::size)
+                                                      ? p.subscript->size
+                                                      : ir::Poly(p.subscript->number.integer))));
+    return;
+  }
+  const bool low = solve::proves(m_.graph, p.known, p.low);
+  const bool high = solve::proves(m_.graph, p.known, p.high);
+  const std::string condition = low    ? fmt::format("{} < {}", subscript, extent)
+                                : high ? fmt::format("0 <= {}", subscript)
+                                       : fmt::format("0 <= {} < {}", subscript, extent);
+  d.help =
+      fmt::format("say where it holds: `where {}`, or `if {} then … else 0`", condition, condition);
+}
+
+ir::Conditions Statement::take_inside(const std::vector<ir::IndexId>& hidden) {
+  ir::Conditions result;
+  for (Pending& p : pending_) {
+    if (p.settled) continue;
+    const std::set<ir::IndexId> used = ir::indices(p.subscript);
+    if (std::any_of(hidden.begin(), hidden.end(), [&](ir::IndexId i) { return used.count(i); }))
+      continue;
+    for (const ir::Expr* bound : {&p.low, &p.high})
+      if (!solve::proves(m_.graph, p.known, *bound)) result.merge(ir::conjuncts(*bound));
+    p.settled = true;
+  }
+  return result;
+}
+
+}  // namespace attn::elaborate

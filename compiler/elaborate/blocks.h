@@ -1,0 +1,69 @@
+// Expands a model: its statements in order, and the blocks that they call, into one graph.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/elaborate/statement.h"
+
+namespace attn::elaborate {
+
+class Expander {
+ public:
+  explicit Expander(ModelState& model) : m_(model) {}
+
+  // Fills the graph of the state; worth keeping only if there were no errors.
+  void expand_model(const Callable& model);
+
+ private:
+  struct CallSite {
+    const Callable* callable = nullptr;
+    const std::vector<dsl::Argument>* arguments = nullptr;
+    std::vector<dsl::Identifier> results;
+    dsl::Identifier as;
+    Span where;
+  };
+
+  // ---- blocks.cpp: statements
+  void body(const std::vector<dsl::Statement>& statements, Scope& scope);
+  void define(const dsl::Definition& d, const dsl::Statement& s, Scope& scope);
+  void parameters(const dsl::ParamStatement& p, const dsl::Statement& s, Scope& scope);
+  void local_sizes(const dsl::SizeStatement& sizes, Scope& scope);
+  void repeat(const dsl::Repeat& r, Scope& scope);
+  std::optional<ir::Initialiser> initialiser(const dsl::ExprPtr& e, Scope& scope);
+  bool claim(const dsl::Identifier& name, Scope& scope, bool may_rebind);
+  std::string target_name(const std::string& name, const Scope& scope) const;
+  bool rebinds(const std::string& name, const Scope& scope) const;
+  void bind_tensor(const dsl::Identifier& name, Scope& scope, std::optional<ir::TensorId> tensor);
+
+  // ---- calls.cpp: calls of blocks
+  void call(const CallSite& site, Scope& scope);
+  bool bind_arguments(const CallSite& site, Scope& caller, Scope& inner);
+  bool bind_input(const CallSite& site, const dsl::Input& input, const dsl::ExprPtr& argument,
+                  Scope& caller, Scope& inner);
+  bool bind_scalar(const CallSite& site, const dsl::Input& input, const dsl::ExprPtr& argument,
+                   Scope& caller, Scope& inner);
+  bool bind_sizes(const CallSite& site, Scope& inner);
+  bool check_extents(const CallSite& site, const dsl::Input& input, const dsl::ExprPtr& argument,
+                     Scope& inner);
+  bool check_declaration(const dsl::Block& block);
+  bool is_open(const Callable& callable, Span where);
+  void collect_outputs(const CallSite& site, Scope& inner, Scope& caller, int32_t first_tensor);
+
+  // ---- models.cpp: the interface of a model
+  void model_inputs(const dsl::Block& block, Scope& scope);
+  void model_outputs(const dsl::Block& block, Scope& scope);
+  bool check_size_limits(const ir::Tensor& t, Span where);
+  void check_sizes_are_read(const dsl::Block& block);
+  void warn_unused(const Scope& scope);
+  void warn_names(const Scope& scope);
+
+  ModelState& m_;
+  std::map<ir::TensorId, Span> definitions_;  // of the model's own body, for warnings
+};
+
+// The same graph with inputs, parameters and targets in order, sizes and indices that are used, and
+// index names that no tensor has: printing and elaborating it gives it again.
+ir::Graph canonical(const ir::Graph& g);
+
+}  // namespace attn::elaborate

@@ -1,0 +1,447 @@
+// Types and builds scalar expressions: names, operators, conditions, functions.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/elaborate/statement.h"
+#include "compiler/ops/table.h"
+#include "dsl/print.h"
+
+namespace attn::elaborate {
+namespace {
+
+constexpr size_t kDeepestExpansion = 100;
+
+std::string_view noun(Sort s) {
+  switch (s) {
+    case Sort::truth:
+      return "a truth value";
+    case Sort::literal:
+    case Sort::position:
+      return "a whole number";
+    case Sort::integer:
+      return "int";
+    case Sort::real:
+      return "real";
+  }
+  return "";
+}
+
+// A size or a whole number, as a polynomial.
+std::optional<ir::Poly> as_size(const ir::Expr& e) {
+  if (e.is(ir::Kind::size)) return e->size;
+  if (e.is(ir::Kind::literal) && e.type() == ir::Type::integer) return ir::Poly(e->number.integer);
+  return std::nullopt;
+}
+
+}  // namespace
+
+MaybeValue Statement::expression(const dsl::ExprPtr& e) {
+  m_.count_step();
+  const Span where = e->where;
+  if (const auto* x = std::get_if<dsl::Number>(&e->node)) {
+    if (x->is_integer()) return Value{ir::Expr(x->integer()), Sort::literal};
+    return Value{ir::Expr(x->real()), Sort::real};
+  }
+  if (const auto* x = std::get_if<dsl::Boolean>(&e->node))
+    return Value{ir::truth(x->value), Sort::truth};
+  if (std::get_if<dsl::Inside>(&e->node)) {
+    m_.error(where, "`inside` stands only after `where`, alone or beside `and`");
+    return std::nullopt;
+  }
+  if (const auto* x = std::get_if<dsl::Name>(&e->node)) return name(*x, where);
+  if (const auto* x = std::get_if<dsl::Access>(&e->node)) return access(*x, where);
+  if (const auto* x = std::get_if<dsl::Call>(&e->node)) return call(*x, where);
+  if (const auto* x = std::get_if<dsl::Unary>(&e->node)) return unary(*x);
+  if (const auto* x = std::get_if<dsl::Power>(&e->node)) return power(*x, where);
+  if (const auto* x = std::get_if<dsl::Chain>(&e->node)) return chain(*x, where);
+  if (const auto* x = std::get_if<dsl::Conditional>(&e->node)) return conditional(*x);
+  return reduction(std::get<dsl::Reduction>(e->node), where);
+}
+
+MaybeValue Statement::name(const dsl::Name& n, Span where) {
+  if (!functions_.empty()) {
+    const Function& f = *functions_.back();
+    if (auto it = f.arguments.find(n.text); it != f.arguments.end()) return it->second;
+  } else {
+    for (auto it = visible_.rbegin(); it != visible_.rend(); ++it)
+      if (it->name == n.text) return Value{ir::index_value(it->id), Sort::position};
+    if (Binding* b = scope_.find(n.text)) {
+      b->used = true;
+      if (b->kind == Binding::Kind::poisoned) return std::nullopt;
+      if (b->kind == Binding::Kind::scalar) return b->value;
+      const ir::Tensor& t = m_.graph[b->tensor];
+      if (t.extents.empty()) return read(b->tensor, {}, {});
+      Diagnostic& d =
+          m_.error(where, fmt::format("`{}` needs {} subscript{}", n.text, t.extents.size(),
+                                      t.extents.size() > 1 ? "s" : ""));
+      d.primary.text = fmt::format("`{}` is {}", n.text, m_.shape(t));
+      d.others.push_back({t.where, "declared here"});
+      return std::nullopt;
+    }
+  }
+  const Scope& scope = lexical();
+  if (m_.is_size_name(n.text, scope)) {
+    const auto p = m_.size_named(n.text, scope);
+    if (!p) return std::nullopt;
+    return Value{ir::size_value(*p), Sort::position};
+  }
+  unknown_name(n.text, where, false);
+  return std::nullopt;
+}
+
+void Statement::unknown_name(const std::string& name, Span where, bool subscripted) {
+  if (!functions_.empty()) {
+    Diagnostic& d = m_.error(where, fmt::format("a function cannot see `{}`", name));
+    std::vector<std::string> candidates = m_.size_names(lexical());
+    for (const auto& [argument, value] : functions_.back()->arguments)
+      candidates.push_back(argument);
+    d.help = suggestion(name, candidates);
+    if (d.help.empty()) d.help = "a `fn` sees its arguments, the sizes of its file and functions";
+    return;
+  }
+  if (!report_order(m_, scope_, definition_, name, where)) {
+    std::vector<std::string> candidates = scope_.tensor_names();
+    if (!subscripted) {
+      for (const Visible& v : visible_) candidates.push_back(v.name);
+      for (std::string& s : m_.size_names(scope_)) candidates.push_back(std::move(s));
+    }
+    Diagnostic& d = m_.error(where, fmt::format("there is no `{}` here", name));
+    d.help = suggestion(name, candidates);
+    if (d.help.empty() && lexical().unit->find(name))
+      d.help = fmt::format("`{}` is called by a statement of its own: `r = {}(…)`", name, name);
+  }
+  // One error a name is enough.
+  scope_.names[name] = {.kind = Binding::Kind::poisoned, .where = where};
+}
+
+bool Statement::require_number(const Value& v, Span where) {
+  if (v.sort != Sort::truth) return true;
+  m_.error(where, "a truth value where a number is needed").help =
+      fmt::format("write `if {} then 1 else 0`", m_.source(where));
+  return false;
+}
+
+bool Statement::require_real(const Value& v, Span where, std::string_view of) {
+  if (!require_number(v, where)) return false;
+  if (v.sort != Sort::integer) return true;
+  m_.error(where, fmt::format("{} is of real numbers, and this is int", of)).help =
+      fmt::format("convert it: `float({})`", m_.source(where));
+  return false;
+}
+
+std::optional<Sort> Statement::together(const Value& a, const dsl::ExprPtr& at_a, const Value& b,
+                                        const dsl::ExprPtr& at_b) {
+  if (!require_number(a, at_a->where) || !require_number(b, at_b->where)) return std::nullopt;
+  const Sort sort = std::max(a.sort, b.sort);
+  if (sort != Sort::real || (a.sort != Sort::integer && b.sort != Sort::integer)) return sort;
+  const bool first = a.sort == Sort::integer;
+  const Span whole = first ? at_a->where : at_b->where, other = first ? at_b->where : at_a->where;
+  Diagnostic& d = m_.error(whole, "int data among real numbers needs a cast");
+  d.primary.text = noun(Sort::integer);
+  d.others.push_back({other, std::string(noun(Sort::real))});
+  d.help = fmt::format("write `float({})`", m_.source(whole));
+  return std::nullopt;
+}
+
+MaybeValue Statement::unary(const dsl::Unary& u) {
+  if (u.op == dsl::UnaryOp::logical_not) {
+    const auto c = truth(u.operand, "`not`");
+    if (!c) return std::nullopt;
+    return Value{ir::negation(*c), Sort::truth};
+  }
+  const MaybeValue v = expression(u.operand);
+  if (!v || !require_number(*v, u.operand->where)) return std::nullopt;
+  return Value{ir::negate(v->expr), v->sort};
+}
+
+MaybeValue Statement::power(const dsl::Power& p, Span where) {
+  const MaybeValue base = expression(p.base), exponent = expression(p.exponent);
+  if (!base || !exponent) return std::nullopt;
+  if (!require_number(*base, p.base->where) || !require_number(*exponent, p.exponent->where))
+    return std::nullopt;
+  const bool counted = exponent->expr.is(ir::Kind::literal) &&
+                       exponent->expr.type() == ir::Type::integer &&
+                       exponent->expr->number.integer >= 0;
+  if (base->expr.is_zero() && exponent->expr.is(ir::Kind::literal) &&
+      exponent->expr->number.value() < 0) {
+    m_.error(where, "a power of 0 that is infinite");
+    return std::nullopt;
+  }
+  if (counted && base->sort != Sort::real)
+    return Value{ir::power(base->expr, exponent->expr), base->sort};
+  if (!require_real(*base, p.base->where, "a power") ||
+      (!require_real(*exponent, p.exponent->where, "an exponent")))
+    return std::nullopt;
+  return Value{ir::power(base->expr, exponent->expr), Sort::real};
+}
+
+MaybeValue Statement::chain(const dsl::Chain& c, Span) {
+  switch (c.level) {
+    case dsl::Level::logical_or:
+    case dsl::Level::logical_and:
+      return logic(c);
+    case dsl::Level::comparison:
+      return comparison(c);
+    default:
+      return arithmetic(c);
+  }
+}
+
+std::optional<ir::Expr> Statement::truth(const dsl::ExprPtr& e, std::string_view of) {
+  const MaybeValue v = expression(e);
+  if (!v) return std::nullopt;
+  if (v->sort == Sort::truth) return v->expr;
+  Diagnostic& d = m_.error(e->where, fmt::format("{} needs a truth value", of));
+  d.primary.text = fmt::format("this is {}", noun(v->sort));
+  d.help = fmt::format("compare it: `{} != 0`", m_.source(e->where));
+  return std::nullopt;
+}
+
+// What stands left in `and` (or, negated, in `or`) holds where the right is evaluated.
+MaybeValue Statement::logic(const dsl::Chain& c) {
+  const bool is_and = c.level == dsl::Level::logical_and;
+  const ir::Conditions saved = path_;
+  std::vector<ir::Expr> terms;
+  bool good = true;
+  for (const dsl::ExprPtr& operand : c.operands) {
+    const auto t = truth(operand, is_and ? "`and`" : "`or`");
+    if (!t) {
+      good = false;
+      continue;
+    }
+    terms.push_back(*t);
+    path_.merge(ir::conjuncts(is_and ? *t : ir::negation(*t)));
+  }
+  path_ = saved;
+  if (!good) return std::nullopt;
+  return Value{is_and ? ir::all_of(terms) : ir::any_of(terms), Sort::truth};
+}
+
+MaybeValue Statement::comparison(const dsl::Chain& c) {
+  std::vector<MaybeValue> values;
+  for (const dsl::ExprPtr& operand : c.operands) values.push_back(expression(operand));
+  std::vector<ir::Expr> terms;
+  for (size_t k = 0; k < c.ops.size(); ++k) {
+    const MaybeValue &a = values[k], &b = values[k + 1];
+    if (!a || !b) return std::nullopt;
+    const bool equality = c.ops[k] == dsl::Op::equal || c.ops[k] == dsl::Op::not_equal;
+    if (!(equality && a->sort == Sort::truth && b->sort == Sort::truth) &&
+        !together(*a, c.operands[k], *b, c.operands[k + 1]))
+      return std::nullopt;
+    const ir::Expr &x = a->expr, &y = b->expr;
+    switch (c.ops[k]) {
+      case dsl::Op::less:
+        terms.push_back(ir::less(x, y));
+        break;
+      case dsl::Op::less_equal:
+        terms.push_back(ir::at_most(x, y));
+        break;
+      case dsl::Op::greater:
+        terms.push_back(ir::less(y, x));
+        break;
+      case dsl::Op::greater_equal:
+        terms.push_back(ir::at_most(y, x));
+        break;
+      case dsl::Op::equal:
+        terms.push_back(ir::equal(x, y));
+        break;
+      default:
+        terms.push_back(ir::negation(ir::equal(x, y)));
+        break;
+    }
+  }
+  return Value{ir::all_of(terms), Sort::truth};
+}
+
+MaybeValue Statement::arithmetic(const dsl::Chain& c) {
+  MaybeValue sum = expression(c.operands[0]);
+  for (size_t k = 0; k < c.ops.size(); ++k) {
+    const MaybeValue next = expression(c.operands[k + 1]);
+    // After an error the others are looked at for errors of their own.
+    sum = sum && next ? operate(c.ops[k], *sum, c.operands[k], *next, c.operands[k + 1])
+                      : std::nullopt;
+  }
+  return sum;
+}
+
+MaybeValue Statement::operate(dsl::Op op, const Value& a, const dsl::ExprPtr& at_a, const Value& b,
+                              const dsl::ExprPtr& at_b) {
+  const auto sort = together(a, at_a, b, at_b);
+  if (!sort) return std::nullopt;
+  switch (op) {
+    case dsl::Op::add:
+      return Value{a.expr + b.expr, *sort};
+    case dsl::Op::subtract:
+      return Value{a.expr - b.expr, *sort};
+    case dsl::Op::multiply:
+      return Value{a.expr * b.expr, *sort};
+    case dsl::Op::divide:
+      if (!require_real(a, at_a->where, "`/`") || !require_real(b, at_b->where, "`/`"))
+        return std::nullopt;
+      if (b.expr.is_zero()) {
+        m_.error(at_b->where, "division by 0");
+        return std::nullopt;
+      }
+      return Value{a.expr / b.expr, Sort::real};
+    default:
+      return whole_division(op, a, b, *at_b);
+  }
+}
+
+MaybeValue Statement::whole_division(dsl::Op op, const Value& a, const Value& b,
+                                     const dsl::Expr& divisor) {
+  const std::string_view word = dsl::spelling(op);
+  if (a.expr.type() != ir::Type::integer || b.expr.type() != ir::Type::integer) {
+    m_.error(divisor.where, fmt::format("`{}` divides whole numbers", word)).help =
+        op == dsl::Op::floor_divide ? "`/` divides real numbers; `floor` rounds down"
+                                    : "write `a - b * floor(a / b)` for real numbers";
+    return std::nullopt;
+  }
+  const auto y = as_size(b.expr);
+  if (y && m_.graph.known(*y) == 0) {
+    m_.error(divisor.where, fmt::format("`{}` by 0", word));
+    return std::nullopt;
+  }
+  const Sort sort = std::max(a.sort, b.sort);
+  // Quotients of sizes are sizes, so that they are equal to the extents written so.
+  if (const auto x = as_size(a.expr); x && y) {
+    const auto q = m_.quotient(*x, *y);
+    if (op == dsl::Op::floor_divide) return Value{ir::size_value(*q), sort};
+    return Value{ir::size_value(*x - *q * *y), sort};
+  }
+  return Value{ops::apply(word, {a.expr, b.expr}), sort};
+}
+
+MaybeValue Statement::conditional(const dsl::Conditional& c) {
+  const auto condition = truth(c.condition, "`if`");
+  const ir::Conditions saved = path_;
+  if (condition) path_.merge(ir::conjuncts(*condition));
+  const MaybeValue yes = expression(c.yes);
+  path_ = saved;
+  if (condition) path_.merge(ir::conjuncts(ir::negation(*condition)));
+  const MaybeValue no = expression(c.no);
+  path_ = saved;
+  if (!condition || !yes || !no) return std::nullopt;
+  if (yes->sort == Sort::truth && no->sort == Sort::truth)
+    return Value{ir::select(*condition, yes->expr, no->expr), Sort::truth};
+  const auto sort = together(*yes, c.yes, *no, c.no);
+  if (!sort) return std::nullopt;
+  return Value{ir::select(*condition, yes->expr, no->expr), *sort};
+}
+
+MaybeValue Statement::call(const dsl::Call& c, Span where) {
+  const std::string& name = c.callee.text;
+  const Callable* callable = lexical().unit->find(name);
+  if (callable && callable->block) {
+    Diagnostic& d = m_.error(where, fmt::format("block `{}` is called inside an expression", name));
+    d.others.push_back({callable->where, "declared here"});
+    d.help = fmt::format("give it a statement of its own, `r = {}(…)`, and read `r[…]` here", name);
+    return std::nullopt;
+  }
+  const ir::Operation* op = callable ? nullptr : ops::find(name);
+  if (op && op->infix) op = nullptr;
+  if (!callable && !op) {
+    Diagnostic& d = m_.error(c.callee.where, fmt::format("there is no function `{}`", name));
+    d.help = suggestion(name, lexical().unit->callable_names());
+    if (scope_.find(name) && functions_.empty())
+      d.help = fmt::format("`{}` is a tensor: subscripts stand in `[ ]`", name);
+    return std::nullopt;
+  }
+  const size_t wanted = callable ? callable->function->parameters.size()
+                                 : static_cast<size_t>(std::max(op->arity, 0));
+  const bool fits = op && op->arity < 0 ? !c.arguments.empty() : c.arguments.size() == wanted;
+  if (!fits) {
+    Diagnostic& d =
+        m_.error(where, fmt::format("`{}` takes {} argument{}, and here {} {}", name,
+                                    op && op->arity < 0 ? "at least 1" : std::to_string(wanted),
+                                    wanted == 1 || (op && op->arity < 0) ? "" : "s",
+                                    c.arguments.size() == 1 ? "is" : "are", c.arguments.size()));
+    if (callable) d.others.push_back({callable->where, "declared here"});
+    return std::nullopt;
+  }
+  std::vector<Value> arguments;
+  for (const dsl::Argument& a : c.arguments) {
+    if (!a.name.text.empty()) {
+      m_.error(a.name.where, fmt::format("the arguments of `{}` have no names", name));
+      return std::nullopt;
+    }
+    if (MaybeValue v = expression(a.value)) arguments.push_back(std::move(*v));
+  }
+  if (arguments.size() != c.arguments.size()) return std::nullopt;
+  return callable ? expand(c, *callable, std::move(arguments))
+                  : apply(c, *op, std::move(arguments), where);
+}
+
+MaybeValue Statement::expand(const dsl::Call& c, const Callable& callable,
+                             std::vector<Value> arguments) {
+  auto open = std::find_if(functions_.begin(), functions_.end(),
+                           [&](const Function* f) { return f->callable == &callable; });
+  if (open != functions_.end()) {
+    std::string chain;
+    for (auto it = open; it != functions_.end(); ++it)
+      chain += (*it)->callable->function->name.text + " calls ";
+    Diagnostic& d = m_.error(c.callee.where, "a function may not call itself");
+    d.primary.text = chain + callable.function->name.text;
+    return std::nullopt;
+  }
+  if (functions_.size() >= kDeepestExpansion)
+    throw LimitError(fmt::format("functions call each other more than {} deep", kDeepestExpansion));
+  Function f{&callable, {}, {}};
+  f.scope.unit = callable.home;
+  for (size_t k = 0; k < arguments.size(); ++k)
+    f.arguments.emplace(callable.function->parameters[k].text, std::move(arguments[k]));
+  functions_.push_back(&f);
+  MaybeValue result = expression(callable.function->body);
+  functions_.pop_back();
+  return result;
+}
+
+MaybeValue Statement::apply(const dsl::Call& c, const ir::Operation& op,
+                            std::vector<Value> arguments, Span where) {
+  // What converts takes either kind of number; uniform counts with whole numbers. Both are facts
+  // about how the language types its words, which the table of operations does not know.
+  const bool converts = op.name == "float" || op.name == "int";
+  const bool counts = op.name == "uniform";
+  Sort sort = Sort::literal;
+  std::vector<ir::Expr> args;
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    const Value& v = arguments[k];
+    const Span at = c.arguments[k].value->where;
+    if (!require_number(v, at)) return std::nullopt;
+    if (counts) {
+      if (v.expr.type() != ir::Type::integer) {
+        m_.error(at, "`uniform` takes whole numbers").help =
+            fmt::format("convert it: `int({})`", m_.source(at));
+        return std::nullopt;
+      }
+    } else if (op.typing == ir::Typing::common) {
+      if (k > 0) {
+        const auto s =
+            together(Value{args[0], sort}, c.arguments[0].value, v, c.arguments[k].value);
+        if (!s) return std::nullopt;
+      }
+    } else if (!converts && !require_real(v, at, fmt::format("`{}`", op.name))) {
+      return std::nullopt;
+    }
+    sort = std::max(sort, v.sort);
+    args.push_back(v.expr);
+  }
+  const ir::Expr result = ir::call(op, std::move(args));
+  if (op.typing == ir::Typing::truth) return Value{result, Sort::truth};
+  if (op.typing == ir::Typing::real) {
+    // A function whose value is not finite for these constants (log(0)) can only be a mistake.
+    if (result.is(ir::Kind::call) && !counts &&
+        std::all_of(result.args().begin(), result.args().end(),
+                    [](const ir::Expr& a) { return a.is(ir::Kind::literal); })) {
+      m_.error(where, fmt::format("`{}` is not finite", m_.source(where)));
+      return std::nullopt;
+    }
+    return Value{result, Sort::real};
+  }
+  if (op.name == "int")
+    return Value{result, sort == Sort::position ? Sort::position : Sort::integer};
+  return Value{result, sort};
+}
+
+}  // namespace attn::elaborate

@@ -1,0 +1,71 @@
+// The files of a program: what each declares and which others it uses.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/elaborate/elaborate.h"
+
+namespace attn::elaborate {
+
+struct Unit;
+
+// A block or a `fn`, with the file whose names it sees.
+struct Callable {
+  const dsl::Block* block = nullptr;  // one of the two
+  const dsl::Function* function = nullptr;
+  const Unit* home = nullptr;
+  Span where;
+  std::string doc;
+};
+
+struct SizeDeclaration {
+  const dsl::Size* size = nullptr;
+  std::string doc;
+};
+
+// One file. Its own declarations, and those of the files that it uses directly, are its names.
+struct Unit {
+  const dsl::File* tree = nullptr;
+  int32_t file = -1;
+  std::string stem;  // "ffn" of "parts/ffn.attn"
+  std::map<std::string, SizeDeclaration> sizes;
+  std::map<std::string, Callable> callables;
+  std::vector<const Unit*> used;
+
+  const Callable* find(const std::string& name) const;
+  // The names of everything that can be called, for "did you mean".
+  std::vector<std::string> callable_names() const;
+};
+
+class Files {
+ public:
+  Files(SourceMap& sources, const Loader& loader, Diagnostics& diagnostics)
+      : sources_(sources), loader_(loader), diagnostics_(diagnostics) {}
+
+  // Reads the file and all that it uses, each once; reports cycles and names declared twice.
+  const Unit* load(int32_t file, const dsl::File& tree);
+
+ private:
+  Unit* collect(int32_t file, const dsl::File& tree);
+  void add_use(Unit& unit, const dsl::Use& use);
+  void declare(Unit& unit, const dsl::Item& item);
+  void add_callable(Unit& unit, const dsl::Identifier& name, Callable callable);
+  void check_imports(const Unit& unit);
+
+  SourceMap& sources_;
+  const Loader& loader_;
+  Diagnostics& diagnostics_;
+  std::deque<dsl::File> trees_;
+  std::map<std::string, std::unique_ptr<Unit>> units_;  // by path
+  struct Open {
+    const Unit* unit;
+    Span use;  // the `use` in it that is being followed
+  };
+  std::vector<Open> open_;
+};
+
+}  // namespace attn::elaborate

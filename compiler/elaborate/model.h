@@ -1,0 +1,134 @@
+// What one model's elaboration carries along: the graph being built, its sizes, the names taken,
+// the scopes of expanded blocks, and how errors are reported.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/elaborate/files.h"
+#include "compiler/ir/graph.h"
+
+namespace attn::elaborate {
+
+// What kind of number an expression is, from the least committed to the most: `literal` is a whole
+// number without a type, `position` is made of indices and sizes and counts as a number anywhere,
+// `integer` is whole data, which enters real arithmetic only through float().
+enum class Sort { truth, literal, position, integer, real };
+
+struct Value {
+  ir::Expr expr;
+  Sort sort = Sort::real;
+};
+
+// What a name stands for inside a block.
+struct Binding {
+  enum class Kind { tensor, scalar, poisoned };
+  Kind kind = Kind::tensor;
+  ir::TensorId tensor;  // tensor
+  Value value;          // scalar: what a call gave for a scalar input
+  Span where;           // where the name got its meaning
+  bool used = false;
+};
+
+// The names of one expansion of a block, or of one round of a `repeat` in it.
+struct Scope {
+  const Unit* unit = nullptr;
+  Scope* outer = nullptr;  // of a round of `repeat`: what stands around it
+  std::map<std::string, Binding> names;
+  std::map<std::string, ir::Poly> sizes;          // bound by the call, arguments, or local
+  std::set<std::string> broken_sizes;             // had an error already
+  std::map<std::string, std::string> full_names;  // of outputs: the name of the caller's result
+  std::map<std::string, const dsl::Type*> output_types;
+  std::vector<ir::Poly> leading;  // what `...` of the inputs stands for
+  bool has_leading = false;
+  std::string path;  // "attn." before the names of parameters and inner tensors
+  std::vector<const dsl::Statement*> statements;  // of the body, for errors about order
+  bool own = false;  // the body of the model itself, whose unused names are worth a warning
+
+  Binding* find(const std::string& name);
+  const ir::Poly* find_size(const std::string& name) const;
+  bool is_broken_size(const std::string& name) const;
+  const std::string* full_name(const std::string& name) const;
+  const dsl::Type* output_type(const std::string& name) const;
+  // All names of tensors in sight.
+  std::vector<std::string> tensor_names() const;
+  const Scope& outermost() const { return outer ? outer->outermost() : *this; }
+};
+
+// The call of a block that is being expanded.
+struct OpenCall {
+  const Callable* callable;
+  Span where;
+};
+
+class ModelState {
+ public:
+  ModelState(const SourceMap& all_sources, const Unit& main_file, const Overrides& given,
+             Diagnostics& diagnostics)
+      : sources(all_sources), main(main_file), overrides(given), diagnostics_(diagnostics) {}
+
+  const SourceMap& sources;
+  const Unit& main;
+  const Overrides& overrides;
+  ir::Graph graph;
+  std::vector<OpenCall> calls;
+  std::map<std::string, Span> parameters;  // full name -> where it was declared
+
+  // An error at a place; says in which call when that place is inside an expanded block. The same
+  // error at the same place is reported once, however often a block is expanded.
+  Diagnostic& error(Span where, std::string message);
+  Diagnostic& warning(Span where, std::string category, std::string message);
+  bool has_errors() const { return diagnostics_.has_errors(); }
+  int error_count() const { return diagnostics_.error_count(); }
+
+  // A new tensor of this name, or of a name made from it where it is taken.
+  ir::TensorId new_tensor(ir::Tensor tensor);
+  void rename(ir::TensorId id, const std::string& name);
+  bool name_taken(const std::string& name) const { return names_.count(name) > 0; }
+  std::string fresh_name(const std::string& base) const;
+  void add_definition(ir::Definition d);
+
+  // ---- sizes
+  // A size expression in a scope; nothing after an error. `quiet` reports none.
+  std::optional<ir::Poly> size(const dsl::ExprPtr& e, const Scope& scope, bool quiet = false);
+  // The size of this name, if it is one.
+  std::optional<ir::Poly> size_named(const std::string& name, const Scope& scope);
+  bool is_size_name(const std::string& name, const Scope& scope) const;
+  // floor(a / b) for sizes: exact where it divides, else a size symbol of its own.
+  std::optional<ir::Poly> quotient(const ir::Poly& a, const ir::Poly& b);
+  std::vector<std::string> size_names(const Scope& scope) const;
+
+  // ---- texts for messages
+  std::string text(const ir::Poly& p) const;
+  std::string shape(const ir::Tensor& t) const;  // "[B, T, D]"
+  std::string_view source(Span where) const { return sources.text(where); }
+
+  // Counts work, so that a small program cannot ask for an endless expansion.
+  void count_step();
+
+ private:
+  std::optional<ir::Poly> file_size(const Unit& unit, const std::string& name);
+  std::optional<ir::Poly> divide(const dsl::Expr& at, const ir::Poly& a, const ir::Poly& b);
+  void give_value(ir::Size& size, const dsl::Size& declared, const Unit& unit);
+  std::optional<ir::SizeId> make_size(const Unit& unit, const std::string& name);
+  std::optional<int64_t> bound(const dsl::ExprPtr& e, const Unit& unit);
+
+  Diagnostics& diagnostics_;
+  Diagnostic discarded_;
+  std::set<std::tuple<int32_t, uint32_t, uint32_t, std::string>> reported_;
+  std::set<std::string> names_;
+  std::map<std::pair<const Unit*, std::string>, std::optional<ir::SizeId>> sizes_;
+  std::vector<const dsl::Size*> open_sizes_;
+  std::map<std::pair<ir::Poly, ir::Poly>, ir::SizeId> quotients_;
+  int64_t steps_ = 0;
+};
+
+// "dimension 2" and the like count from one.
+std::string ordinal_dimension(int position);
+// ": did you mean `x`?" or "".
+std::string suggestion(const std::string& name, const std::vector<std::string>& candidates);
+
+}  // namespace attn::elaborate

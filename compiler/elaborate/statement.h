@@ -1,0 +1,224 @@
+// Elaborates one definition: its index ranges, its expression, and the proofs that reads are in
+// range. Reductions inside the expression become definitions of their own before it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/elaborate/model.h"
+
+namespace attn::elaborate {
+
+using MaybeValue = std::optional<Value>;  // nothing: an error was reported
+
+// Where an index stands alone as a subscript, or where its range was written.
+struct Place {
+  Span where;
+  ir::Poly extent;
+  std::string says;      // "`x` has extent D here"
+  Span declared;         // of the tensor
+  std::string declares;  // "`x` is [B, T, D]"
+};
+
+// An index that the left side or a reduction binds.
+struct Binder {
+  std::string name;
+  Span where;
+  std::optional<ir::Poly> given;
+  bool broken = false;  // its range had an error already
+  std::vector<Place> places;
+  std::string near;  // a guess of its range, for help
+  ir::IndexId id;
+  bool on_left = false;
+};
+
+// The indices that one reduction, or the left side, binds. Those of `...` come first.
+struct Bound {
+  std::vector<Binder> leading;
+  std::vector<Binder> named;
+  bool has_leading = false;
+};
+
+// The ranges of all indices of a definition.
+struct Ranges {
+  Bound left;
+  std::map<const dsl::Reduction*, Bound> reductions;
+};
+
+// Finds the range of every index; nothing after an error.
+class RangeFinder {
+ public:
+  RangeFinder(ModelState& model, Scope& scope, const dsl::Definition& definition)
+      : m_(model), scope_(scope), definition_(definition) {}
+  std::optional<Ranges> run();
+
+ private:
+  void count_leading(const dsl::ExprPtr& e);
+  void scan(const dsl::ExprPtr& e);
+  void scan_access(const dsl::Access& access, Span where);
+  void scan_reduction(const dsl::Reduction& reduction);
+  Bound bind(bool leading, const std::vector<dsl::Index>& indices, bool on_left);
+  bool check_name(const dsl::Identifier& name, const std::vector<dsl::Index>& siblings,
+                  size_t position);
+  bool resolve(Bound& bound, const std::string& word);
+  bool resolve(Binder& binder, const std::string& word);
+  void report_rangeless(const Binder& binder, const std::string& word);
+  void name_leading(Bound& bound);
+  void place_output();
+
+  ModelState& m_;
+  Scope& scope_;
+  const dsl::Definition& definition_;
+  Ranges ranges_;
+  std::vector<Bound*> open_;    // innermost last
+  std::optional<int> leading_;  // how many indices `...` stands for
+  Span leading_where_;
+  std::string leading_says_;
+  std::set<std::string> index_names_;
+  bool incomplete_ = false;  // something could not be looked at; others report it
+  bool failed_ = false;
+};
+
+// The storage that a type names; f32 where it names none.
+std::optional<ir::Storage> storage_of(ModelState& model, const dsl::Type& type);
+
+// Explains a name that is read above its definition, or in a cycle of definitions; false where the
+// name is defined nowhere in the body.
+bool report_order(ModelState& model, const Scope& scope, const dsl::Definition& reader,
+                  const std::string& name, Span where);
+
+class Statement {
+ public:
+  Statement(ModelState& model, Scope& scope, const dsl::Definition& definition, Span where,
+            std::string full_name)
+      : m_(model),
+        scope_(scope),
+        definition_(definition),
+        where_(where),
+        full_name_(std::move(full_name)) {}
+
+  // The tensor that the definition makes; nothing after an error.
+  std::optional<ir::TensorId> run();
+
+  // An expression without indices, such as an argument for a scalar input. Only expression() may
+  // be called after this constructor.
+  static MaybeValue scalar(ModelState& model, Scope& scope, const dsl::ExprPtr& e,
+                           const std::string& full_name);
+
+ private:
+  // A read whose subscript still has to be proved in range, where `known` holds.
+  struct Pending {
+    ir::Conditions known;
+    ir::Expr subscript, low, high;  // low: subscript >= 0; high: subscript < extent
+    ir::Poly extent;
+    ir::TensorId tensor;
+    int dimension = 0;
+    Span where;            // the subscript
+    bool settled = false;  // `inside` makes it hold
+  };
+  struct Condition {
+    ir::Conditions conjuncts;
+    bool inside = false;
+  };
+  // A combination over indices, before it is a definition.
+  struct Part {
+    ir::Combine combine = ir::Combine::sum;
+    std::vector<ir::IndexId> reduced;
+    ir::Conditions guard;
+    Value body;
+  };
+  struct Visible {
+    std::string name;
+    ir::IndexId id;
+  };
+
+  // ---- expressions.cpp
+  MaybeValue expression(const dsl::ExprPtr& e);
+  MaybeValue name(const dsl::Name& n, Span where);
+  MaybeValue unary(const dsl::Unary& u);
+  MaybeValue power(const dsl::Power& p, Span where);
+  MaybeValue chain(const dsl::Chain& c, Span where);
+  MaybeValue logic(const dsl::Chain& c);
+  MaybeValue comparison(const dsl::Chain& c);
+  MaybeValue arithmetic(const dsl::Chain& c);
+  MaybeValue operate(dsl::Op op, const Value& a, const dsl::ExprPtr& at_a, const Value& b,
+                     const dsl::ExprPtr& at_b);
+  MaybeValue conditional(const dsl::Conditional& c);
+  MaybeValue call(const dsl::Call& c, Span where);
+  MaybeValue expand(const dsl::Call& c, const Callable& callable, std::vector<Value> arguments);
+  MaybeValue apply(const dsl::Call& c, const ir::Operation& op, std::vector<Value> arguments,
+                   Span where);
+  MaybeValue whole_division(dsl::Op op, const Value& a, const Value& b, const dsl::Expr& divisor);
+  std::optional<ir::Expr> truth(const dsl::ExprPtr& e, std::string_view of);
+  // The sort that two operands have together; reports what does not go together.
+  std::optional<Sort> together(const Value& a, const dsl::ExprPtr& at_a, const Value& b,
+                               const dsl::ExprPtr& at_b);
+  bool require_number(const Value& v, Span where);
+  bool require_real(const Value& v, Span where, std::string_view of);
+  void unknown_name(const std::string& name, Span where, bool subscripted);
+
+  // ---- accesses.cpp
+  MaybeValue access(const dsl::Access& a, Span where);
+  MaybeValue read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
+                  const std::vector<Span>& places);
+  bool is_proved(const Pending& p, const ir::Conditions& known) const;
+  bool is_whole_data(ir::TensorId tensor);
+  void report_unproved(const Pending& p);
+  // Settles what `inside` covers; gives the conditions that it stands for.
+  ir::Conditions take_inside(const std::vector<ir::IndexId>& hidden);
+  void check_pending(const std::vector<Pending>& pending);
+
+  // ---- reductions.cpp
+  std::optional<Condition> condition(const dsl::ExprPtr& e);
+  MaybeValue reduction(const dsl::Reduction& r, Span where);
+  std::optional<Part> part(const dsl::Reduction& r, Span where);
+  MaybeValue share(const dsl::Reduction& r, Span where);  // softmax
+  std::optional<ir::Combine> combine_of(const dsl::Reduction& r) const;
+  MaybeValue over_count(const std::vector<ir::IndexId>& reduced, const ir::Conditions& guard,
+                        Span where);
+  // Makes the part a definition of its own, named after the target, and reads it.
+  Value extract(std::string_view suffix, Part part, std::vector<Pending> pending, Span where);
+
+  // ---- statement.cpp
+  struct TopReduction {
+    const dsl::Reduction* reduction = nullptr;
+    Span where;
+    std::vector<std::pair<dsl::ExprPtr, bool>> factors;  // true: divides
+    bool negative = false;
+  };
+  std::optional<TopReduction> top_reduction(const dsl::ExprPtr& e) const;
+  bool is_constant(const dsl::ExprPtr& e) const;
+  std::optional<Part> whole(const dsl::ExprPtr& e);
+  std::optional<ir::TensorId> finish(Part part);
+  std::optional<ir::Storage> storage(const Value& body, const dsl::Type* declared);
+  void check_names(const dsl::ExprPtr& e);
+  void push(const Bound& bound);
+  void pop(const Bound& bound);
+
+  ModelState& m_;
+  Scope& scope_;
+  const dsl::Definition& definition_;
+  Span where_;
+  std::string full_name_;
+  Ranges ranges_;
+  std::vector<Visible> visible_;                   // bound indices, innermost last
+  std::vector<std::vector<ir::IndexId>> leading_;  // what `...` stands for, innermost last
+  ir::Conditions path_;                            // what holds at the present point
+  std::vector<Pending> pending_;
+  int inside_ = 0;  // open conditions that say `inside`
+  bool in_condition_ = false;
+  std::map<ir::TensorId, bool> whole_data_;
+  // Inside a `fn`: its arguments, and the file whose sizes and functions it sees.
+  struct Function {
+    const Callable* callable;
+    std::map<std::string, Value> arguments;
+    Scope scope;
+  };
+  std::vector<Function*> functions_;
+  // The body of the definition being made, for reads by nested statements.
+  const Scope& lexical() const { return functions_.empty() ? scope_ : functions_.back()->scope; }
+};
+
+}  // namespace attn::elaborate
