@@ -1,7 +1,8 @@
 // The schedule of row kernels, in Halide terms only: any directed graph of maps and reductions over
 // one row that is held in cache, and sums down the columns, in one pass over the rows.
 //
-//   mean[r] = sum[c] x[r,c] / C      y[r,c] = x[r,c] - mean[r]      dgamma[c] = sum[r] dy[r,c] y[r,c]
+//   mean[r] = sum[c] x[r,c] / C      y[r,c] = x[r,c] - mean[r]      dgamma[c] = sum[r] dy[r,c]
+//   y[r,c]
 //
 // Rows and columns are linear indices (decode_index of contraction_schedule.h takes them apart);
 // both extents may be run-time Exprs, and 0. Sums are taken in an order that depends on extents and
@@ -21,9 +22,11 @@ namespace attn::lower {
 // What a stage's expression can read: where it is, and the stages before it.
 struct RowCell {
   Halide::Expr row, column;  // in range; `column` is undefined in a per-row stage's epilogue
-  // A map's value here, or a row reduction's value of this row (of a log-sum-exp: both planes' sum).
+  // A map's value here, or a row reduction's value of this row (of a log-sum-exp: both planes'
+  // sum).
   std::function<Halide::Expr(int stage)> value;
-  // The planes of a log-sum-exp: e - Y is best written (e - high) - low.
+  // The planes of a log-sum-exp: e - Y is best written strict_float(e - high) - low, strict lest
+  // the planes be added first.
   std::function<Halide::Expr(int stage)> high, low;
 };
 

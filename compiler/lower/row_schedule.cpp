@@ -1,0 +1,333 @@
+// Rows go in groups, groups in blocks, blocks in parallel. Every output is one update over the same
+// domain (row in group, group, block), and compute_with fuses all of them over the groups; what is
+// not an output is computed for one group at a time and stays in the first-level cache. A column
+// sum is kept per block, and the blocks' sums are added at the end. The block's size follows from
+// the extents alone, which fixes the order of every sum.
+#include "compiler/lower/row_schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "compiler/base/check.h"
+#include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/vector_math.h"
+
+namespace attn::lower {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::LoopLevel;
+using Halide::RDom;
+using Halide::RVar;
+using Halide::Stage;
+using Halide::TailStrategy;
+using Halide::Type;
+using Halide::Var;
+
+namespace {
+
+using Kind = RowStage::Kind;
+using Combine = RowStage::Combine;
+
+constexpr int kTaskElements = 1 << 14;  // that a block should have at least
+constexpr int kMaxBlocks = 64;          // beyond which blocks grow, for the sake of column sums
+
+Expr neutral(Combine combine, const Type& type) {
+  if (combine == Combine::kSum) return Halide::Internal::make_zero(type);
+  const float highest = 3.4028235e38f;
+  return Halide::cast(type, combine == Combine::kMin ? highest : -highest);
+}
+
+Expr combined(Combine combine, const Expr& a, const Expr& b) {
+  switch (combine) {
+    case Combine::kSum:
+      return a + b;
+    case Combine::kMin:
+      return min(a, b);
+    default:
+      return max(a, b);
+  }
+}
+
+class RowScheduler {
+ public:
+  RowScheduler(const RowSpec& spec, const TargetInfo& target);
+  Halide::Pipeline schedule();
+
+ private:
+  // A place inside a group: row u of the group, or any row where the index is not relative.
+  struct At {
+    Expr u, group, block, column;
+  };
+  void count_readers();
+  RowCell cell(const At& at);
+  Expr value(int stage, const At& at);
+  Expr body(int stage, const At& at) { return spec_.stages[stage].body(cell(at)); }
+  Expr row_of(const At& at) const { return (at.block * groups_ + at.group) * height_ + at.u; }
+
+  void add_map(int stage);
+  void add_row_map(int stage);
+  void add_reduction(int stage);
+  Func reduce(const std::string& name, Combine combine, const std::function<Expr(const At&)>& term,
+              const Type& type);
+  void add_output(int stage);
+  void hold(Func func);
+
+  const RowSpec& spec_;
+  TargetInfo target_;
+  int height_ = 1;        // rows in a group
+  Expr groups_, blocks_;  // groups in a block, blocks
+  std::vector<int> readers_;
+  std::vector<Type> types_;
+  std::map<int, Func> stored_;  // by stage; of a log-sum-exp the high plane
+  std::map<int, Func> low_;
+  std::vector<std::function<void(const LoopLevel& group, const LoopLevel& block)>> place_;
+  std::vector<Func> fused_, results_;
+  Var u_{"u"}, group_{"group"}, block_{"block"}, column_{"column"}, lane_{"lane"};
+  RVar fused_group_{"row_group"}, fused_block_{"row_block"};
+};
+
+RowScheduler::RowScheduler(const RowSpec& spec, const TargetInfo& target)
+    : spec_(spec), target_(target) {
+  // Short rows go together, so that the ends of their reductions overlap.
+  const int lanes = target_.lanes(Halide::Float(32));
+  const int columns = spec_.typical_columns;
+  if (columns > 0 && columns <= 8 * lanes) height_ = 4;
+  Expr rows_wanted =
+      max(kTaskElements / max(spec_.columns, 1), (spec_.rows + (kMaxBlocks - 1)) / kMaxBlocks);
+  groups_ = max((rows_wanted + (height_ - 1)) / height_, 1);
+  blocks_ = (spec_.rows + groups_ * height_ - 1) / (groups_ * height_);
+  readers_.resize(spec_.stages.size());
+  types_.resize(spec_.stages.size());
+  count_readers();
+}
+
+// Runs every body once with placeholders: how often is each stage read, and which type has it?
+void RowScheduler::count_readers() {
+  for (size_t s = 0; s < spec_.stages.size(); ++s) {
+    RowCell probe;
+    probe.row = Var("row");
+    probe.column = Var("column");
+    std::set<int> read;
+    auto placeholder = [&](int stage) -> Expr {
+      ATTN_CHECK(stage >= 0 && stage < static_cast<int>(s), "a row stage reads a later one");
+      ATTN_CHECK(spec_.stages[stage].kind != Kind::kColumnSum, "a row stage reads a column sum");
+      read.insert(stage);
+      return Halide::Internal::Variable::make(types_[stage], "stage" + std::to_string(stage));
+    };
+    probe.value = probe.high = probe.low = placeholder;
+    types_[s] = spec_.stages[s].body(probe).type();
+    for (int stage : read) ++readers_[stage];
+    // Two passes over the argument.
+    if (spec_.stages[s].combine == Combine::kLogSumExp &&
+        spec_.stages[s].kind == Kind::kRowReduction) {
+      for (int stage : read) ++readers_[stage];
+    }
+  }
+}
+
+RowCell RowScheduler::cell(const At& at) {
+  RowCell result;
+  result.row = in_range(min(row_of(at), spec_.rows - 1), spec_.rows);
+  if (at.column.defined()) result.column = in_range(at.column, spec_.columns);
+  result.value = [this, at](int stage) { return value(stage, at); };
+  auto plane = [this, at](std::map<int, Func>& funcs, int stage) {
+    ATTN_CHECK(low_.count(stage) > 0, "planes of a stage that is no log-sum-exp");
+    return Expr(funcs.at(stage)(at.u, at.group, at.block));
+  };
+  result.high = [this, plane](int stage) { return plane(stored_, stage); };
+  result.low = [this, plane](int stage) { return plane(low_, stage); };
+  return result;
+}
+
+Expr RowScheduler::value(int stage, const At& at) {
+  auto stored = stored_.find(stage);
+  if (stored == stored_.end()) return body(stage, at);
+  if (spec_.stages[stage].kind == Kind::kMap) {
+    return stored->second(at.column, at.u, at.group, at.block);
+  }
+  Expr result = stored->second(at.u, at.group, at.block);
+  auto low = low_.find(stage);
+  return low == low_.end() ? result : result + low->second(at.u, at.group, at.block);
+}
+
+// Keeps a Func of a group: computed per group, its memory allocated once a block.
+void RowScheduler::hold(Func func) {
+  place_.push_back([this, func](const LoopLevel& group, const LoopLevel& block) mutable {
+    func.compute_at(group).hoist_storage(block).bound_storage(group_, 1).bound_storage(block_, 1);
+    func.bound_extent(u_, height_);
+  });
+}
+
+// A map with one reader is part of its reader; else it is a row in the cache.
+void RowScheduler::add_map(int stage) {
+  if (readers_[stage] <= 1) return;
+  Func map(spec_.name + "_" + spec_.stages[stage].name);
+  map(column_, u_, group_, block_) = body(stage, {u_, group_, block_, column_});
+  map.vectorize(column_, target_.lanes(types_[stage]), TailStrategy::GuardWithIf);
+  hold(map);
+  stored_[stage] = map;
+}
+
+void RowScheduler::add_row_map(int stage) {
+  Func map(spec_.name + "_" + spec_.stages[stage].name);
+  map(u_, group_, block_) = body(stage, {u_, group_, block_, Expr()});
+  hold(map);
+  stored_[stage] = map;
+}
+
+// Lanes first, several vectors of them for long rows, then the lanes of one vector.
+Func RowScheduler::reduce(const std::string& name, Combine combine,
+                          const std::function<Expr(const At&)>& term, const Type& type) {
+  const int lanes = target_.lanes(type);
+  const int width = height_ > 1 ? lanes : 4 * lanes;
+  Func partial(name + "_lanes"), total(name);
+  RDom whole(0, spec_.columns / width, "whole");
+  RDom rest(0, spec_.columns % width, "rest"), over(0, width, "over");
+  auto at = [&](const Expr& column) { return At{u_, group_, block_, column}; };
+  partial(lane_, u_, group_, block_) = neutral(combine, type);
+  partial(lane_, u_, group_, block_) =
+      combined(combine, partial(lane_, u_, group_, block_), term(at(whole * width + lane_)));
+  partial(rest, u_, group_, block_) = combined(combine, partial(rest, u_, group_, block_),
+                                               term(at(spec_.columns / width * width + rest)));
+  total(u_, group_, block_) = neutral(combine, type);
+  total(u_, group_, block_) =
+      combined(combine, total(u_, group_, block_), partial(over, u_, group_, block_));
+
+  partial.bound_extent(lane_, width).vectorize(lane_, lanes).unroll(lane_);
+  partial.update(0).reorder(lane_, whole, u_).vectorize(lane_, lanes).unroll(lane_);
+  RVar outer("rest_outer"), inner("rest_inner");
+  partial.update(1)
+      .allow_race_conditions()
+      .split(rest, outer, inner, lanes, TailStrategy::GuardWithIf)
+      .reorder(inner, outer, u_)
+      .vectorize(inner);
+  total.update().atomic().vectorize(over);
+  if (height_ > 1) total.unroll(u_).update().unroll(u_);
+  hold(partial);
+  hold(total);
+  return total;
+}
+
+void RowScheduler::add_reduction(int stage) {
+  const RowStage& s = spec_.stages[stage];
+  const std::string name = spec_.name + "_" + s.name;
+  auto argument = [this, stage](const At& at) { return body(stage, at); };
+  if (s.combine != Combine::kLogSumExp) {
+    stored_[stage] = reduce(name, s.combine, argument, types_[stage]);
+    return;
+  }
+  Func row(name + "_row");
+  row(column_, u_, group_, block_) = body(stage, {u_, group_, block_, column_});
+  row.vectorize(column_, target_.lanes(types_[stage]), TailStrategy::GuardWithIf);
+  hold(row);
+  auto held = [row](const At& at) -> Expr { return row(at.column, at.u, at.group, at.block); };
+  Func high = reduce(name + "_high", Combine::kMax, held, types_[stage]);
+  Expr lowest = neutral(Combine::kMax, types_[stage]);
+  Func sum = reduce(
+      name + "_sum", Combine::kSum,
+      [=](const At& at) -> Expr {
+        Expr e = held(at);
+        return select(e <= lowest, Halide::Internal::make_zero(e.type()),
+                      vector_exp(e - high(at.u, at.group, at.block)));
+      },
+      types_[stage]);
+  Func low(name + "_low");
+  Expr z = sum(u_, group_, block_);
+  low(u_, group_, block_) = select(z > 0, log(max(z, Halide::cast(z.type(), 1e-30f))),
+                                   Halide::Internal::make_zero(z.type()));
+  hold(low);
+  stored_[stage] = high;
+  low_[stage] = low;
+}
+
+void RowScheduler::add_output(int stage) {
+  const RowStage& s = spec_.stages[stage];
+  const std::string name = spec_.name + "_" + s.name + "_out";
+  // Equal names of the domains let compute_with recognise the same loops.
+  RDom r({{0, height_}, {0, groups_}, {0, blocks_}}, "rows");
+  At at{r[0], r[1], r[2], column_};
+  Expr row = row_of(at);
+  r.where(row < spec_.rows);
+  auto stored = [&](const Expr& v) { return s.store ? s.store(v) : v; };
+  Func out(name);
+  if (s.kind == Kind::kColumnSum) {
+    Func sums(name + "_blocks");
+    // Written so that Halide takes the block for an index like the other outputs' rows.
+    Expr place = min(r[2], blocks_ - 1);
+    sums(column_, block_) = Halide::Internal::make_zero(types_[stage]);
+    sums(column_, place) += body(stage, at);
+    sums.compute_root().vectorize(column_, target_.lanes(types_[stage]), TailStrategy::GuardWithIf);
+    fused_.push_back(sums);
+    Func total(name + "_total");
+    RDom b(0, blocks_, "blocks");
+    total(column_) = Halide::Internal::make_zero(types_[stage]);
+    total(column_) += sums(column_, b);
+    out(column_) = stored(total(column_));
+    const int lanes = target_.lanes(types_[stage]);
+    Var outer("outer");
+    out.split(column_, outer, column_, 4 * lanes, TailStrategy::GuardWithIf)
+        .vectorize(column_, lanes);
+    total.compute_at(out, outer).vectorize(column_, lanes, TailStrategy::GuardWithIf);
+    total.update().reorder(column_, b).vectorize(column_, lanes, TailStrategy::GuardWithIf);
+    out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
+  } else if (s.kind == Kind::kMap) {
+    Expr v = stored(value(stage, at));
+    out(column_, u_) = Halide::undef(v.type());
+    out(column_, in_range(row, spec_.rows)) = v;
+    out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
+    out.output_buffer().dim(1).set_bounds(0, spec_.rows).set_stride(spec_.columns);
+    fused_.push_back(out);
+  } else {
+    at.column = Expr();
+    Expr v = stored(value(stage, at));
+    out(u_) = Halide::undef(v.type());
+    out(in_range(row, spec_.rows)) = v;
+    out.output_buffer().dim(0).set_bounds(0, spec_.rows).set_stride(1);
+    fused_.push_back(out);
+  }
+  if (s.kind != Kind::kRowReduction && s.kind != Kind::kRowMap) {
+    fused_.back()
+        .update()
+        .reorder(column_, r[0], r[1], r[2])
+        .vectorize(column_, target_.lanes(types_[stage]), TailStrategy::GuardWithIf);
+  }
+  fused_.back()
+      .update()
+      .allow_race_conditions()
+      .rename(r[1], fused_group_)
+      .rename(r[2], fused_block_)
+      .parallel(fused_block_)
+      .never_partition({fused_group_, fused_block_});
+  results_.push_back(out);
+}
+
+Halide::Pipeline RowScheduler::schedule() {
+  const int count = static_cast<int>(spec_.stages.size());
+  for (int s = 0; s < count; ++s) {
+    if (spec_.stages[s].kind == Kind::kMap) add_map(s);
+    if (spec_.stages[s].kind == Kind::kRowMap) add_row_map(s);
+    if (spec_.stages[s].kind == Kind::kRowReduction) add_reduction(s);
+  }
+  for (int s = 0; s < count; ++s) {
+    if (spec_.stages[s].output || spec_.stages[s].kind == Kind::kColumnSum) add_output(s);
+  }
+  ATTN_CHECK(!fused_.empty(), "a row kernel without outputs");
+  for (size_t i = 1; i < fused_.size(); ++i) {
+    fused_[i].update().compute_with(fused_[0].update(), fused_group_);
+  }
+  // The first output carries the loops that everything else is placed at.
+  LoopLevel group(fused_[0], fused_group_), block(fused_[0], fused_block_);
+  for (auto& place : place_) place(group, block);
+  return Halide::Pipeline(results_);
+}
+
+}  // namespace
+
+Halide::Pipeline schedule_rows(const RowSpec& spec, const TargetInfo& target) {
+  return RowScheduler(spec, target).schedule();
+}
+
+}  // namespace attn::lower
