@@ -63,6 +63,43 @@ int attn_view(attn_context* context, attn_buffer* view, attn_dimension* dimensio
 /* 1 when any of `count` elements of a float type is infinite or NaN, decided from the bits. */
 int attn_has_non_finite(const void* data, attn_type type, int64_t count);
 
+/* ---- small helpers of generated glue */
+
+static inline int64_t attn_extent(int64_t n) { return n > 0 ? n : 0; }
+static inline int64_t attn_larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t attn_align(int64_t bytes) { return (bytes + 127) / 128 * 128; }
+/* floor(a / b); 0 where b is 0. */
+static inline int64_t attn_quotient(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+static inline void attn_shape(attn_tensor* t, attn_type type, int32_t rank, const int64_t* extent) {
+  t->type = type;
+  t->rank = rank;
+  for (int32_t k = 0; k < rank; ++k) t->extent[k] = extent[k];
+}
+/* True when a least and a greatest subscript are not both in [0, extent); a least above the greatest
+ * says that there was none. */
+static inline int attn_outside(const int32_t* least, const int32_t* greatest, int64_t extent) {
+  return *least <= *greatest && (*least < 0 || *greatest >= extent);
+}
+/* The kernel to take from a table of `count` instruction sets from level `lowest` up; -1, with a
+ * message, where this processor runs none of them. */
+static inline int attn_level(attn_context* context, int lowest, int count) {
+  const int level = attn_cpu_level() - lowest;
+  if (level < 0) {
+    attn_fail(context, ATTN_REFUSED, "this library was built for x86-64-v%d and later processors",
+              lowest + 2);
+    return -1;
+  }
+  return level < count ? level : count - 1;
+}
+/* The status after a kernel returned non-zero; its message stands in the context. */
+static inline attn_status attn_kernel_failed(attn_context* context) {
+  (void)context;
+  return ATTN_INTERNAL;
+}
+
 #ifdef __cplusplus
 }
 #endif

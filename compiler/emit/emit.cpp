@@ -1,0 +1,93 @@
+#include "compiler/emit/emit.h"
+
+#include <fmt/format.h>
+
+#include "compiler/emit/model.h"
+
+namespace attn::emit {
+
+using namespace ir;
+
+std::string c_type(Storage s) {
+  switch (s) {
+    case Storage::boolean:
+      return "ATTN_BOOL";
+    case Storage::i32:
+      return "ATTN_I32";
+    case Storage::f16:
+      return "ATTN_F16";
+    case Storage::bf16:
+      return "ATTN_BF16";
+    case Storage::f64:
+      return "ATTN_F64";
+    default:
+      return "ATTN_F32";
+  }
+}
+
+std::string byte_size(const Graph& g, TensorId t) {
+  std::string text = std::to_string(plan::element_bytes(g[t].storage) * (g[t].split ? 2 : 1));
+  for (const Poly& extent : g[t].extents) {
+    std::string e = c_extent(g, extent);
+    bool simple = e.find_first_of(" /") == std::string::npos;
+    text += simple ? " * " + e : " * (" + e + ")";
+  }
+  return text;
+}
+
+Interface interface_of(const plan::Plan& plan) {
+  const Graph& g = plan.forward_graph;
+  Interface result{.model = identifier(plan.model), .sizes = run_time_sizes(g)};
+  auto add = [&](std::vector<Argument>& group, TensorId t, const std::string& name) {
+    Argument a{.tensor = t, .name = name};
+    a.differentiable = plan.backward && is_real(arithmetic_type(g[t].storage));
+    group.push_back(a);
+  };
+  for (size_t k = 0; k < g.tensors.size(); ++k) {
+    TensorId t{static_cast<int32_t>(k)};
+    if (g[t].role == Role::parameter) add(result.params, t, g[t].name);
+    if (g[t].role == Role::input) add(result.inputs, t, g[t].name);
+  }
+  for (const Output& o : g.outputs) add(result.outputs, o.tensor, o.name);
+  for (auto* group : {&result.params, &result.inputs, &result.outputs}) {
+    std::vector<std::string> names;
+    for (const Argument& a : *group) names.push_back(a.name);
+    names = identifiers(names);
+    for (size_t k = 0; k < group->size(); ++k) (*group)[k].field = names[k];
+  }
+  return result;
+}
+
+Library emit_library(const std::string& stem, const std::vector<ModelPlan>& models,
+                     const std::vector<std::string>& targets) {
+  Library library{.stem = stem};
+  std::vector<Interface> interfaces;
+  for (const ModelPlan& m : models) interfaces.push_back(interface_of(m.plan));
+  library.header = write_header(stem, models, interfaces);
+  library.glue = fmt::format(
+      "/* {0}.c - the glue of {0}.attn, written by attnc: checks, workspace, kernel calls in "
+      "order.\n"
+      " * Compile it with the runtime's headers; {0}.a holds it compiled. */\n"
+      "#include \"{0}.h\"\n\n#include <attn/kernel.h>\n#include <string.h>\n",
+      stem);
+  for (size_t k = 0; k < models.size(); ++k) {
+    library.glue += write_glue(models[k], interfaces[k], targets);
+    auto add = [&](const plan::Function& f, const std::vector<plan::Kernel>& kernels) {
+      for (const plan::Kernel& kernel : kernels)
+        for (const std::string& target : targets)
+          library.objects.push_back(
+              {&f, &kernel, target,
+               kernel.name + target.substr(target.rfind('-')).replace(0, 1, "_")});
+    };
+    const plan::Plan& plan = models[k].plan;
+    add(plan.forward, plan.forward.checks);
+    add(plan.forward, plan.forward.kernels);
+    if (plan.backward) {
+      add(*plan.backward, plan.backward->checks);
+      add(*plan.backward, plan.backward->kernels);
+    }
+  }
+  return library;
+}
+
+}  // namespace attn::emit

@@ -1,0 +1,37 @@
+// Writes what a program links: a header, the glue in C, and the list of objects to compile.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/plan/plan.h"
+
+namespace attn::emit {
+
+// One object file of the library: a kernel for one instruction set.
+struct Object {
+  const plan::Function* function;
+  const plan::Kernel* kernel;
+  std::string target;  // "x86-64-v3"
+  std::string symbol;  // of the function in it
+};
+
+// One model of the file, planned.
+struct ModelPlan {
+  plan::Plan plan;
+  std::string doc;
+  uint64_t source_hash = 0;
+};
+
+struct Library {
+  std::string stem;    // of the file names: digits.h, digits.c, digits.a
+  std::string header;  // C11 and C++17
+  std::string glue;    // C11
+  std::vector<Object> objects;
+};
+
+// `targets` in increasing order. The plans must outlive the result.
+Library emit_library(const std::string& stem, const std::vector<ModelPlan>& models,
+                     const std::vector<std::string>& targets);
+
+}  // namespace attn::emit

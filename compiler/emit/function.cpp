@@ -1,0 +1,293 @@
+// One function of the glue: where every tensor is, and the kernels in order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/emit/model.h"
+
+namespace attn::emit {
+namespace {
+
+using namespace ir;
+using plan::Place;
+
+class FunctionWriter {
+ public:
+  FunctionWriter(const plan::Plan& plan, const plan::Function& f, const Interface& i,
+                 const std::vector<std::string>& targets)
+      : plan_(plan), f_(f), g_(f.graph), i_(i), targets_(targets) {
+    backward_ = f.name == "backward";
+    std::vector<std::string> names;
+    for (const Tensor& t : g_.tensors) names.push_back("t_" + identifier(t.name));
+    names_ = identifiers(names);
+    find_spares();
+  }
+
+  std::string write() {
+    declare_kernels();
+    layout();
+    body();
+    return out_;
+  }
+
+ private:
+  template <class... Args>
+  void line(fmt::format_string<Args...> text, Args&&... args) {
+    out_ += fmt::format(text, std::forward<Args>(args)...) + "\n";
+  }
+
+  // Results that the caller may leave out although a kernel needs them in memory.
+  void find_spares() {
+    if (!backward_) return;
+    std::set<TensorId> needed;
+    for (const plan::Kernel& k : f_.kernels) {
+      needed.insert(k.reads.begin(), k.reads.end());
+      if (k.writes.size() > 1) needed.insert(k.writes.begin(), k.writes.end());
+    }
+    for (TensorId t : needed)
+      if (f_.places[t.value] == Place::result) spares_.push_back(t);
+    for (size_t k = 0; k < g_.tensors.size(); ++k)
+      if (g_.tensors[k].role == Role::cotangent) spares_.push_back({static_cast<int32_t>(k)});
+  }
+
+  std::vector<const plan::Kernel*> all_kernels() const {
+    std::vector<const plan::Kernel*> all;
+    for (const plan::Kernel& k : f_.checks) all.push_back(&k);
+    for (const plan::Kernel& k : f_.kernels) all.push_back(&k);
+    return all;
+  }
+
+  size_t buffers_of(const plan::Kernel& k) const {
+    return k.reads.size() + k.writes.size() + (k.repairs_if_non_finite.empty() ? 0 : 1);
+  }
+
+  void declare_kernels() {
+    for (const plan::Kernel* k : all_kernels()) {
+      std::string types = "void*";
+      for (size_t n = 0; n < buffers_of(*k); ++n) types += ", attn_buffer*";
+      for (size_t n = 0; n < k->sizes.size(); ++n) types += ", int32_t";
+      std::string table;
+      for (const std::string& target : targets_) {
+        std::string symbol = k->name + "_" + target.substr(target.rfind('-') + 1);
+        line("int {}({});", symbol, types);
+        table += (table.empty() ? "" : ", ") + symbol;
+      }
+      line("static int (*const {}[])({}) = {{{}}};", k->name, types, table);
+    }
+    line("");
+  }
+
+  void size_locals() {
+    for (size_t k = 0; k < i_.sizes.size(); ++k)
+      line("  const int64_t {} = size[{}];", size_variable(g_, i_.sizes[k]), k);
+    for (size_t k = 0; k < g_.sizes.size(); ++k) {
+      const Size& s = g_.sizes[k];
+      if (s.quotient && !s.value)
+        line("  const int64_t {} = attn_quotient({}, {});",
+             size_variable(g_, {static_cast<int32_t>(k)}), c_expression(g_, s.quotient->first),
+             c_expression(g_, s.quotient->second));
+    }
+    for (size_t k = 0; k < g_.sizes.size(); ++k)
+      if (!g_.sizes[k].value && !g_.sizes[k].definition)
+        line("  (void){};", size_variable(g_, {static_cast<int32_t>(k)}));
+    line("  (void)size;");
+  }
+
+  // Offsets of the slots, then of the spares; gives the bytes in all.
+  void layout() {
+    line("static int64_t {}_{}_layout(const int64_t* size, int64_t* at) {{", i_.model, f_.name);
+    size_locals();
+    line("  int64_t end = 0, most = 0;\n  (void)most, (void)at;");
+    for (size_t k = 0; k < f_.workspace.size(); ++k) {
+      std::string comment;
+      line("  most = 0;");
+      for (TensorId t : f_.workspace[k].tensors) {
+        line("  most = attn_larger(most, {}); /* {} */", byte_size(g_, t), g_[t].name);
+      }
+      line("  if (at) at[{}] = end;\n  end += attn_align(most);", k);
+    }
+    for (size_t k = 0; k < spares_.size(); ++k) {
+      line("  if (at) at[{}] = end;\n  end += attn_align({}); /* {}, where the caller has none */",
+           f_.workspace.size() + k, byte_size(g_, spares_[k]), g_[spares_[k]].name);
+    }
+    line("  return end + 64;\n}}\n");
+  }
+
+  static int index_of(const std::vector<Argument>& list, std::string_view name) {
+    for (size_t k = 0; k < list.size(); ++k)
+      if (list[k].name == name) return static_cast<int>(k);
+    return -1;
+  }
+
+  // The C expression of a tensor's data; empty for tensors that are not in memory.
+  std::string location(TensorId t) const {
+    const std::string& name = g_[t].name;
+    auto find = [&](const std::vector<TensorId>& list) {
+      return std::find(list.begin(), list.end(), t) - list.begin();
+    };
+    switch (f_.places[t.value]) {
+      case Place::given:
+        if (g_[t].role == Role::parameter)
+          return fmt::format("params[{}].data", index_of(i_.params, name));
+        if (g_[t].role == Role::cotangent)
+          return fmt::format("cotangents[{}].data", index_of(i_.outputs, name.substr(1)));
+        return fmt::format("inputs[{}].data", index_of(i_.inputs, name));
+      case Place::forwarded:
+        return fmt::format("outputs[{}].data", output_of(name));
+      case Place::result:
+        return result(t);
+      case Place::saved:
+        return fmt::format("saved + saved_at[{}]", find(f_.saved));
+      case Place::workspace:
+        for (size_t k = 0; k < f_.workspace.size(); ++k)
+          for (TensorId other : f_.workspace[k].tensors)
+            if (other == t) return fmt::format("workspace + at[{}]", k);
+        return {};
+      case Place::none:
+        return {};
+    }
+    return {};
+  }
+
+  int output_of(const std::string& tensor_name) const {
+    for (size_t k = 0; k < i_.outputs.size(); ++k)
+      if (plan_.forward_graph[i_.outputs[k].tensor].name == tensor_name) return static_cast<int>(k);
+    return -1;
+  }
+
+  std::string result(TensorId t) const {
+    std::string name;
+    for (const Output& o : g_.outputs)
+      if (o.tensor == t) name = o.name;
+    if (!backward_) return fmt::format("outputs[{}].data", index_of(i_.outputs, name));
+    std::string of = name.substr(1);
+    if (int k = index_of(i_.params, of); k >= 0)
+      return fmt::format("param_gradients ? param_gradients[{}].data : 0", k);
+    return fmt::format("input_gradients ? input_gradients[{}].data : 0", index_of(i_.inputs, of));
+  }
+
+  void body() {
+    line("static attn_status {}_run_{}(attn_context* context, const attn_tensor* params,", i_.model,
+         f_.name);
+    line(
+        "    const attn_tensor* inputs, const attn_tensor* outputs, const int64_t* size, char* "
+        "saved,");
+    line("    char* workspace{}) {{",
+         backward_ ? ", const attn_tensor* cotangents,\n    const attn_tensor* param_gradients, "
+                     "const attn_tensor* input_gradients"
+                   : "");
+    line("  const int level = attn_level(context, {}, {});", lowest_level(), targets_.size());
+    line("  if (level < 0) return ATTN_REFUSED;");
+    size_locals();
+    line("  int64_t at[{}], saved_at[{}];", f_.workspace.size() + spares_.size() + 1,
+         f_.saved.size() + 1);
+    line("  {}_{}_layout(size, at);\n  {}_saved_layout(size, saved_at);", i_.model, f_.name,
+         i_.model);
+    line("  (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;");
+    if (backward_) line("  (void)cotangents, (void)param_gradients, (void)input_gradients;");
+    line("  (void)at, (void)saved_at, (void)level;\n");
+    views();
+    for (const plan::Kernel& k : f_.checks) call(k);
+    data_checks();
+    for (const plan::Kernel& k : f_.kernels) call(k);
+    line("  return ATTN_OK;\n}}\n");
+  }
+
+  int lowest_level() const {
+    for (size_t k = 0; k < 3; ++k)
+      if (targets_[0] == std::vector<std::string>{"x86-64-v2", "x86-64-v3", "x86-64-v4"}[k])
+        return static_cast<int>(k);
+    return 0;
+  }
+
+  void views() {
+    std::set<TensorId> used;
+    for (const plan::Kernel* k : all_kernels()) {
+      used.insert(k->reads.begin(), k->reads.end());
+      used.insert(k->writes.begin(), k->writes.end());
+    }
+    for (TensorId t : used) {
+      const Tensor& tensor = g_[t];
+      std::string name = names_[t.value];
+      line("  void* p{} = {};", name, location(t));
+      auto spare = std::find(spares_.begin(), spares_.end(), t);
+      if (spare != spares_.end()) {
+        size_t k = f_.workspace.size() + (spare - spares_.begin());
+        line("  if (!p{0}) {1}p{0} = workspace + at[{2}];", name,
+             tensor.role == Role::cotangent
+                 ? fmt::format("memset(workspace + at[{}], 0, (size_t)({})), ", k, byte_size(g_, t))
+                 : "",
+             k);
+      }
+      std::string extents = tensor.split ? "2" : "";
+      for (const Poly& p : tensor.extents)
+        extents += (extents.empty() ? "" : ", ") + c_extent(g_, p);
+      size_t rank = tensor.extents.size() + (tensor.split ? 1 : 0);
+      line("  attn_buffer {0};\n  attn_dimension d{0}[{1}];", name, std::max<size_t>(rank, 1));
+      line(
+          "  if (attn_view(context, &{0}, d{0}, p{0}, {1}, {2}, (const int64_t[]){{{3}}})) return "
+          "ATTN_REFUSED;",
+          name, c_type(tensor.storage), rank, extents.empty() ? "0" : extents);
+    }
+    line("");
+  }
+
+  void call(const plan::Kernel& k) {
+    std::string arguments = "context";
+    for (TensorId t : k.reads) arguments += ", &" + names_[t.value];
+    if (!k.repairs_if_non_finite.empty()) arguments += ", &" + names_[k.writes[0].value];
+    for (TensorId t : k.writes) arguments += ", &" + names_[t.value];
+    for (SizeId s : k.sizes) arguments += ", (int32_t)" + size_variable(g_, s);
+    // A gradient that the caller does not want, and nobody reads, is not computed.
+    std::string condition;
+    if (backward_ && k.writes.size() == 1 && f_.places[k.writes[0].value] == Place::result &&
+        std::find(spares_.begin(), spares_.end(), k.writes[0]) == spares_.end())
+      condition = fmt::format("p{}", names_[k.writes[0].value]);
+    std::string scans;
+    for (TensorId t : k.repairs_if_non_finite) {
+      std::string count = "1";
+      for (const Poly& p : g_[t].extents) count += " * (" + c_extent(g_, p) + ")";
+      scans += fmt::format("{}attn_has_non_finite(p{}, {}, {})", scans.empty() ? "" : " || ",
+                           names_[t.value], c_type(g_[t].storage), count);
+    }
+    if (!scans.empty()) condition += (condition.empty() ? "(" : " && (") + scans + ")";
+    std::string doc = k.kind->name;
+    for (const Definition& d : k.definitions) doc += " " + g_[d.target].name;
+    line("  /* {} */", doc);
+    line("  if ({}{}[level]({})) return attn_kernel_failed(context);",
+         condition.empty() ? "" : condition + " && ", k.name, arguments);
+  }
+
+  void data_checks() {
+    for (const plan::DataCheck& c : f_.data_checks) {
+      line("  if (attn_outside((const int32_t*)p{}, (const int32_t*)p{}, {}))",
+           names_[c.lowest.value], names_[c.highest.value], c_extent(g_, c.extent));
+      line(
+          "    return attn_fail(context, ATTN_BAD_DATA, \"{}: reads {} at %d..%d, must be in "
+          "0..%lld\",",
+          c.data, c.read);
+      line("                     *(const int32_t*)p{}, *(const int32_t*)p{}, (long long)({}) - 1);",
+           names_[c.lowest.value], names_[c.highest.value], c_extent(g_, c.extent));
+    }
+  }
+
+  const plan::Plan& plan_;
+  const plan::Function& f_;
+  const Graph& g_;
+  const Interface& i_;
+  const std::vector<std::string>& targets_;
+  bool backward_ = false;
+  std::vector<std::string> names_;
+  std::vector<TensorId> spares_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string write_function(const plan::Plan& plan, const plan::Function& f,
+                           const Interface& interface, const std::vector<std::string>& targets) {
+  return FunctionWriter(plan, f, interface, targets).write();
+}
+
+}  // namespace attn::emit

@@ -1,0 +1,42 @@
+// What header and glue say about one model, gathered once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/emit/emit.h"
+#include "compiler/emit/names.h"
+
+namespace attn::emit {
+
+// One tensor of the interface. `field` is its member in the struct of its group.
+struct Argument {
+  ir::TensorId tensor;  // of the forward graph
+  std::string name, field;
+  bool differentiable = false;
+};
+
+struct Interface {
+  std::string model;  // C prefix
+  std::vector<Argument> params, inputs, outputs;
+  std::vector<ir::SizeId> sizes;  // run-time, in the order of size arrays
+};
+
+Interface interface_of(const plan::Plan& plan);
+
+// "ATTN_F32".
+std::string c_type(ir::Storage s);
+
+std::string write_header(const std::string& stem, const std::vector<ModelPlan>& models,
+                         const std::vector<Interface>& interfaces);
+// The part of the glue that belongs to one model.
+std::string write_glue(const ModelPlan& model, const Interface& interface,
+                       const std::vector<std::string>& targets);
+// One function of it: views, workspace and kernel calls in order.
+std::string write_function(const plan::Plan& plan, const plan::Function& f,
+                           const Interface& interface, const std::vector<std::string>& targets);
+
+// The C type and size of a tensor's elements in the workspace: bytes as a C expression.
+std::string byte_size(const ir::Graph& g, ir::TensorId t);
+
+}  // namespace attn::emit
