@@ -10,7 +10,7 @@ namespace attn::rt {
 constexpr size_t kMaxNameBytes = 1024;
 
 struct TypeName {
-  const char* name;  // as the format spells it
+  char name[5];  // as the format spells it; no pointer, so that the table needs no relocation
   attn_file_type type;
 };
 
