@@ -401,7 +401,7 @@ void Brackets::try_looking_through(const Task& t, const Split& s, Bracketing& be
                               ? by_target_[f->tensor.value]
                               : nullptr;
     if (!d || (d->combine != Combine::set && d->combine != Combine::sum)) continue;
-    if (!stores_exactly(g_, d->target) || steps_ > kMostSteps) continue;
+    if (!stores_exactly(g_, d->target) || lands_somewhere(*d) || steps_ > kMostSteps) continue;
     std::map<IndexId, Expr> map = subscript_map(*d, f);
     std::set<IndexId> reduced = t.reduced;
     size_t indices_before = g_.indices.size();

@@ -2,6 +2,7 @@
 // `p`. Up to names of indices, order, what is left over of a product or sum, a factor in front, and
 // the sign of a sum; only where the place's conditions imply the map's guard.
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/ir/operation.h"
 #include "compiler/simplify/matching.h"
@@ -36,6 +37,15 @@ Key key(const Expr& e, TensorId t) {
 
 bool is_arithmetic(const Expr& e) {
   return e.is(Kind::add) || e.is(Kind::multiply) || e.is(Kind::power) || e.is(Kind::call);
+}
+
+// How many times the root `pattern` = x^-0.5 makes e = x^-1.5; 0 where e is nothing of the kind.
+int repeats_root(const Expr& pattern, const Expr& e) {
+  if (!pattern.is(Kind::power) || !e.is(Kind::power)) return 0;
+  const Expr &p = pattern.args()[1], &n = e.args()[1];
+  if (!p.is(Kind::literal) || !n.is(Kind::literal) || p->number.is_integer) return 0;
+  double times = n->number.value() / p->number.value();
+  return times >= 1 && times <= 8 && times == std::floor(times) ? static_cast<int>(times) : 0;
 }
 
 class Finder {
@@ -135,6 +145,12 @@ class Finder {
         });
         if (result) break;
       }
+    } else if (int n = repeats_root(k.pattern, e)) {
+      matcher.match(k.pattern.args()[0], e.args()[0], [&](const Bindings& b) {
+        result = read_here(b);
+        if (result) result = power(*result, n);
+        return result.has_value();
+      });
     } else {
       matcher.match(k.pattern, e, [&](const Bindings& b) {
         result = read_here(b);

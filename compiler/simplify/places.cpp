@@ -106,6 +106,14 @@ std::map<IndexId, Expr> subscript_map(const Definition& d, const Expr& read) {
   return result;
 }
 
+bool lands_somewhere(const Definition& d) {
+  for (const Expr& c : d.guard)
+    if (c.is(Kind::is_zero))
+      for (IndexId r : d.reduced)
+        if (uses(c, r)) return true;
+  return false;
+}
+
 std::set<IndexId> domain(const Definition& d) {
   std::set<IndexId> result(d.free.begin(), d.free.end());
   result.insert(d.reduced.begin(), d.reduced.end());

@@ -1,5 +1,7 @@
 #include "compiler/simplify/products.h"
 
+#include <cmath>
+
 namespace attn::simplify {
 
 using namespace ir;
@@ -115,6 +117,10 @@ std::optional<Expr> ratio(const Expr& mine, const Expr& theirs) {
   if (theirs.is_one()) return mine;
   if (theirs.is_zero()) return std::nullopt;
   Expr result = mine / theirs;
+  // Ratios are compared: 1.0 and 1 are one.
+  if (result.is(Kind::literal) && result->number.value() == std::floor(result->number.value()) &&
+      std::abs(result->number.value()) < 1e9)
+    return Expr(static_cast<int64_t>(result->number.value()));
   // Dividing by 1/sqrt(E) multiplies; dividing by a size T must cancel against mine.
   std::vector<Expr> before = factors_of(mine);
   for (const Expr& f : factors_of(result)) {

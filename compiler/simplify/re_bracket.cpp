@@ -64,6 +64,7 @@ class ReBracketing {
 
   // Appends what replaces d; false when it stays.
   bool bracket(const Definition& d) {
+    if (lands_somewhere(d)) return false;
     auto terms = expand(d.body);
     if (!terms || terms->size() > kMostTerms) return false;
     const size_t indices_before = result_.indices.size();

@@ -167,7 +167,7 @@ void Wide::classify(const Graph& g) {
     }
     bool much_larger = size[t] > kMostTimesOperands * operands;
     if (contraction)
-      wide_[t] = operands > 0 && much_larger;
+      wide_[t] = operands > 0 && largest_wide == 0 && much_larger;
     else
       wide_[t] = largest_wide > 0 && size[t] >= largest_wide && much_larger;
   }
