@@ -25,7 +25,7 @@ struct RowCell {
   // A map's value here, or a row reduction's value of this row (of a log-sum-exp: both planes'
   // sum).
   std::function<Halide::Expr(int stage)> value;
-  // The planes of a log-sum-exp: e - Y is best written strict_float(e - high) - low, strict lest
+  // The planes of a log-sum-exp: e - Y is best written strict_float((e - high) - low), strict lest
   // the planes be added first.
   std::function<Halide::Expr(int stage)> high, low;
 };

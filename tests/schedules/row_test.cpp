@@ -185,7 +185,7 @@ TEST(Rows, ComputeMaskedSoftmaxWithLogSumExp) {
     p.output = true;
     p.body = [&](const RowCell& c) {
       return select(visible(c),
-                    vector_exp(Halide::strict_float(x(c.column, c.row) - c.high(0)) - c.low(0)),
+                    vector_exp(Halide::strict_float((x(c.column, c.row) - c.high(0)) - c.low(0))),
                     0.0f);
     };
     most.name = "most";
