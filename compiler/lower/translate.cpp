@@ -180,7 +180,8 @@ HExpr Translator::add(const ir::Expr& e) {
       std::vector<HExpr> args = at;
       args.push_back(plane);
       HExpr part = c * cast(type, arguments_.tensors.at(x->tensor)(args));
-      sum = plane == 0 ? strict_float(sum + part) : sum + part;
+      // Both strict: with one, LLVM still adds the planes first.
+      sum = strict_float(sum + part);
     }
   }
   return sum;
