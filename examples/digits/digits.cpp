@@ -1,0 +1,134 @@
+// Trains the model of digits.attn on four fifths of the 1,797 digits, tests it on the last fifth,
+// saves the weights, reads them into a model of their own, and draws what happened.
+//   digits FOLDER_OF_DIGITS FOLDER_FOR_RESULTS
+#include "digits.h"
+
+#include <algorithm>
+#include <attn/attn.hpp>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "../common/progress.h"
+#include "pictures.h"
+
+namespace {
+
+using example::text_of;
+
+constexpr int64_t kBatch = 32, kEpochs = 25, kClasses = 10;
+constexpr double kRate = 3e-3, kNoise = 0.2, kWanted = 0.97;
+
+// Ends the program with the text of a call that failed.
+void must(const attn::Status& status) {
+  if (status) return;
+  std::fprintf(stderr, "digits: %s\n", status.text().c_str());
+  std::exit(1);
+}
+attn::Tensor load(attn::Context& context, const std::string& path, attn_type type) {
+  attn::Result<attn::Tensor> tensor = attn::Tensor::load(context, path, type);
+  must(tensor.status());
+  return std::move(*tensor);
+}
+
+struct Digits {
+  attn::Tensor images, labels;
+  int64_t count() const { return labels.count(); }
+  Digits chosen(const int64_t* which, int64_t n) const {
+    return {images.gather(which, n), labels.gather(which, n)};
+  }
+};
+
+// The class with the greatest logit, for image b.
+int64_t best(const attn::Tensor& logit, int64_t b) {
+  const float* row = logit.data<float>() + b * kClasses;
+  return std::max_element(row, row + kClasses) - row;
+}
+double accuracy(const attn::Tensor& logit, const attn::Tensor& labels) {
+  int64_t right = 0;
+  for (int64_t b = 0; b < labels.count(); ++b) right += best(logit, b) == labels.data<int>()[b];
+  return static_cast<double>(right) / static_cast<double>(labels.count());
+}
+
+example::History train(attn::Model& model, const Digits& learned, const Digits& held,
+                       std::mt19937& random) {
+  example::History history;
+  const int64_t batches = learned.count() / kBatch, steps = batches * kEpochs;
+  std::vector<int64_t> order(static_cast<size_t>(learned.count()));
+  std::iota(order.begin(), order.end(), 0);
+  std::normal_distribution<float> noise(0, kNoise);
+  example::Progress progress(steps);
+  for (int64_t epoch = 0, step = 0; epoch < kEpochs; ++epoch) {
+    std::shuffle(order.begin(), order.end(), random);
+    double sum = 0, right = 0;
+    for (int64_t batch = 0; batch < batches; ++batch, ++step) {
+      Digits now = learned.chosen(&order[batch * kBatch], kBatch);
+      // Noise stands in for the digits that nobody wrote down.
+      for (int64_t k = 0; k < now.images.count(); ++k) now.images.data<float>()[k] += noise(random);
+      must(model.forward({now.images, now.labels}));
+      must(model.backward());
+      // The rate rises over 100 steps and then falls along a cosine.
+      const double done = static_cast<double>(step) / static_cast<double>(steps);
+      must(model.adam(kRate * std::min(1.0, (step + 1) / 100.0) * 0.5 *
+                      (1 + std::cos(M_PI * done))));
+      sum += *model.output("loss").data<float>();
+      right += accuracy(model.output("logit"), now.labels);
+      progress.step(
+          text_of("loss %.4f  accuracy %.1f %%", sum / (batch + 1), 100 * right / (batch + 1)));
+    }
+    must(model.forward({held.images, held.labels}));
+    const double loss = *model.output("loss").data<float>();
+    const double part = accuracy(model.output("logit"), held.labels), at = epoch + 1;
+    history.loss.points.emplace_back(at, sum / batches);
+    history.held_loss.points.emplace_back(at, loss);
+    history.accuracy.points.emplace_back(at, 100 * right / batches);
+    history.held_accuracy.points.emplace_back(at, 100 * part);
+    progress.milestone(text_of("epoch %2.0f: loss %.4f; held out: loss %.4f, accuracy %.2f %%", at,
+                               sum / batches, loss, 100 * part));
+  }
+  progress.milestone(text_of("%d steps in %.1f s", static_cast<int>(steps), progress.seconds()));
+  return history;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 3) {
+    std::fprintf(stderr, "usage: digits FOLDER_OF_DIGITS FOLDER_FOR_RESULTS\n");
+    return 2;
+  }
+  const std::string from = words[1], to = words[2], weights = to + "/digits.safetensors";
+  attn::Context context;
+  const Digits all = {load(context, from + "/images.npy", ATTN_F32),
+                      load(context, from + "/labels.npy", ATTN_I32)};
+  std::mt19937 random(1);
+  std::vector<int64_t> order(static_cast<size_t>(all.count()));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  const int64_t fifth = all.count() / 5;
+  const Digits held = all.chosen(&order[0], fifth);
+  const Digits learned = all.chosen(&order[fifth], all.count() - fifth);
+
+  attn::Model model(context, digits_model());
+  must(model.init(1));
+  const example::History history = train(model, learned, held, random);
+  must(model.save(weights));
+
+  attn::Model reader(context, digits_read_model());
+  must(reader.load(weights));
+  must(reader.forward({held.images}));
+  const double trained = accuracy(model.output("logit"), held.labels);
+  const double loaded = accuracy(reader.output("logit"), held.labels);
+  std::vector<int64_t> read;
+  for (int64_t b = 0; b < fifth; ++b) read.push_back(best(reader.output("logit"), b));
+  const std::string loss = to + "/loss.svg", attention = to + "/attention.svg";
+  if (!example::draw_history(history, loss) ||
+      !example::draw_attention(held.images, held.labels, read, reader.output("look"), attention)) {
+    std::fprintf(stderr, "digits: cannot write to %s\n", to.c_str());
+    return 1;
+  }
+  std::printf("accuracy on %d held-out digits: %.2f %%; with the weights read back: %.2f %%\n",
+              static_cast<int>(fifth), 100 * trained, 100 * loaded);
+  std::printf("wrote %s, %s and %s\n", weights.c_str(), loss.c_str(), attention.c_str());
+  return loaded >= kWanted && loaded == trained ? 0 : 1;
+}
