@@ -43,7 +43,7 @@ class Reverse {
   ir::Graph run() {
     if (names_clash()) return g_;
     make_room();
-    const uint64_t forward_parts = parts_of(g_);
+    forward_parts_ = parts_of(g_);
     std::vector<ir::Output> results = std::move(g_.outputs);
     for (ir::Tensor& t : g_.tensors)
       if (t.role == Role::output) t.role = Role::interior;
@@ -53,60 +53,63 @@ class Reverse {
     find_names();
     const size_t forward_end = g_.definitions.size();
     for (const ir::Output& o : results) take_cotangent(o);
-    uint64_t parts = 0;
-    size_t counted = forward_end;
+    counted_ = forward_end;
     for (size_t k = forward_end; k-- > 0;) {
       const ir::Definition d = g_.definitions[k];  // a copy: the list grows
       if (live_.count(d.target)) {
         total(d.target);
         if (cotangents_.count(d.target)) hand_down(d);
       }
-      parts += parts_of(g_, counted);
-      counted = g_.definitions.size();
-      if (parts > std::max(kMostGrowth * forward_parts, kAlwaysAllowed))
-        throw LimitError(fmt::format(
-            "the gradient of {} has more than {} times its parts ({} against {}), at `{}`", g_.name,
-            kMostGrowth, parts, forward_parts, g_[d.target].name));
+      limit_growth(d.target);
     }
     g_.outputs.clear();
     const size_t count = g_.tensors.size();
     for (size_t k = 0; k < count; ++k) {
       const TensorId x{static_cast<int32_t>(k)};
       if (is_given(g_[x]) && is_real(g_[x])) gradient_of(x, forward_end);
+      limit_growth(x);
     }
     ir::verify(g_, "derive");
     return std::move(g_);
   }
 
  private:
-  // Every name that the caller will see must be free: dX for what is given, dY for results.
+  // Counts what was appended since the last call.
+  void limit_growth(TensorId at) {
+    parts_ += parts_of(g_, counted_);
+    counted_ = g_.definitions.size();
+    if (parts_ <= std::max(kMostGrowth * forward_parts_, kAlwaysAllowed)) return;
+    throw LimitError(
+        fmt::format("the gradient of {} has more than {} times its parts ({} against {}), at `{}`",
+                    g_.name, kMostGrowth, parts_, forward_parts_, g_[at].name));
+  }
+
+  // The caller sees the names dX of gradients and dY of cotangents beside those of the model.
   bool names_clash() {
     bool clash = false;
-    std::map<std::string, TensorId> seen;  // cotangents and gradients
-    auto visible = [&](const ir::Tensor& t) { return is_given(t) || t.role == Role::output; };
-    auto report = [&](const ir::Tensor& x, const ir::Tensor& other, std::string_view what) {
-      ir::Tensor const& late = other.where.valid() ? other : x;
-      diagnostics_
-          .error(late.where, fmt::format("`{}` is the name of the {} of `{}`, and `{}` is also "
-                                         "the name of an {}",
-                                         "d" + x.name, what, x.name, other.name,
-                                         other.role == Role::output ? "output" : "input"))
-          .others.push_back({x.where, fmt::format("`{}` is defined here", x.name)});
+    std::map<std::string, std::string> taken;  // a name, and whose derivative takes it
+    auto visible = [](const ir::Tensor& t) { return is_given(t) || t.role == Role::output; };
+    auto what = [](const ir::Tensor& t) { return t.role == Role::output ? "output" : "input"; };
+    auto report = [&](const ir::Tensor& holder, const ir::Tensor& x, std::string_view derivative) {
+      Diagnostic& d = diagnostics_.error(
+          holder.where, fmt::format("the {} `{}` has the name that the {} of the {} `{}` takes",
+                                    what(holder), holder.name, derivative, what(x), x.name));
+      d.others.push_back({x.where, fmt::format("`{}` is defined here", x.name)});
+      d.help = "rename one of the two";
       clash = true;
     };
     for (const ir::Tensor& x : g_.tensors) {
       if (!visible(x) || !is_real(x)) continue;
-      const auto other = g_.find("d" + x.name);
-      if (other && visible(g_[*other]))
-        report(x, g_[*other], x.role == Role::output ? "cotangent" : "gradient");
+      const auto holder = g_.find("d" + x.name);
+      if (holder && visible(g_[*holder]))
+        report(g_[*holder], x, x.role == Role::output ? "cotangent" : "gradient");
     }
     for (const ir::Output& o : g_.outputs) {
-      const ir::Tensor& t = g_[o.tensor];
-      const auto x = g_.find(o.name);
-      if (!is_real(t) || !x || !is_given(g_[*x])) continue;
-      diagnostics_.error(t.where, fmt::format("the output `{}` has the name of an input, so "
-                                              "`d{}` would be its cotangent and its gradient",
-                                              o.name, o.name));
+      if (!is_given(g_[o.tensor]) || !is_real(g_[o.tensor])) continue;
+      diagnostics_.error(g_[o.tensor].where,
+                         fmt::format("the output `{0}` is an input, so that `d{0}` would be both "
+                                     "its cotangent and its gradient",
+                                     o.name));
       clash = true;
     }
     return clash;
@@ -279,6 +282,8 @@ class Reverse {
 
   ir::Graph g_;
   Diagnostics& diagnostics_;
+  uint64_t forward_parts_ = 0, parts_ = 0;
+  size_t counted_ = 0;  // definitions
   std::set<TensorId> reaches_, live_;
   std::map<TensorId, std::vector<std::string>> names_;
   std::map<TensorId, std::vector<Contribution>> contributions_;

@@ -106,7 +106,7 @@ void add_up(ir::Graph& g, ir::TensorId target, const std::vector<std::string>& n
   const ir::Tensor of = g[target];
   auto finish = [&](Definition d, ir::TensorId to) {
     d.target = to;
-    if (g[to].role == ir::Role::interior) g[to].storage = storage_of(d.body.type());
+    if (g[to].role == ir::Role::interior) g[to].storage = storage_of(d.body);
     g.definitions.push_back(std::move(d));
   };
   std::vector<Expr> addends;
@@ -131,7 +131,6 @@ void add_up(ir::Graph& g, ir::TensorId target, const std::vector<std::string>& n
   }
   total.body = ir::add(std::move(addends));
   total = ir::normal_form(std::move(total));
-  if (total.body.is_zero()) total.body = Expr(0.0);
   finish(std::move(total), target);
 }
 

@@ -18,7 +18,7 @@ Expr helper(ir::Graph& g, const Definition& d, const char* name, Combine combine
   h.body = body;
   h = ir::with_fresh_indices(g, h).definition;
   h.target = g.new_tensor(
-      tensor(g[d.target].name + "." + name, storage_of(body.type()), g[d.target].extents, d.where));
+      tensor(g[d.target].name + "." + name, storage_of(body), g[d.target].extents, d.where));
   g.definitions.push_back(ir::normal_form(h));
   std::vector<Expr> subscripts;
   for (ir::IndexId i : d.free) subscripts.push_back(ir::index_value(i));
@@ -35,6 +35,11 @@ ir::Tensor tensor(std::string name, ir::Storage storage, std::vector<ir::Poly> e
   t.extents = std::move(extents);
   t.where = where;
   return t;
+}
+
+ir::Storage storage_of(const Expr& body) {
+  if (body.is(ir::Kind::literal) && body.type() == ir::Type::integer) return ir::Storage::f32;
+  return storage_of(body.type());
 }
 
 ir::Storage storage_of(ir::Type type) {
@@ -98,8 +103,8 @@ void store_operands(ir::Graph& g, const std::set<ir::TensorId>& targets) {
         subscripts.push_back(ir::index_value(i));
         extents.push_back(g[i].extent);
       }
-      operand.target = g.new_tensor(tensor(g[d.target].name + ".operand", storage_of(d.body.type()),
-                                           std::move(extents), d.where));
+      operand.target = g.new_tensor(
+          tensor(g[d.target].name + ".operand", storage_of(d.body), std::move(extents), d.where));
       operand = ir::with_fresh_indices(g, operand).definition;
       d.body = g.read(operand.target, std::move(subscripts));
       g.definitions.push_back(ir::normal_form(std::move(operand)));

@@ -23,7 +23,8 @@ void store_operands(ir::Graph& g, const std::set<ir::TensorId>& targets);
 // An interior tensor.
 ir::Tensor tensor(std::string name, ir::Storage storage, std::vector<ir::Poly> extents, Span where);
 
-// The storage that holds values of this type as they are.
+// What holds the values of a body as they are; a whole number without a type is real.
+ir::Storage storage_of(const ir::Expr& body);
 ir::Storage storage_of(ir::Type type);
 
 }  // namespace attn::derive

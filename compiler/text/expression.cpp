@@ -172,6 +172,20 @@ ExprPtr Writer::product(const ir::Expr& e) const {
   return negative ? with_sign(std::move(result)) : result;
 }
 
+ExprPtr Writer::scale(ExprPtr e, const ir::Expr& by) const {
+  const auto [coefficient, rest] = ir::split_coefficient(by);
+  const bool negative = coefficient.value() < 0 || by.is_literal(-1);
+  std::vector<ExprPtr> operands{std::move(e)};
+  std::vector<ir::Expr> divisors;
+  if (rest.is(ir::Kind::multiply)) divisors = rest.args();
+  if (rest.is(ir::Kind::power)) divisors = {rest};
+  for (const ir::Expr& f : divisors)
+    operands.push_back(power(f.args()[0], -f.args()[1]->number.value()));
+  std::vector<Op> ops(operands.size() - 1, Op::divide);
+  ExprPtr result = chain(std::move(operands), std::move(ops));
+  return negative ? negated(std::move(result)) : result;
+}
+
 ExprPtr Writer::sum(std::vector<Term> terms, bool integer) const {
   if (terms.empty()) return dsl::make_number(int64_t{0});
   sort_terms(terms, integer);

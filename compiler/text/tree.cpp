@@ -90,21 +90,37 @@ class TreeOf {
     dsl::Reduction reduction;
     reduction.kind.text = ir::name_of(d.combine);
     for (ir::IndexId i : d.reduced) reduction.indices.push_back(index(i));
-    reduction.operand = writer.expression(d.body);
+    const bool linear = d.combine == ir::Combine::sum;
+    const auto [body, outside] = linear ? scaled(d.body) : std::pair(d.body, ir::Expr(1));
+    reduction.operand = writer.expression(body);
     // A sum is 0 over nothing, so what concerns the left side alone may stand at the end.
     ir::Conditions inner, outer;
     for (const ir::Expr& c : d.guard) {
-      bool bound = d.combine != ir::Combine::sum;
+      bool bound = !linear;
       for (ir::IndexId i : d.reduced) bound = bound || ir::uses(c, i);
       (bound ? inner : outer).insert(c);
     }
     reduction.condition = writer.conditions(inner);
     result.condition = writer.conditions(outer);
-    result.value = dsl::make(std::move(reduction));
+    result.value = writer.scale(dsl::make(std::move(reduction)), outside);
     return result;
   }
 
  private:
+  // The body of a sum and the sign and the divisors of sizes that are written around the sum.
+  static std::pair<ir::Expr, ir::Expr> scaled(const ir::Expr& body) {
+    if (!body.is(ir::Kind::multiply)) return {body, 1};
+    std::vector<ir::Expr> inside, outside;
+    for (const ir::Expr& f : body.args()) {
+      const bool divisor = f.is(ir::Kind::power) && f.args()[1].is(ir::Kind::literal) &&
+                           f.args()[1]->number.value() < 0 && ir::indices(f).empty() &&
+                           ir::tensors(f).empty();
+      (divisor || f.is_literal(-1) ? outside : inside).push_back(f);
+    }
+    if (inside.empty()) return {body, 1};
+    return {ir::multiply(std::move(inside)), ir::multiply(std::move(outside))};
+  }
+
   void add_sizes(dsl::File& file) const {
     int last = -1;
     for (const ir::Size& s : g_.sizes) {

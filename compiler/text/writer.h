@@ -38,6 +38,8 @@ class Writer {
   // Joined by `and`; null where there is no condition.
   dsl::ExprPtr conditions(const ir::Conditions& c) const;
   dsl::ExprPtr size(const ir::Poly& p) const;
+  // e times a product of divisors, perhaps with a minus.
+  dsl::ExprPtr scale(dsl::ExprPtr e, const ir::Expr& by) const;
 
  private:
   // What decides where an operand stands; see order.cpp.
