@@ -1,0 +1,32 @@
+# attn_add_model(TARGET SOURCE FILE.attn [SIZES NAME=N…] [INSTRUCTIONS x86-64-v3…])
+#
+# Compiles a model with attnc when it, a file that it uses or the compiler has changed. A program that
+# links TARGET finds FILE.h and gets the archive and the runtime with it.
+function(attn_add_model target)
+  cmake_parse_arguments(PARSE_ARGV 1 model "" "SOURCE" "SIZES;INSTRUCTIONS")
+  get_filename_component(source "${model_SOURCE}" ABSOLUTE)
+  get_filename_component(stem "${source}" NAME_WE)
+  get_filename_component(folder "${source}" DIRECTORY)
+  # A file that the model uses lies beside it or in the standard library.
+  file(GLOB used CONFIGURE_DEPENDS "${folder}/*.attn" "${CMAKE_SOURCE_DIR}/dsl/std/*.attn")
+  set(out "${CMAKE_CURRENT_BINARY_DIR}/${target}")
+  set(options)
+  foreach(size ${model_SIZES})
+    list(APPEND options -D "${size}")
+  endforeach()
+  if(model_INSTRUCTIONS)
+    list(JOIN model_INSTRUCTIONS "," instructions)
+    list(APPEND options --target "${instructions}")
+  endif()
+  add_custom_command(
+    OUTPUT "${out}/${stem}.h" "${out}/${stem}.c" "${out}/${stem}.a"
+    COMMAND attnc build "${source}" -o "${out}" ${options}
+    DEPENDS attnc "${source}" ${used}
+    COMMENT "Compiling ${stem}.attn"
+    VERBATIM)
+  add_custom_target(${target}_files DEPENDS "${out}/${stem}.h" "${out}/${stem}.a")
+  add_library(${target} INTERFACE)
+  add_dependencies(${target} ${target}_files)
+  target_include_directories(${target} INTERFACE "${out}")
+  target_link_libraries(${target} INTERFACE "${out}/${stem}.a" attn_rt)
+endfunction()

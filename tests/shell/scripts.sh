@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# The other scripts: that they are well-formed, executable, and refuse what they do not know.
+source "$(dirname "$0")/lib.sh" "$@"
+
+for script in "$root"/tools/*.sh "$root/.ci/run"; do
+  expect 0 bash -n "$script"
+  [[ -x $script ]] || fail "not executable: $script"
+done
+expect 2 "$root/tools/test.sh" --bogus
+expect_text "unknown option --bogus"
+expect 2 "$root/tools/test.sh" one two
+expect_text "one filter at most"
+expect 0 "$root/tools/test.sh" --help
+expect_text "tools/test.sh [--sanitize] [FILTER]"
+grep -q 'tools/test.sh' "$root/.ci/run" || fail ".ci/run does not call tools/test.sh"
+finish
