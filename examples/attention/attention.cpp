@@ -1,10 +1,10 @@
 // Teaches the model of attention.attn to give back the previous token of a random sequence.
+#include "attention.h"
+
 #include <attn/attn.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
-
-#include "attention.h"
 
 static void must(const attn::Status& status) {
   if (status) return;
@@ -27,7 +27,8 @@ int main() {
   must(model.init(42));
   for (int step = 0; step <= 100; ++step) {
     must(model.forward({x, wanted}));
-    if (step % 20 == 0) std::printf("step %3d  loss %.4f\n", step, *model.output("loss").data<float>());
+    const float loss = *model.output("loss").data<float>();
+    if (step % 20 == 0) std::printf("step %3d  loss %.4f\n", step, loss);
     must(model.backward());
     must(model.adam(1e-3));
   }
