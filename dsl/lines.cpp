@@ -112,8 +112,18 @@ class BracketMatcher {
                      [&](const Token* opener) { return closer_of(opener->kind) == token.kind; }) -
         open_.rbegin();
     const bool is_brace = token.kind == TokenKind::right_brace;
-    if (partner == static_cast<std::ptrdiff_t>(open_.size()) || (!is_brace && partner > brace)) {
-      diagnostics_.error(token.where, fmt::format("nothing is open that `{}` closes", token.text));
+    const bool is_stray =
+        partner == static_cast<std::ptrdiff_t>(open_.size()) || (!is_brace && partner > brace);
+    if (is_stray) {
+      // `(x[i)]`: the `]` was spoken of when `)` came.
+      int& forgotten =
+          token.kind == TokenKind::right_paren ? forgotten_parens_ : forgotten_brackets_;
+      if (is_brace || forgotten == 0) {
+        diagnostics_.error(token.where,
+                           fmt::format("nothing is open that `{}` closes", token.text));
+      } else {
+        --forgotten;
+      }
       token.kind = TokenKind::bad;
       return;
     }
@@ -124,6 +134,7 @@ class BracketMatcher {
       diagnostic.others.push_back({forgotten->where, "this is open"});
       diagnostic.help = fmt::format("write `{}` before it", spelling(closer_of(forgotten->kind)));
       for (std::ptrdiff_t i = 0; i < partner; ++i) {
+        ++(open_.back()->kind == TokenKind::left_paren ? forgotten_parens_ : forgotten_brackets_);
         open_.back()->kind = TokenKind::bad;
         open_.pop_back();
       }
@@ -133,6 +144,7 @@ class BracketMatcher {
 
   // One message, at the innermost; the others become whole when it is mended, or speak then.
   void report_open_brackets() {
+    forgotten_parens_ = forgotten_brackets_ = 0;
     bool reported = false;
     while (!open_.empty() && open_.back()->kind != TokenKind::left_brace) {
       Token* opener = open_.back();
@@ -150,6 +162,9 @@ class BracketMatcher {
   std::vector<Token>& tokens_;
   Diagnostics& diagnostics_;
   std::vector<Token*> open_;
+  // Openers that a crossing closer has ended: their own closers may still come, up to the next
+  // brace.
+  int forgotten_parens_ = 0, forgotten_brackets_ = 0;
 };
 
 }  // namespace
@@ -169,7 +184,10 @@ std::vector<Token> separate_statements(std::vector<Token> tokens, Diagnostics& d
       const bool goes_on = open > 0 || (!result.empty() && continues_after(result.back().kind)) ||
                            continues_before(tokens[next]);
       i = next - 1;
-      if (goes_on) continue;
+      if (goes_on) {
+        tokens[next].goes_on = open == 0;
+        continue;
+      }
       token.kind = TokenKind::separator;
     }
     result.push_back(token);

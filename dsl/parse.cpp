@@ -350,21 +350,23 @@ bool run(const Rule& rule, const std::vector<Token>& tokens, const Token*& first
 File parse(const SourceMap& sources, int32_t file, Diagnostics& diagnostics) {
   File result;
   result.id = file;
+  const size_t first_message = diagnostics.all().size();
+  const int errors = diagnostics.error_count();
   Tokens words = tokenize(sources, file, diagnostics);
   if (diagnostics.exceeded_limit()) return result;
   const std::vector<Token> tokens = separate_statements(std::move(words.tokens), diagnostics);
   if (diagnostics.exceeded_limit()) return result;
-  const int errors = diagnostics.error_count();
 
   ParseState state(diagnostics);
   const Token* first = nullptr;
   const bool good = run(grammar::file, tokens, first, state, result.items);
   ATTN_CHECK(good && (state.stopped || first->kind == TokenKind::end),
              "the grammar stopped before the end of the file");
-  if (result.items.empty() && diagnostics.error_count() == errors && !diagnostics.has_errors()) {
+  if (result.items.empty() && diagnostics.error_count() == errors) {
     diagnostics.error({file, 0, 0}, "no model declared").help =
         "a file declares `model name(x: [T]) -> y { ... }`, or blocks that others use";
   }
+  diagnostics.sort_from(first_message);
   attach_comments(result, words.comments, sources.file(file).text);
   return result;
 }

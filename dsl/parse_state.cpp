@@ -50,6 +50,11 @@ void ParseState::report(const Token* first, const Token* last, std::string_view 
   if (at_line_end && furthest_->text != ";" && furthest_ > first) {
     where = {where.file, furthest_[-1].where.end, furthest_[-1].where.end};
   }
+  // So is the end of a block behind a line that asks for more.
+  const bool block_ends = furthest_->kind == TokenKind::right_brace && furthest_ > first;
+  if (block_ends && furthest_->goes_on) {
+    where = {where.file, furthest_[-1].where.end, furthest_[-1].where.end};
+  }
   Diagnostic& diagnostic = diagnostics.error(
       where, fmt::format("expected {}, found {}", joined(expected_), describe(*furthest_)));
   add_help(diagnostic, first);
@@ -63,6 +68,11 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     return std::find(expected_.begin(), expected_.end(), what) != expected_.end();
   };
   const auto follows = [&](TokenKind kind) { return before != nullptr && before->kind == kind; };
+
+  const bool is_on_left_side =
+      before != nullptr && wants("`]`") && statement[1].kind == TokenKind::left_bracket &&
+      std::none_of(statement, furthest_,
+                   [](const Token& token) { return token.kind == TokenKind::assign; });
 
   // A misspelt word: the one found, or the one that this statement began with.
   std::vector<std::string> words;
@@ -84,7 +94,7 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
   }
   if (!meant.empty() && meant != misspelt) {
     diagnostic.help = fmt::format("did you mean `{}`?", meant);
-  } else if (wants("a name") && is_reserved(found.text)) {
+  } else if ((wants("a name") || wants("a statement")) && is_reserved(found.text)) {
     diagnostic.help = fmt::format("`{}` is a reserved word and cannot be a name", found.text);
   } else if (found.kind == TokenKind::if_word) {
     diagnostic.help = "put brackets around it: `(if ... then ... else ...)`";
@@ -92,12 +102,22 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     diagnostic.help = "`...` stands for the leading indices: it comes first, and once";
   } else if (found.kind == TokenKind::star && follows(TokenKind::star)) {
     diagnostic.help = "a power is `x^2`";
-  } else if (found.kind == TokenKind::assign && wants("the end of the statement")) {
-    diagnostic.help = "equality is written `==`; a statement defines one name";
   } else if (found.kind == TokenKind::assign &&
-             (follows(TokenKind::plus) || follows(TokenKind::minus) || follows(TokenKind::star) ||
-              follows(TokenKind::slash))) {
-    diagnostic.help = "a name is defined once, by one expression";
+             (wants("the end of the statement") || wants("`then`") || wants("`]`"))) {
+    diagnostic.help = "equality is written `==`";
+  } else if (wants("`=`") && furthest_[1].kind == TokenKind::assign) {
+    diagnostic.help = "a name is defined once, by one expression: `name[i] = ...`";
+  } else if (found.goes_on || (before != nullptr && before->goes_on)) {
+    const Token* line = found.goes_on ? furthest_ : before;
+    diagnostic.help =
+        fmt::format("the line before ends in `{}`, so the statement goes on", line[-1].text);
+  } else if (wants("`else`")) {
+    diagnostic.help = "every `if` has its `else`, which may be 0";
+  } else if (wants("`(`") && follows(TokenKind::right_bracket)) {
+    diagnostic.help = "softmax covers what stands in brackets: `softmax[j] (...)`";
+  } else if (is_on_left_side) {
+    diagnostic.help =
+        "on the left stand plain indices; what is computed stands on the right, or in a condition";
   } else if (found.kind == TokenKind::left_bracket && follows(TokenKind::right_bracket)) {
     diagnostic.help = "write all subscripts in one pair of brackets: `x[i, j]`";
   } else if (follows(TokenKind::reduction_word)) {
@@ -107,16 +127,14 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     diagnostic.help = "put `{` at the end of this line";
   } else if (wants("`->`")) {
     diagnostic.help = "say what the block gives: `-> y`";
-  } else if (wants("a type")) {
+  } else if (wants("a type") || wants("`:`")) {
     diagnostic.help = "a type is `[B, T, D]`, `int[B, T]` or, for a scalar, `f32`";
   } else if (before == statement && wants("`=`") && found.kind == TokenKind::name &&
              std::find(statement_words().begin(), statement_words().end(), before->text) !=
                  statement_words().end()) {
     diagnostic.help = fmt::format("`{}` stands outside of blocks", before->text);
   } else if (wants("a declaration")) {
-    diagnostic.help =
-        "a file has `use`, `size`, `fn`, `block`, `model` and `train model`; "
-        "definitions stand in a block or model";
+    diagnostic.help = "definitions and parameters stand in a `block` or `model`";
   } else if (wants("the end of the statement") &&
              (found.kind == TokenKind::name || found.kind == TokenKind::number ||
               found.kind == TokenKind::left_paren)) {

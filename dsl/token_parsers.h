@@ -202,7 +202,10 @@ inline const Token* end_of_statement(const Token* at, bool stop_at_brace = false
     if (at->kind == TokenKind::left_brace && stop_at_brace) break;
     if (at->kind == TokenKind::left_brace) ++braces;
     if (at->kind == TokenKind::right_brace && --braces < 0) break;
-    if (at->kind == TokenKind::separator && braces == 0) break;
+    // A `{` on the next line belongs to this statement, although it should not stand there.
+    const bool brace_follows =
+        at->kind == TokenKind::separator && at[1].kind == TokenKind::left_brace;
+    if (at->kind == TokenKind::separator && braces == 0 && !brace_follows) break;
   }
   return at;
 }

@@ -62,6 +62,7 @@ struct Token {
   TokenKind kind = TokenKind::end;
   Span where;
   std::string_view text;  // into the source
+  bool goes_on = false;   // a newline stands before it that does not end a statement
 };
 
 struct Comment {

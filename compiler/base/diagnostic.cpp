@@ -73,6 +73,14 @@ Diagnostic& Diagnostics::limit(Span where, std::string message) {
   return error(where, std::move(message));
 }
 
+void Diagnostics::sort_from(size_t first) {
+  const auto key = [](const Diagnostic& diagnostic) {
+    return std::make_pair(diagnostic.primary.where.file, diagnostic.primary.where.begin);
+  };
+  std::stable_sort(all_.begin() + static_cast<std::ptrdiff_t>(first), all_.end(),
+                   [&](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
+}
+
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   // Optimal string alignment: Levenshtein's distance with swaps of neighbours. Three rows suffice.
   const auto distance = [](std::string_view a, std::string_view b) {

@@ -72,6 +72,8 @@ class Diagnostics {
   bool has_errors() const { return errors_ > 0; }
   int error_count() const { return errors_; }
   const std::vector<Diagnostic>& all() const { return all_; }
+  // Puts those from `first` on into the order of their places in the source.
+  void sort_from(size_t first);
 
  private:
   std::vector<Diagnostic> all_;

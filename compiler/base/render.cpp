@@ -26,8 +26,7 @@ struct ShownLine {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// The length of the well-formed UTF-8 sequence at `at`, or 0. Overlong forms and surrogates are
-// caught by the parser; here it is enough to send no broken bytes to a terminal.
+// The length of the well-formed UTF-8 sequence at `at`, or 0: no broken bytes go to a terminal.
 size_t sequence_length(std::string_view text, size_t at) {
   const unsigned char lead = static_cast<unsigned char>(text[at]);
   const size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
@@ -35,6 +34,12 @@ size_t sequence_length(std::string_view text, size_t at) {
                         : lead >= 0xF0 && lead < 0xF5 ? 4
                                                       : 0;
   if (length == 0 || at + length > text.size()) return 0;
+  // Overlong forms, surrogates, and what lies past U+10FFFF.
+  const unsigned char second = static_cast<unsigned char>(text[at + 1]);
+  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) ||
+      (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second >= 0x90)) {
+    return 0;
+  }
   for (size_t i = 1; i < length; ++i) {
     if (!is_continuation(text[at + i])) return 0;
   }
@@ -61,7 +66,11 @@ ShownLine show(std::string_view line) {
     } else if (const size_t length = sequence_length(line, at); c >= 0x80 && length > 0) {
       bytes = length;
       const std::string_view sequence = line.substr(at, length);
-      shown.text += is_directional(sequence) ? "?" : std::string(sequence);
+      if (sequence == "\xEF\xBB\xBF") {
+        columns = 0;  // a byte order mark
+      } else {
+        shown.text += is_directional(sequence) ? "?" : std::string(sequence);
+      }
     } else {
       shown.text += '?';
     }

@@ -78,13 +78,13 @@ TEST(Limits, RefuseNestingPastTheLimit) {
       model_with(repeated("(", 100'000) + "1" + repeated(")", 100'000)),
       model_with(repeated("-", 100'000) + "1"),
       model_with(repeated("not ", 100'000) + "true"),
-      model_with(repeated("x[", 100'000) + "0" + repeated("]", 100'000)),
-      model_with(repeated("if 1 < 2 then 1 else ", 40'000) + "1"),
+      model_with(repeated("x[", 50'000) + "0" + repeated("]", 50'000)),
+      model_with(repeated("if 1 < 2 then 1 else ", 20'000) + "1"),
       model_with(repeated("if ", 100'000)),
-      model_with(repeated("sum[j: 2] ", 50'000) + "1"),
+      model_with(repeated("sum[j: 2] ", 20'000) + "1"),
       model_with(repeated("2 ^ ", 50'000) + "1"),
-      repeated("model m(x: [T]) -> y {\n", 40'000),
-      model_with("1\n" + repeated("repeat l: 2 {\n", 50'000)),
+      repeated("model m(x: [T]) -> y {\n", 10'000),
+      model_with("1\n" + repeated("repeat l: 2 {\n", 20'000)),
   };
   for (const std::string& source : deep) {
     const Outcome outcome = parse_on_small_stack(source);
