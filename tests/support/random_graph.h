@@ -13,20 +13,20 @@ namespace attn::testing {
 // values stay of order 1 and away from kinks, ties and the ends of domains, so that central
 // differences with a step of about 1e-5 are meaningful.
 struct RandomOptions {
-  int definitions = 6;          // at most this many, not counting helpers; at least one
-  bool known_sizes = true;      // sizes with values compiled in, beside run-time ones
-  bool integer_data = true;     // gathers by integer inputs, guards with lengths
-  bool max_min = true;          // max and min over an index
-  bool products = true;         // prod over an index
-  bool shifts = true;           // x[i + k - 1] behind conditions
-  bool empty_sizes = false;     // run-time sizes may be 0 or 1 (else 2 .. 5)
+  int definitions = 6;       // at most this many, not counting helpers; at least one
+  bool known_sizes = true;   // sizes with values compiled in, beside run-time ones
+  bool integer_data = true;  // gathers by integer inputs, guards with lengths
+  bool max_min = true;       // max and min over an index
+  bool products = true;      // prod over an index
+  bool shifts = true;        // x[i + k - 1] behind conditions
+  bool empty_sizes = false;  // run-time sizes may be 0 or 1 (else 2 .. 5)
 };
 
 struct RandomGraph {
   uint64_t seed = 0;
-  ir::Graph graph;              // verified; at least one real output, one real input and a parameter
-  evaluate::Arrays inputs;      // a value for every input and parameter
-  std::vector<int64_t> sizes;   // the run-time values, completed; indexed like graph.sizes
+  ir::Graph graph;             // verified; at least one real output, one real input and a parameter
+  evaluate::Arrays inputs;     // a value for every input and parameter
+  std::vector<int64_t> sizes;  // the run-time values, completed; indexed like graph.sizes
 };
 
 // Deterministic in (seed, options) on every machine.
