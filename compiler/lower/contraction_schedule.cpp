@@ -189,11 +189,11 @@ Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int bloc
   Expr lo_extent = one_run ? Expr(block_columns) : p.run;
   Expr hi_extent = one_run ? Expr(1) : (block_columns - 1) / max(p.run, 1) + 2;
   Halide::Region ranges = {{0, lo_extent},
-                                               {0, hi_extent},
-                                               {0, block_rows},
-                                               {0, blocks_of(p.columns, block_columns)},
-                                               {0, blocks_of(p.rows, block_rows)},
-                                               {0, select(on, p.batch, 0)}};
+                           {0, hi_extent},
+                           {0, block_rows},
+                           {0, blocks_of(p.columns, block_columns)},
+                           {0, blocks_of(p.rows, block_rows)},
+                           {0, select(on, p.batch, 0)}};
   Loops loops;
   RDom domain(ranges, "o");
   Expr first = domain[3] * block_columns;
@@ -300,11 +300,14 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
   const int length = tiles_.block_reduced;
   Func block(problem_.name + "_block");
-  block(x_, y_, part_, row_block_, column_block_, batch_) = Halide::cast(problem_.type, 0);
+  block(x_, y_, part_, row_block_, column_block_, batch_) = Halide::undef(problem_.type);
   int stages = 0;
   for (const Panels& term : panels) {
     Expr chunks = blocks_of(term.reduced, length);
+    // The first chunk of a part sets the block, so there is one even where nothing is summed.
+    const bool first = stages == 0;
     Expr per_split = (chunks + splits - 1) / splits;
+    if (first) per_split = max(per_split, 1);
     RDom r({{0, columns},
             {0, rows},
             {0, tiles_.block_rows / rows},
@@ -314,7 +317,7 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
     r.where(r[2] * rows < problem_.rows - row_block_ * tiles_.block_rows);
     r.where(r[3] * columns < problem_.columns - column_block_ * tiles_.block_columns);
     Expr chunk = part_ * per_split + r[4];
-    r.where(chunk < chunks);
+    r.where(first ? chunk < chunks || r[4] == 0 : chunk < chunks);
     Expr row_tile = row_block_ * (tiles_.block_rows / rows) + r[2];
     Expr column_tile = column_block_ * (tiles_.block_columns / columns) + r[3];
 
@@ -324,8 +327,11 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
     tile(x_, y_, tile_, panel_, chunk_, batch_) = Halide::cast(problem_.type, 0);
     tile(x_, y_, tile_, panel_, chunk_, batch_) +=
         term.left(y_, k, tile_, chunk_, batch_) * term.right(x_, k, panel_, chunk_, batch_);
-    block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_) +=
-        tile(r[0], r[1], row_tile, column_tile, chunk, batch_);
+    Expr sum =
+        block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_);
+    if (first) sum = select(r[4] == 0, Halide::Internal::make_zero(problem_.type), sum);
+    block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_) =
+        sum + tile(r[0], r[1], row_tile, column_tile, chunk, batch_);
 
     Stage stage = block.update(stages++);
     stage.allow_race_conditions()
@@ -349,7 +355,7 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
       stage.parallel(part_);
     }
   }
-  block.compute_at(out_, loops.column_loop()).vectorize(x_, problem_.lanes);
+  block.compute_at(out_, loops.column_loop());
   // Odd row pitch, so that the rows of a register tile do not fall into one set of the cache.
   if (!packs_inside) {
     block.align_storage(x_, tiles_.block_columns + problem_.lanes);
