@@ -183,6 +183,8 @@ class Solver {
       c = Poly(divisor->number.integer);
     else
       return;
+    // c >= 1 wherever there is a point afterwards, because something runs over 0 .. c - 1.
+    if (!nonnegative(g_, c)) return;
     Expr n = sign == 1 ? -rest : rest;  // what the quotient or remainder equals
     for (const Expr& part : terms_of(x)) {
       auto term = as_term(part);
@@ -190,7 +192,6 @@ class Solver {
       auto unit = term->coefficient.integer();
       Expr others = x - part;
       if ((unit != 1 && unit != -1) || ir::uses(others, term->index)) continue;
-      if (!positive(c, term->index)) continue;
       Candidate candidate{equality, {}, {}, {}};
       Expr fresh = ir::index_value(kFresh);
       Poly extent = c;
