@@ -13,14 +13,23 @@ using namespace ir;
 
 namespace {
 
+// A read whose place is known without data. (A gather stays a tensor: in every reader it would be a
+// gather again, and its cotangent a scatter.)
+bool is_plain_read(const Expr& e) {
+  if (!e.is(Kind::read)) return false;
+  for (const Expr& s : e.args())
+    if (!tensors(s).empty()) return false;
+  return true;
+}
+
 // A constant, an index, or one read times constants and at most two scalars.
 bool costs_nothing(const Expr& body) {
-  if (is_constant(body) || body.is(Kind::index) || body.is(Kind::read)) return true;
+  if (is_constant(body) || body.is(Kind::index) || is_plain_read(body)) return true;
   if (!body.is(Kind::multiply)) return false;
   int scalars = 0, elements = 0;
   for (const Expr& f : body.args()) {
     if (is_constant(f)) continue;
-    if (!f.is(Kind::read)) return false;
+    if (!is_plain_read(f)) return false;
     ++(f.args().empty() ? scalars : elements);
   }
   return elements <= 1 && elements + scalars <= 3;

@@ -44,12 +44,14 @@ class ReBracketing {
   Graph run(const Graph& g) {
     for (const Definition& d : g.definitions) {
       size_t before = result_.definitions.size();
+      set_number(d);  // what it reads may be complete earlier by now
       if (d.combine != Combine::sum || !is_real(d.body.type()) || !bracket(d))
         result_.definitions.push_back(d);
       for (size_t k = before; k < result_.definitions.size(); ++k) {
         const Definition& made = result_.definitions[k];
-        bool saved = saved_[d.target.value] && !wide_(made.target);
-        number(made.target) = saved ? 0 : simplify::pass_number(made, wide_, numbers_);
+        if (static_cast<size_t>(made.target.value) >= saved_.size())
+          saved_.resize(made.target.value + 1, saved_[d.target.value]);
+        set_number(made);
         brackets_.learn(made);
       }
     }
@@ -57,9 +59,11 @@ class ReBracketing {
   }
 
  private:
-  int& number(TensorId t) {
+  void set_number(const Definition& d) {
+    TensorId t = d.target;
     if (static_cast<size_t>(t.value) >= numbers_.size()) numbers_.resize(t.value + 1, 0);
-    return numbers_[t.value];
+    bool saved = saved_[t.value] && !wide_(t);
+    numbers_[t.value] = saved ? 0 : simplify::pass_number(d, wide_, numbers_);
   }
 
   // Appends what replaces d; false when it stays.
