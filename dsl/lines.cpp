@@ -181,8 +181,8 @@ std::vector<Token> separate_statements(std::vector<Token> tokens, Diagnostics& d
     if (token.kind == TokenKind::newline) {
       size_t next = i + 1;
       while (tokens[next].kind == TokenKind::newline) ++next;
-      const bool goes_on = open > 0 || (!result.empty() && continues_after(result.back().kind)) ||
-                           continues_before(tokens[next]);
+      const bool goes_on = open > 0 || (!result.empty() && (continues_after(result.back().kind) ||
+                                                            continues_before(tokens[next])));
       i = next - 1;
       if (goes_on) {
         tokens[next].goes_on = open == 0;

@@ -108,9 +108,13 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
   } else if (wants("`=`") && furthest_[1].kind == TokenKind::assign) {
     diagnostic.help = "a name is defined once, by one expression: `name[i] = ...`";
   } else if (found.goes_on || (before != nullptr && before->goes_on)) {
-    const Token* line = found.goes_on ? furthest_ : before;
+    // The statement went on over a newline, because of what stands on one of its sides.
+    const Token& next = found.goes_on ? found : *before;
+    const bool by_next = is_reserved(next.text) || next.text == "as" || next.text == "from";
     diagnostic.help =
-        fmt::format("the line before ends in `{}`, so the statement goes on", line[-1].text);
+        by_next ? fmt::format("a line that begins with `{}` continues the line before", next.text)
+                : fmt::format("the line before ends in `{}`, so the statement goes on",
+                              (&next)[-1].text);
   } else if (wants("`else`")) {
     diagnostic.help = "every `if` has its `else`, which may be 0";
   } else if (wants("`(`") && follows(TokenKind::right_bracket)) {

@@ -32,7 +32,14 @@ struct Outcome {
   double milliseconds = 0;
 };
 
-// Parses on a thread with a stack of 1 MiB.
+// Sanitizers need several times the stack.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kStackBytes = size_t{16} << 20;
+#else
+constexpr size_t kStackBytes = size_t{1} << 20;
+#endif
+
+// Parses on a thread with a small stack.
 Outcome parse_on_small_stack(const std::string& source) {
   struct Job {
     const std::string& source;
@@ -40,7 +47,7 @@ Outcome parse_on_small_stack(const std::string& source) {
   } job{source, {}};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, size_t{1} << 20);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
   pthread_t thread;
   const auto work = [](void* argument) -> void* {
     Job& mine = *static_cast<Job*>(argument);
