@@ -194,13 +194,24 @@ Conditions substitute(const Conditions& c, const std::map<IndexId, Expr>& values
 }
 
 void visit(const Expr& e, const std::function<bool(const Expr&)>& f) {
-  std::unordered_set<const Node*> seen;
-  std::vector<Expr> stack{e};
+  // Most expressions have a dozen parts: a list is searched faster than a hash set, until it is long.
+  constexpr size_t kMostInList = 32;
+  std::vector<const Node*> few;
+  std::unordered_set<const Node*> many;
+  auto first_time = [&](const Node* n) {
+    if (!many.empty()) return many.insert(n).second;
+    for (const Node* old : few)
+      if (old == n) return false;
+    few.push_back(n);
+    if (few.size() > kMostInList) many.insert(few.begin(), few.end());
+    return true;
+  };
+  std::vector<const Expr*> stack{&e};
   while (!stack.empty()) {
-    Expr x = stack.back();
+    const Expr& x = *stack.back();
     stack.pop_back();
-    if (!seen.insert(&x.node()).second || !f(x)) continue;
-    for (auto it = x.args().rbegin(); it != x.args().rend(); ++it) stack.push_back(*it);
+    if (!first_time(&x.node()) || !f(x)) continue;
+    for (auto it = x.args().rbegin(); it != x.args().rend(); ++it) stack.push_back(&*it);
   }
 }
 

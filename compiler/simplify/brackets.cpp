@@ -32,7 +32,9 @@ bool meets(const std::set<IndexId>& a, const std::set<IndexId>& b) {
   return std::any_of(a.begin(), a.end(), [&](IndexId i) { return b.count(i) > 0; });
 }
 
-void merge_in(std::set<IndexId>& to, const Expr& e) { to.merge(indices(e)); }
+void merge_in(std::set<IndexId>& to, const std::set<IndexId>& more) {
+  to.insert(more.begin(), more.end());
+}
 
 Conditions on(const Conditions& c, const std::set<IndexId>& indices_of) {
   Conditions result;
@@ -89,7 +91,7 @@ void Brackets::learn(const Definition& d) {
     }
   }
   if (anywhere.empty()) return;
-  sums_.push_back({stored, std::move(*terms)});
+  sums_.push_back({stored, std::move(*terms), anywhere});
   // The newest tensor in it is the one that fewest other sums read.
   by_tensor_[direct.empty() ? *anywhere.rbegin() : *direct.rbegin()].push_back(&sums_.back());
 }
@@ -102,6 +104,12 @@ TensorId Brackets::new_tentative(Definition d) {
   d.target = {kFirstTentative + static_cast<int32_t>(tentative_.size())};
   tentative_.push_back(std::move(d));
   return tentative_.back().target;
+}
+
+const Brackets::Mentions& Brackets::mentions(const Expr& e) const {
+  auto [it, fresh] = mentions_.try_emplace(&e.node());
+  if (fresh) it->second = {e, indices(e), tensors(e)};
+  return it->second;
 }
 
 bool Brackets::is_wide(TensorId t) const {
@@ -125,10 +133,10 @@ int Brackets::pass_number(TensorId t) const {
 }
 
 std::optional<Bracketing> Brackets::plan(const Definition& d, const std::vector<Product>& terms) {
-  target_ = &d;
   free_ = {d.free.begin(), d.free.end()};
   steps_ = 0;
   tentative_.clear();
+  mentions_.clear();
   // Looking through reads pays where it saves passes over wide tensors; else one step may show
   // that a sum exists already.
   bool reads_wide = false;
@@ -220,13 +228,17 @@ std::optional<Bracketing> Brackets::plan_known_terms(const std::vector<Product>&
 std::vector<const Brackets::KnownSum*> Brackets::candidates(const std::vector<Expr>& factors,
                                                             bool several) const {
   std::set<TensorId> occurring;
-  for (const Expr& f : factors) occurring.merge(tensors(f));
+  for (const Expr& f : factors) {
+    const std::set<TensorId>& in = mentions(f).tensors;
+    occurring.insert(in.begin(), in.end());
+  }
   std::vector<const KnownSum*> result;
   for (TensorId t : occurring) {
     auto found = by_tensor_.find(t);
     if (found == by_tensor_.end()) continue;
     for (const KnownSum* s : found->second)
-      if ((s->terms.size() > 1) == several && s->definition->target != target_->target)
+      if ((s->terms.size() > 1) == several &&
+          std::includes(occurring.begin(), occurring.end(), s->reads.begin(), s->reads.end()))
         result.push_back(s);
   }
   return result;
@@ -247,8 +259,8 @@ Bracketing Brackets::as_it_stands(const Task& t, const Split& s) const {
   bool reads_wide = false;
   int before = 0;
   for (const Expr& f : s.inner) {
-    merge_in(all, f);
-    for (TensorId r : tensors(f)) {
+    merge_in(all, mentions(f).indices);
+    for (TensorId r : mentions(f).tensors) {
       reads_wide = reads_wide || is_wide(r);
       before = std::max(before, pass_number(r));
     }
@@ -261,7 +273,7 @@ Bracketing Brackets::plan_product(Task task) {
   ++steps_;
   // An index that occurs nowhere counts how often the rest is added.
   std::set<IndexId> used = indices(task.conditions);
-  for (const Expr& f : task.factors) merge_in(used, f);
+  for (const Expr& f : task.factors) merge_in(used, mentions(f).indices);
   Expr count = 1;
   for (IndexId r : without(task.reduced, used)) {
     if (!solve::nonnegative(g_, g_[r].extent)) continue;
@@ -271,7 +283,7 @@ Bracketing Brackets::plan_product(Task task) {
   Split s;
   s.inside = on(task.conditions, task.reduced);
   for (const Expr& f : task.factors)
-    (meets(indices(f), task.reduced) ? s.inner : s.outer).push_back(f);
+    (meets(mentions(f).indices, task.reduced) ? s.inner : s.outer).push_back(f);
   Bracketing best = as_it_stands(task, s);
   if (!task.reduced.empty() && steps_ <= kMostSteps) {
     if (auto sum = weights_sum(task, s)) {
@@ -302,7 +314,7 @@ std::optional<Brackets::Found> Brackets::accept(const KnownSum& sum, const Bindi
     if (!g_.same(g_[value->index].extent, g_[u].extent)) return std::nullopt;
   }
   for (const Expr& f : rest)
-    if (meets(indices(f), found.gone)) return std::nullopt;
+    if (meets(mentions(f).indices, found.gone)) return std::nullopt;
   std::vector<Expr> subscripts;
   for (IndexId u : z.free) {
     if (meets(indices(*b.find(u)), found.gone)) return std::nullopt;
@@ -346,7 +358,7 @@ void Brackets::try_existing(const Task& t, const Split& s, Bracketing& best) {
 void Brackets::try_pairs(const Task& t, const Split& s, Bracketing& best) {
   if (s.inner.size() < 3 || t.depth < 0) return;
   std::set<IndexId> whole = indices(s.inside);
-  for (const Expr& f : s.inner) merge_in(whole, f);
+  for (const Expr& f : s.inner) merge_in(whole, mentions(f).indices);
   for (size_t x = 0; x < s.inner.size(); ++x) {
     for (size_t y = x + 1; y < s.inner.size(); ++y) {
       std::vector<Expr> others = s.outer;
@@ -354,10 +366,10 @@ void Brackets::try_pairs(const Task& t, const Split& s, Bracketing& best) {
       for (size_t k = 0; k < s.inner.size(); ++k) {
         if (k == x || k == y) continue;
         others.push_back(s.inner[k]);
-        merge_in(elsewhere, s.inner[k]);
+        merge_in(elsewhere, mentions(s.inner[k]).indices);
       }
-      std::set<IndexId> of_pair = indices(s.inner[x]);
-      merge_in(of_pair, s.inner[y]);
+      std::set<IndexId> of_pair = mentions(s.inner[x]).indices;
+      merge_in(of_pair, mentions(s.inner[y]).indices);
       std::set<IndexId> gone;
       for (IndexId r : t.reduced)
         if (of_pair.count(r) && !elsewhere.count(r)) gone.insert(r);

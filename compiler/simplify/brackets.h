@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -51,6 +52,7 @@ class Brackets {
   struct KnownSum {
     const ir::Definition* definition;
     std::vector<Product> terms;
+    std::set<ir::TensorId> reads;
   };
   // What is left to bracket: sum[reduced where conditions] of the product of the factors.
   struct Task {
@@ -86,6 +88,13 @@ class Brackets {
   std::vector<const KnownSum*> candidates(const std::vector<ir::Expr>& factors, bool several) const;
   ir::Conditions not_proved(const ir::Conditions& c) const;
   ir::TensorId new_tentative(ir::Definition d);
+  // What an expression mentions, remembered while one definition is planned.
+  struct Mentions {
+    ir::Expr holder;  // keeps the node alive, whose address is the key
+    std::set<ir::IndexId> indices;
+    std::set<ir::TensorId> tensors;
+  };
+  const Mentions& mentions(const ir::Expr& e) const;
 
   ir::Graph& g_;
   Wide& wide_;
@@ -97,10 +106,10 @@ class Brackets {
   std::map<ir::TensorId, std::vector<const KnownSum*>> by_tensor_;
 
   // Of the definition that is being planned.
-  const ir::Definition* target_ = nullptr;
   std::set<ir::IndexId> free_;
   int steps_ = 0;
   std::deque<ir::Definition> tentative_;
+  mutable std::unordered_map<const ir::Node*, Mentions> mentions_;
 };
 
 }  // namespace attn::simplify
