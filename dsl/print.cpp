@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kStep = 2;          // indentation of a body
 constexpr size_t kContinuation = 4;  // of the further lines of a statement
-constexpr size_t kMaxPadding = 12;   // more is never spent on lining up `=`
+constexpr size_t kMaxPadding = 3;    // what may be spent on lining up `=`
 
 Layout layout_type(const Type& type) {
   Layout layout;

@@ -54,8 +54,9 @@ struct KindParser : OneToken<KindParser, Token> {
   TokenKind kind;
   constexpr KindParser(TokenKind of, std::string_view text) : OneToken(text), kind(of) {}
   bool match(const Token& token, Token& value) const {
+    if (token.kind != kind) return false;
     value = token;
-    return token.kind == kind;
+    return true;
   }
 };
 
@@ -64,8 +65,9 @@ struct WordParser : OneToken<WordParser, Token> {
   std::string_view word;
   constexpr WordParser(std::string_view of, std::string_view text) : OneToken(text), word(of) {}
   bool match(const Token& token, Token& value) const {
+    if (token.kind != TokenKind::name || token.text != word) return false;
     value = token;
-    return token.kind == TokenKind::name && token.text == word;
+    return true;
   }
 };
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <sstream>
 
 #include "dsl/parse.h"
@@ -141,10 +141,9 @@ TEST(Print, AThousandLinesParseInWellUnderFiftyMilliseconds) {
   for (int i = 0; i < 5; ++i) {
     SourceMap sources;
     Diagnostics diagnostics;
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of this process, however busy the machine is
     parse(sources, sources.add("long.attn", text), diagnostics);
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-    best = std::min(best, time.count());
+    best = std::min(best, 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     EXPECT_FALSE(diagnostics.has_errors());
   }
 #if defined(__SANITIZE_ADDRESS__)
