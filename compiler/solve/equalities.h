@@ -1,5 +1,5 @@
-// Turns "a value lands at a computed place" into "a value is fetched": solves `n == e` for a reduced
-// index, which removes one loop. See shared/design.md, section 2, S1..S5.
+// Turns "a value lands at a computed place" into "a value is fetched": solves `n == e` for a
+// reduced index, which removes one loop. See shared/design.md, section 2, S1..S5.
 #pragma once
 
 #include "compiler/ir/graph.h"
@@ -7,8 +7,8 @@
 namespace attn::solve {
 
 // The same definition with as many equalities of its guard solved as can be solved exactly for a
-// reduced index (new indices go to `g`); among the solvable, the index of greatest extent. What stays
-// (data such as `n == token[b,i]`) is left in the guard. Works for every combine.
+// reduced index (new indices go to `g`); among the solvable, the index of greatest extent. What
+// stays (data such as `n == token[b,i]`) is left in the guard. Works for every combine.
 ir::Definition solve_equalities(ir::Graph& g, const ir::Definition& d);
 
 // Only S1: equalities of two plain indices, by renaming. Derive applies this on the spot.

@@ -31,12 +31,6 @@ void insert(Linear& l, int unknown, const Poly& coefficient) {
   if (is_zero(it->second)) l.terms.erase(it);
 }
 
-Poly coefficient_of(const Linear& l, int unknown) {
-  for (const auto& [u, c] : l.terms)
-    if (u == unknown) return c;
-  return {};
-}
-
 bool whole(const Poly& p) {
   return std::all_of(p.terms().begin(), p.terms().end(),
                      [](const auto& t) { return t.second.is_integer(); });
@@ -63,7 +57,14 @@ void tighten(Linear& l) {
   if (over) l.constant = l.constant - Poly(over);
 }
 
-Linear minus(const Linear& a) { return scale(a, Poly(-1)); }
+Poly negative(const Poly& p) { return ir::scale(p, {-1, 1}); }
+
+Linear minus(const Linear& a) {
+  Linear r = a;
+  for (auto& t : r.terms) t.second = negative(t.second);
+  r.constant = negative(a.constant);
+  return r;
+}
 
 }  // namespace
 
@@ -74,11 +75,35 @@ Linear operator+(const Linear& a, const Linear& b) {
   return r;
 }
 
-Linear operator-(const Linear& a, const Linear& b) { return a + minus(b); }
+Linear operator-(const Linear& a, const Linear& b) {
+  Linear r;
+  r.terms.reserve(a.terms.size() + b.terms.size());
+  auto x = a.terms.begin();
+  auto y = b.terms.begin();
+  while (x != a.terms.end() || y != b.terms.end()) {
+    if (y == b.terms.end() || (x != a.terms.end() && x->first < y->first)) {
+      r.terms.push_back(*x++);
+    } else if (x == a.terms.end() || y->first < x->first) {
+      r.terms.push_back({y->first, negative(y->second)});
+      ++y;
+    } else {
+      if (!(x->second == y->second)) r.terms.push_back({x->first, x->second - y->second});
+      ++x, ++y;
+    }
+  }
+  r.constant = a.constant - b.constant;
+  return r;
+}
 
 Linear scale(const Linear& a, const Poly& factor) {
   Linear r;
   if (is_zero(factor)) return r;
+  if (auto n = factor.constant()) {
+    if (*n == Rational{1, 1}) return a;
+    for (const auto& [u, c] : a.terms) r.terms.push_back({u, ir::scale(c, *n)});
+    r.constant = ir::scale(a.constant, *n);
+    return r;
+  }
   for (const auto& [u, c] : a.terms) r.terms.push_back({u, c * factor});
   r.constant = a.constant * factor;
   return r;
@@ -294,32 +319,42 @@ bool System::by_cases(const Linear& goal, int depth) {
 }
 
 // A goal is a sum of facts with factors that are at least 0. The latest unknown must be cancelled
-// by one of the facts in which it has the same sign; each is tried.
-bool System::eliminate(const Linear& goal, int depth) {
+// by one of the facts in which it has the same sign; each is tried. `used` marks the facts that
+// the way here took: none is taken twice, so that facts that bound each other do not go in circles.
+bool System::eliminate(const Linear& goal, int depth, uint64_t used) {
   if (goal.terms.empty()) return sizes_.nonnegative(goal.constant);
   if (depth == 0 || --budget_ < 0) return false;
   int id = goal.terms.back().first;
+  uint64_t bit = 1;
   for (const auto* facts : {&facts_, &definitions_}) {
-    for (size_t k = 0; k < facts->size(); ++k)
-      for (const auto& t : (*facts)[k].terms)
-        if (t.first == id && eliminate_with(goal, (*facts)[k], depth)) return true;
+    for (size_t k = 0; k < facts->size(); ++k, bit <<= 1) {
+      if (used & bit) continue;
+      for (const auto& t : (*facts)[k].terms) {
+        if (t.first == id && eliminate_with(goal, (*facts)[k], t.second, depth, used | bit))
+          return true;
+      }
+    }
   }
   return false;
 }
 
-bool System::eliminate_with(const Linear& goal, const Linear& fact, int depth) {
-  auto [id, c] = goal.terms.back();
-  Poly a = coefficient_of(fact, id);
-  if (auto factor = c == a ? Poly(1) : ir::divide(c, a); factor && whole(*factor))
-    return sizes_.nonnegative(*factor) && eliminate(goal - scale(fact, *factor), depth - 1);
+// `a` is the coefficient in the fact of the goal's latest unknown.
+bool System::eliminate_with(const Linear& goal, const Linear& fact, const Poly& a, int depth,
+                            uint64_t used) {
+  const Poly& c = goal.terms.back().second;
+  if (c == a) return eliminate(goal - fact, depth - 1, used);
+  auto n = a.constant(), m = c.constant();
+  if (n && m && (n->num < 0) != (m->num < 0)) return false;
+  if (auto factor = ir::divide(c, a); factor && whole(*factor))
+    return sizes_.nonnegative(*factor) && eliminate(goal - scale(fact, *factor), depth - 1, used);
   // a * goal >= 1 - a is enough, because the goal is a whole number and a >= 1.
-  int sign = sizes_.nonnegative(c) ? 1 : sizes_.nonnegative(c * Poly(-1)) ? -1 : 0;
+  int sign = sizes_.nonnegative(c) ? 1 : sizes_.nonnegative(negative(c)) ? -1 : 0;
   if (sign == 0) return false;
-  Poly size = a * Poly(sign);
+  Poly size = sign < 0 ? negative(a) : a;
   if (!sizes_.nonnegative(size - Poly(1))) return false;
-  Linear next = scale(goal, size) - scale(fact, c * Poly(sign));
+  Linear next = scale(goal, size) - scale(fact, sign < 0 ? negative(c) : c);
   next.constant = next.constant + size - Poly(1);
-  return eliminate(next, depth - 1);
+  return eliminate(next, depth - 1, used);
 }
 
 bool System::proves(const Expr& condition) {

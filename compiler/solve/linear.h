@@ -56,8 +56,9 @@ class System {
   bool proves_directly(const ir::Expr& condition);
   bool proves_by_choice(const ir::Expr& condition, size_t first);
   bool by_cases(const Linear& goal, int depth);
-  bool eliminate(const Linear& goal, int depth);
-  bool eliminate_with(const Linear& goal, const Linear& fact, int depth);
+  bool eliminate(const Linear& goal, int depth, uint64_t used = 0);
+  bool eliminate_with(const Linear& goal, const Linear& fact, const ir::Poly& a, int depth,
+                      uint64_t used);
 
   const ir::Graph& g_;
   SizeFacts sizes_;

@@ -43,7 +43,7 @@ SizeFacts::SizeFacts(const ir::Graph& g) {
       bound_quotient(id, g.expand(s.quotient->first), g.expand(s.quotient->second));
     } else if (!s.value && !s.definition) {
       lower_[k] = std::max<int64_t>(s.lower, 0);
-      if (s.upper) facts_.push_back(Poly(*s.upper) - Poly::size(id));
+      if (s.upper) facts_.push_back({Poly(*s.upper) - Poly::size(id), {}});
     }
   }
 }
@@ -52,8 +52,8 @@ SizeFacts::SizeFacts(const ir::Graph& g) {
 void SizeFacts::bound_quotient(SizeId id, const Poly& a, const Poly& b) {
   if (!nonnegative(b - Poly(1))) return;
   Poly q = Poly::size(id);
-  facts_.push_back(a - b * q);
-  facts_.push_back(b * q + b - Poly(1) - a);
+  facts_.push_back({a - b * q, id});
+  facts_.push_back({b * q + b - Poly(1) - a, id});
   if (nonnegative(a)) lower_[id.value] = 0;
 }
 
@@ -82,7 +82,7 @@ void SizeFacts::nonempty(const Poly& extent) {
       return;
     }
   }
-  facts_.push_back(extent - Poly(1));
+  facts_.push_back({extent - Poly(1), {}});
 }
 
 // Every size written as its lower bound plus something that is at least 0: no coefficient may be
@@ -112,6 +112,16 @@ bool SizeFacts::multiplier(const Monomial& m) const {
   });
 }
 
+bool SizeFacts::is_relevant(const Fact& f, const Poly& p) const {
+  if (!f.about.valid()) return true;
+  const auto& lower = lower_[f.about.value];
+  if (lower && *lower > 0) return true;
+  for (const auto& [m, c] : p.terms())
+    for (auto [id, power] : m)
+      if (id == f.about) return true;
+  return false;
+}
+
 bool SizeFacts::nonnegative(const Poly& p, int depth) const {
   if (auto c = p.constant()) return c->num >= 0;
   if (at_least_zero_when_shifted(p)) return true;
@@ -119,12 +129,13 @@ bool SizeFacts::nonnegative(const Poly& p, int depth) const {
   // p - f * (a term that is >= 0), chosen so that a troublesome term of p disappears.
   for (const auto& [m, c] : p.terms()) {
     if (c.num >= 0 && multiplier(m)) continue;
-    for (const Poly& f : facts_) {
-      for (const auto& [n, fc] : f.terms()) {
+    for (const Fact& f : facts_) {
+      if (!is_relevant(f, p)) continue;
+      for (const auto& [n, fc] : f.poly.terms()) {
         if ((fc.num < 0) != (c.num < 0)) continue;
         auto rest = quotient(m, n);
         if (!rest || !multiplier(*rest)) continue;
-        if (nonnegative(p - f * Poly::term(*rest, c * inverse(fc)), depth - 1)) return true;
+        if (nonnegative(p - f.poly * Poly::term(*rest, c * inverse(fc)), depth - 1)) return true;
       }
     }
   }

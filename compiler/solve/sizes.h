@@ -26,7 +26,12 @@ class SizeFacts {
   bool multiplier(const ir::Monomial& m) const;
 
   std::vector<std::optional<int64_t>> lower_;  // by size; nothing: unbounded below
-  std::vector<ir::Poly> facts_;                // each at least 0
+  struct Fact {
+    ir::Poly poly;     // at least 0
+    ir::SizeId about;  // a quotient: of interest only where that occurs or is not 0
+  };
+  std::vector<Fact> facts_;
+  bool is_relevant(const Fact& f, const ir::Poly& p) const;
 };
 
 }  // namespace attn::solve

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -38,6 +39,31 @@ TEST(RandomGraphs, EvaluateAtEmptySizes) {
     for (const ir::Output& o : r.graph.outputs)
       for (double v : values.at(r.graph[o.tensor].name).values)
         ASSERT_FALSE(std::isnan(v)) << "at seed " << seed;
+  }
+}
+
+// Central differences with two steps agree: nothing sits on a kink.
+TEST(RandomGraphs, AreSmoothWhereTheyAreEvaluated) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    RandomGraph r = random_graph(seed);
+    evaluate::Arrays direction = random_inputs(r.graph, r.sizes, seed + 5000);
+    auto at = [&](double step) {
+      evaluate::Arrays moved = r.inputs;
+      for (const ir::Tensor& t : r.graph.tensors) {
+        if (!moved.count(t.name) || !ir::is_real(ir::arithmetic_type(t.storage))) continue;
+        std::vector<double>& values = moved.at(t.name).values;
+        for (size_t k = 0; k < values.size(); ++k)
+          values[k] += step * direction.at(t.name).values[k];
+      }
+      evaluate::Arrays result = evaluate::evaluate(r.graph, moved);
+      double sum = 0;
+      for (const ir::Output& o : r.graph.outputs)
+        for (double v : result.at(r.graph[o.tensor].name).values)
+          sum += std::max(-1e6, std::min(v, 1e6));
+      return sum;
+    };
+    double fine = (at(1e-5) - at(-1e-5)) / 2e-5, coarse = (at(4e-5) - at(-4e-5)) / 8e-5;
+    ASSERT_NEAR(fine, coarse, 1e-4 * (1 + std::abs(fine))) << "at seed " << seed;
   }
 }
 
