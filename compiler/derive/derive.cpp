@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "compiler/derive/land.h"
@@ -53,6 +54,7 @@ class Reverse {
     find_names();
     const size_t forward_end = g_.definitions.size();
     for (const ir::Output& o : results) take_cotangent(o);
+    make_gradients();
     counted_ = forward_end;
     for (size_t k = forward_end; k-- > 0;) {
       const ir::Definition d = g_.definitions[k];  // a copy: the list grows
@@ -62,11 +64,8 @@ class Reverse {
       }
       limit_growth(d.target);
     }
-    g_.outputs.clear();
-    const size_t count = g_.tensors.size();
-    for (size_t k = 0; k < count; ++k) {
-      const TensorId x{static_cast<int32_t>(k)};
-      if (is_given(g_[x]) && is_real(g_[x])) gradient_of(x, forward_end);
+    for (const auto& [x, dx] : gradients_) {
+      define_gradient(x, dx, forward_end);
       limit_growth(x);
     }
     ir::verify(g_, "derive");
@@ -87,7 +86,6 @@ class Reverse {
   // The caller sees the names dX of gradients and dY of cotangents beside those of the model.
   bool names_clash() {
     bool clash = false;
-    std::map<std::string, std::string> taken;  // a name, and whose derivative takes it
     auto visible = [](const ir::Tensor& t) { return is_given(t) || t.role == Role::output; };
     auto what = [](const ir::Tensor& t) { return t.role == Role::output ? "output" : "input"; };
     auto report = [&](const ir::Tensor& holder, const ir::Tensor& x, std::string_view derivative) {
@@ -150,31 +148,52 @@ class Reverse {
   }
 
   // A cotangent carries the index names of its tensor's definition, or of the first place that
-  // reads the tensor at plain indices.
+  // reads the tensor.
   void find_names() {
     for (const ir::Definition& d : g_.definitions) {
       std::vector<std::string>& own = names_[d.target];
       own.clear();
       for (ir::IndexId i : d.free) own.push_back(g_[i].name);
+      std::set<std::string> bound(own.begin(), own.end());
+      for (ir::IndexId i : d.reduced) bound.insert(g_[i].name);
       ir::visit(d.body, [&](const Expr& e) {
         if (!e.is(ir::Kind::read) || names_.count(e->tensor)) return true;
-        std::vector<std::string> found;
-        for (const Expr& s : e.args())
-          if (s.is(ir::Kind::index)) found.push_back(g_[s->index].name);
-        if (found.size() == e.args().size()) names_[e->tensor] = found;
+        std::vector<std::string> found(e.args().size());
+        for (size_t k = 0; k < found.size(); ++k) {
+          const Expr& s = e.args()[k];
+          if (!s.is(ir::Kind::index)) continue;
+          const std::string& name = g_[s->index].name;
+          if (std::find(found.begin(), found.end(), name) == found.end()) found[k] = name;
+        }
+        names_[e->tensor] = completed(e->tensor, std::move(found), bound);
         return true;
       });
     }
   }
 
+  // Gives axes without a name the small letter of their size, or the first letter that is free.
+  std::vector<std::string> completed(TensorId x, std::vector<std::string> found,
+                                     std::set<std::string> used) const {
+    used.insert(found.begin(), found.end());
+    for (size_t k = 0; k < found.size(); ++k) {
+      if (!found[k].empty()) continue;
+      std::vector<std::string> letters;
+      if (const auto size = g_[x].extents[k].single()) {
+        const char c = static_cast<char>(std::tolower(g_[*size].name[0]));
+        if (c != '_') letters.emplace_back(1, c);
+      }
+      for (const char* c : {"n", "m", "i", "j", "k", "l", "u", "v", "w"}) letters.emplace_back(c);
+      for (const std::string& c : letters)
+        if (found[k].empty() && used.insert(c).second) found[k] = c;
+      if (found[k].empty()) found[k] = fmt::format("n{}", k);
+    }
+    return found;
+  }
+
   std::vector<std::string> names(TensorId x) const {
     auto it = names_.find(x);
     if (it != names_.end()) return it->second;
-    constexpr const char* letters[] = {"i", "j", "k", "l", "m", "n"};
-    std::vector<std::string> result;
-    for (size_t k = 0; k < g_[x].extents.size(); ++k)
-      result.push_back(k < std::size(letters) ? letters[k] : fmt::format("n{}", k));
-    return result;
+    return completed(x, std::vector<std::string>(g_[x].extents.size()), {});
   }
 
   // A tensor like `of` that the caller sees, in a type that arithmetic has.
@@ -245,14 +264,26 @@ class Reverse {
           d.where, fmt::format("the derivative of `{}` is infinite everywhere", g_[d.target].name));
   }
 
-  // The output dNAME of something given: 0 where nothing reached it.
-  void gradient_of(TensorId x, size_t forward_end) {
-    const ir::Tensor of = g_[x];
-    const TensorId dx = visible("d" + of.name, of, Role::output, "The gradient of " + of.name);
+  // The outputs dNAME of everything given and real. Made before any other tensor, so that they get
+  // these very names.
+  void make_gradients() {
+    g_.outputs.clear();
+    const size_t count = g_.tensors.size();
+    for (size_t k = 0; k < count; ++k) {
+      const TensorId x{static_cast<int32_t>(k)};
+      const ir::Tensor of = g_[x];
+      if (!is_given(of) || !is_real(of)) continue;
+      const TensorId dx = visible("d" + of.name, of, Role::output, "The gradient of " + of.name);
+      gradients_.emplace_back(x, dx);
+      g_.outputs.push_back({g_[dx].name, dx});
+    }
+  }
+
+  // 0 where nothing reached x.
+  void define_gradient(TensorId x, TensorId dx, size_t forward_end) {
     add_up(g_, dx, names(x), contributions_[x]);
-    g_.outputs.push_back({g_[dx].name, dx});
     const ir::Definition& d = g_.definitions.back();
-    if (of.role == Role::parameter && d.body.is_zero() && reaches_.count(x))
+    if (g_[x].role == Role::parameter && d.body.is_zero() && reaches_.count(x))
       warn_of_zero(x, forward_end);
   }
 
@@ -288,6 +319,7 @@ class Reverse {
   std::map<TensorId, std::vector<std::string>> names_;
   std::map<TensorId, std::vector<Contribution>> contributions_;
   std::map<TensorId, TensorId> cotangents_;
+  std::vector<std::pair<TensorId, TensorId>> gradients_;
 };
 
 }  // namespace

@@ -162,6 +162,12 @@ ExprPtr Writer::condition(const ir::Expr& c) const {
   auto binary = [&](Op op, const ir::Expr& x) {
     return compare(expression(x.args()[0]), op, expression(x.args()[1]));
   };
+  // Equality has no order: what varies more is said to equal what varies less.
+  auto equality = [&](Op op, const ir::Expr& x) {
+    const ir::Expr &a = x.args()[0], &b = x.args()[1];
+    const bool swap = ir::indices(a).size() < ir::indices(b).size() || a.is(ir::Kind::literal);
+    return compare(expression(swap ? b : a), op, expression(swap ? a : b));
+  };
   switch (c.kind()) {
     case ir::Kind::at_least_zero:
       return at_least_zero(c.args()[0]);
@@ -174,9 +180,9 @@ ExprPtr Writer::condition(const ir::Expr& c) const {
     case ir::Kind::at_most:
       return binary(Op::less_equal, c);
     case ir::Kind::equal:
-      return binary(Op::equal, c);
+      return equality(Op::equal, c);
     case ir::Kind::negation:
-      if (c.args()[0].is(ir::Kind::equal)) return binary(Op::not_equal, c.args()[0]);
+      if (c.args()[0].is(ir::Kind::equal)) return equality(Op::not_equal, c.args()[0]);
       return dsl::make(dsl::Unary{dsl::UnaryOp::logical_not, condition(c.args()[0])});
     case ir::Kind::both:
       return conditions({c.args().begin(), c.args().end()});

@@ -60,17 +60,26 @@ class Check {
   }
 
  private:
-  // The outputs against their cotangents, with `name` moved by `step` times the direction.
-  double moved(const std::string& name, const std::vector<double>& direction, double step) {
+  Arrays moved(const std::string& name, const std::vector<double>& direction, double step) const {
     Arrays at = inputs_;
     std::vector<double>& values = at.at(name).values;
     for (size_t k = 0; k < values.size(); ++k) values[k] += step * direction[k];
-    const Arrays results = evaluate::evaluate(g_, at);
+    return evaluate::evaluate(g_, at);
+  }
+
+  // How the outputs, weighed by their cotangents, change along a direction. Differences are taken
+  // element by element: a maximum over nothing is -3.4e38, and would swallow the others.
+  double slope(const std::string& name, const std::vector<double>& direction, double h) const {
+    const Arrays high = moved(name, direction, h), low = moved(name, direction, -h);
     double sum = 0;
-    for (const ir::Output& o : g_.outputs)
-      if (is_real(g_[o.tensor]))
-        sum += dot(results.at(g_[o.tensor].name).values, made_.at("d" + o.name).values);
-    return sum;
+    for (const ir::Output& o : g_.outputs) {
+      if (!is_real(g_[o.tensor])) continue;
+      const std::vector<double>& weight = made_.at("d" + o.name).values;
+      const std::vector<double>& a = high.at(g_[o.tensor].name).values;
+      const std::vector<double>& b = low.at(g_[o.tensor].name).values;
+      for (size_t k = 0; k < weight.size(); ++k) sum += weight[k] * (a[k] - b[k]);
+    }
+    return sum / (2 * h);
   }
 
   std::string compare(const std::string& name, const std::vector<double>& gradient) {
@@ -83,11 +92,10 @@ class Check {
       std::vector<double> direction(n);
       for (double& v : direction) v = dense ? 0 : number(random);
       if (dense) direction[k] = 1;
-      const double h = options_.step;
-      const double difference = (8 * (moved(name, direction, h) - moved(name, direction, -h)) -
-                                 (moved(name, direction, 2 * h) - moved(name, direction, -2 * h))) /
-                                (12 * h);
-      const double derived = dot(gradient, direction);
+      const double h = options_.step, derived = dot(gradient, direction);
+      const double once = slope(name, direction, h);
+      if (std::abs(derived - once) <= 0.1 * options_.tolerance * scale) continue;
+      const double difference = (4 * once - slope(name, direction, 2 * h)) / 3;
       if (!(std::abs(derived - difference) <= options_.tolerance * scale))
         return fmt::format("d{}[{}]: derived {}, by differences {}", name, k, derived, difference);
     }
