@@ -25,6 +25,36 @@ std::string c_type(Storage s) {
   }
 }
 
+Start start_of(const Graph& g, TensorId parameter) {
+  const Tensor& t = g[parameter];
+  Start start{.a = t.init.a, .b = t.init.b};
+  using Kind = Initialiser::Kind;
+  switch (t.init.kind) {
+    case Kind::zeros: start.init = "ATTN_INIT_ZEROS"; break;
+    case Kind::ones: start.init = "ATTN_INIT_ONES"; break;
+    case Kind::constant: start.init = "ATTN_INIT_CONSTANT"; break;
+    case Kind::normal: start.init = "ATTN_INIT_NORMAL"; break;
+    case Kind::uniform: start.init = "ATTN_INIT_UNIFORM"; break;
+    case Kind::xavier: start.init = "ATTN_INIT_XAVIER"; break;
+    case Kind::orthogonal: start.init = "ATTN_INIT_ORTHOGONAL"; break;
+    case Kind::automatic:
+      start.init = t.extents.size() <= 1 ? "ATTN_INIT_ZEROS" : "ATTN_INIT_XAVIER";
+  }
+  for (const Definition& d : g.definitions) {
+    if (!reads(d).count(parameter)) continue;
+    std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
+    visit(d.body, [&](const Expr& e) {
+      if (e.is(ir::Kind::read) && e->tensor == parameter)
+        for (size_t k = 0; k < e.args().size(); ++k)
+          for (IndexId i : indices(e.args()[k]))
+            if (reduced.count(i)) start.fan_in |= uint64_t{1} << k;
+      return true;
+    });
+    break;
+  }
+  return start;
+}
+
 std::string byte_size(const Graph& g, TensorId t) {
   std::string text = std::to_string(plan::element_bytes(g[t].storage) * (g[t].split ? 2 : 1));
   for (const Poly& extent : g[t].extents) {

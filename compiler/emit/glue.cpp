@@ -11,47 +11,6 @@ namespace {
 
 using namespace ir;
 
-std::string fan_in_mask(const Graph& g, TensorId t) {
-  // The extents that the first reader sums over.
-  uint64_t mask = 0;
-  for (const Definition& d : g.definitions) {
-    if (!reads(d).count(t)) continue;
-    std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
-    visit(d.body, [&](const Expr& e) {
-      if (e.is(ir::Kind::read) && e->tensor == t)
-        for (size_t k = 0; k < e.args().size(); ++k)
-          for (IndexId i : indices(e.args()[k]))
-            if (reduced.count(i)) mask |= uint64_t{1} << k;
-      return true;
-    });
-    break;
-  }
-  return fmt::format("{}u", mask);
-}
-
-std::string initialiser(const Tensor& t) {
-  using Kind = Initialiser::Kind;
-  switch (t.init.kind) {
-    case Kind::zeros:
-      return "ATTN_INIT_ZEROS";
-    case Kind::ones:
-      return "ATTN_INIT_ONES";
-    case Kind::constant:
-      return "ATTN_INIT_CONSTANT";
-    case Kind::normal:
-      return "ATTN_INIT_NORMAL";
-    case Kind::uniform:
-      return "ATTN_INIT_UNIFORM";
-    case Kind::xavier:
-      return "ATTN_INIT_XAVIER";
-    case Kind::orthogonal:
-      return "ATTN_INIT_ORTHOGONAL";
-    case Kind::automatic:
-      break;
-  }
-  return t.extents.size() <= 1 ? "ATTN_INIT_ZEROS" : "ATTN_INIT_XAVIER";
-}
-
 class Glue {
  public:
   Glue(const ModelPlan& m, const Interface& i, const std::vector<std::string>& targets)
@@ -86,11 +45,12 @@ class Glue {
     line("static const attn_argument {}_{}_table[] = {{", i_.model, group);
     for (const Argument& a : arguments) {
       const Tensor& t = g_[a.tensor];
+      Start start = start_of(g_, a.tensor);
       std::string extents;
       for (const Poly& p : t.extents) extents += quoted(size_text(g_, p)) + ", ";
       line("  {{{}, {}, {}, {{{}}}, {}, {}, {}, {}, {}, {}}},", quoted(a.name), c_type(t.storage),
            t.extents.size(), extents.empty() ? "0" : extents, a.differentiable ? 1 : 0,
-           quoted(a.name), initialiser(t), t.init.a, t.init.b, fan_in_mask(g_, a.tensor));
+           quoted(a.name), start.init, start.a, start.b, fmt::format("{}u", start.fan_in));
     }
     line("}};");
   }

@@ -24,6 +24,14 @@ struct Interface {
 
 Interface interface_of(const plan::Plan& plan);
 
+// How a parameter starts, in the words of attn/abi.h.
+struct Start {
+  std::string init;     // "ATTN_INIT_XAVIER"
+  double a = 0, b = 0;
+  uint64_t fan_in = 0;  // bit k: the first reader sums over extent k
+};
+Start start_of(const ir::Graph& g, ir::TensorId parameter);
+
 // "ATTN_F32".
 std::string c_type(ir::Storage s);
 

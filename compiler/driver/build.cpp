@@ -1,0 +1,191 @@
+#include "compiler/driver/build.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "compiler/lower/lower.h"
+#include "compiler/text/text.h"
+
+namespace attn::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A kernel as text, with everything that its object depends on.
+std::string describe(const emit::Object& o) {
+  const ir::Graph& g = o.function->graph;
+  const plan::Kernel& k = *o.kernel;
+  std::string text = fmt::format("{}\n{} {} {}\n", compiler_identity(), o.symbol, o.target, k.kind->name);
+  for (const auto* list : {&k.reads, &k.writes, &k.repairs_if_non_finite}) {
+    for (ir::TensorId t : *list) {
+      text += fmt::format("{} {} {}", g[t].name, ir::name_of(g[t].storage), g[t].split);
+      for (const ir::Poly& p : g[t].extents) text += "," + text::to_string(g, g.expand(p));
+      text += "\n";
+    }
+    text += ";\n";
+  }
+  for (const ir::Size& s : g.sizes)
+    text += fmt::format("{} {} {} {}\n", s.name, s.value.value_or(-1), s.lower, s.upper.value_or(-1));
+  for (ir::SizeId s : k.sizes) text += g[s].name + " ";
+  for (const ir::Definition& d : k.definitions) {
+    text += "\n" + text::to_string(g, d) + " over";
+    for (const auto* list : {&d.free, &d.reduced})
+      for (ir::IndexId i : *list) text += " " + g[i].name + ":" + text::to_string(g, g.expand(g[i].extent));
+  }
+  return text;
+}
+
+// The moving line of a long build.
+class Progress {
+ public:
+  Progress(bool wanted, size_t total) : shown_(wanted && isatty(2)), total_(total) {}
+  ~Progress() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+  }
+  void step(size_t done, const std::string& what) {
+    if (!shown_) return;
+    int width = 24, full = total_ ? static_cast<int>(width * done / total_) : width;
+    fmt::print(stderr, "\r\033[K[{}{}] {}/{} kernels  {}", std::string(full, '#'),
+               std::string(width - full, '.'), done, total_, what);
+    fflush(stderr);
+  }
+
+ private:
+  bool shown_;
+  size_t total_;
+};
+
+struct Job {
+  const emit::Object* object;
+  std::string path, cached;
+};
+
+// In a process of its own: names that Halide counts up start anew, so equal kernels give equal bytes,
+// and a crash is only this kernel's.
+pid_t start(const Job& job) {
+  fflush(nullptr);
+  pid_t child = fork();
+  if (child != 0) return child;
+  int status = 0;
+  std::string said;
+  try {
+    std::string object = lower::compile_object(*job.object->function, *job.object->kernel,
+                                               job.object->target, job.object->symbol);
+    std::ofstream(job.path, std::ios::binary) << object;
+  } catch (const std::exception& e) {
+    said = e.what();
+    status = 70;
+  }
+  if (status) std::ofstream(job.path + ".why") << said;
+  _exit(status);
+}
+
+[[noreturn]] void give_up(const Job& job, int status) {
+  std::ifstream in(job.path + ".why");
+  std::string why((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (WIFSIGNALED(status)) why = fmt::format("the kernel compiler crashed (signal {})", WTERMSIG(status));
+  throw InternalError(fmt::format("{} for {}: {}", job.object->symbol, job.object->target, why));
+}
+
+}  // namespace
+
+std::vector<std::string> compile_objects(const emit::Library& library, const Scratch& scratch,
+                                         const BuildOptions& options) {
+  std::string cache = options.cache ? cache_folder() : std::string();
+  std::vector<std::string> paths;
+  std::vector<Job> jobs;
+  for (const emit::Object& o : library.objects) {
+    std::string path = fmt::format("{}/{}.o", scratch.path(), o.symbol);
+    paths.push_back(path);
+    std::string cached = cache.empty() ? "" : cache + "/" + content_hash(describe(o)) + ".o";
+    std::error_code error;
+    if (!cached.empty() && fs::copy_file(cached, path, error) && !error) continue;
+    jobs.push_back({&o, path, cached});
+  }
+  size_t limit = options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+  Progress progress(options.progress, jobs.size());
+  std::map<pid_t, const Job*> running;
+  size_t started = 0, done = 0;
+  while (done < jobs.size()) {
+    while (started < jobs.size() && running.size() < limit) {
+      pid_t child = start(jobs[started]);
+      if (child < 0) {
+        if (running.empty()) throw SystemError("cannot start a process to compile kernels");
+        break;
+      }
+      progress.step(done, jobs[started].object->symbol);
+      running[child] = &jobs[started++];
+    }
+    int status = 0;
+    pid_t child = wait(&status);
+    auto it = running.find(child);
+    if (it == running.end()) continue;
+    const Job& job = *it->second;
+    running.erase(it);
+    ++done;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+      for (const auto& [other, unused] : running) waitpid(other, nullptr, 0);
+      give_up(job, status);
+    }
+    if (job.cached.empty()) continue;
+    std::ifstream in(job.path, std::ios::binary);
+    std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    try {
+      write_file(job.cached, bytes);
+    } catch (const SystemError&) {
+      // A cache that cannot be written is only slow.
+    }
+  }
+  return paths;
+}
+
+std::string compile_glue(const emit::Library& library, const Scratch& scratch,
+                         std::string& why_not) {
+  std::string include = runtime_include();
+  if (include.empty()) {
+    why_not = "the runtime's headers are not beside the compiler";
+    return {};
+  }
+  std::string c = fmt::format("{}/{}.c", scratch.path(), library.stem);
+  std::string o = fmt::format("{}/{}_glue.o", scratch.path(), library.stem);
+  std::ofstream(c) << library.glue;
+  std::ofstream(fmt::format("{}/{}.h", scratch.path(), library.stem)) << library.header;
+  const char* compiler = getenv("CC");
+  std::vector<std::string> command = {compiler && *compiler ? compiler : "cc", "-std=c11", "-O1", "-fPIC", "-c", c, "-o", o,
+                                      "-I" + include, "-I" + scratch.path()};
+  std::string said;
+  int status = run_program(command, said);
+  if (status == 127) {
+    why_not = "no C compiler `" + command[0] + "`";
+    return {};
+  }
+  if (status != 0)
+    throw InternalError(fmt::format("the generated glue does not compile:\n{}", said));
+  return o;
+}
+
+emit::Library make_library(const std::string& stem, const Source& source,
+                           std::vector<Compiled>& models, std::vector<emit::ModelPlan>& plans,
+                           const std::vector<std::string>& targets) {
+  std::string everything;
+  for (int32_t k = 0; k < source.map.size(); ++k) everything += source.map.file(k).text + '\0';
+  for (Compiled& m : models) {
+    emit::ModelPlan p{.plan = std::move(*m.plan), .doc = m.doc};
+    std::string sizes;
+    for (const ir::Size& s : p.plan.forward_graph.sizes)
+      if (s.value) sizes += fmt::format("{}={};", s.name, *s.value);
+    p.source_hash = std::stoull(content_hash(everything + m.name + sizes).substr(0, 16), nullptr, 16);
+    plans.push_back(std::move(p));
+  }
+  return emit::emit_library(stem, plans, targets);
+}
+
+}  // namespace attn::driver

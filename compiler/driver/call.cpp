@@ -1,0 +1,273 @@
+#include "compiler/driver/call.h"
+
+#include <attn/attn.h>
+#include <attn/train.h>
+#include <attn/types.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "compiler/driver/commands.h"
+#include "compiler/emit/model.h"
+
+namespace attn::driver {
+namespace {
+
+using evaluate::Array;
+using evaluate::Arrays;
+
+attn_type type_of(ir::Storage s) {
+  switch (s) {
+    case ir::Storage::boolean: return ATTN_BOOL;
+    case ir::Storage::i32: return ATTN_I32;
+    case ir::Storage::f16: return ATTN_F16;
+    case ir::Storage::bf16: return ATTN_BF16;
+    case ir::Storage::f64: return ATTN_F64;
+    default: return ATTN_F32;
+  }
+}
+
+int64_t count_of(const attn_tensor& t) {
+  int64_t n = 1;
+  for (int32_t k = 0; k < t.rank; ++k) n *= t.extent[k];
+  return n;
+}
+
+attn_init init_of(const std::string& name) {
+  constexpr const char* kNames[] = {"ATTN_INIT_ZEROS", "ATTN_INIT_ONES", "ATTN_INIT_CONSTANT", "ATTN_INIT_NORMAL",
+                                    "ATTN_INIT_UNIFORM", "ATTN_INIT_XAVIER", "ATTN_INIT_ORTHOGONAL"};
+  for (int k = 0; k < 7; ++k)
+    if (name == kNames[k]) return static_cast<attn_init>(k);
+  throw InternalError("an initialiser without a name: " + name);
+}
+
+// Memory for tensors of a call, aligned as the library demands.
+class Memory {
+ public:
+  ~Memory() {
+    for (void* p : blocks_) attn_free(nullptr, p);
+  }
+  void* allocate(int64_t bytes) {
+    void* p = attn_allocate(nullptr, static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+    if (!p) throw SystemError(fmt::format("out of memory: {} bytes", bytes));
+    blocks_.push_back(p);
+    return p;
+  }
+
+ private:
+  std::vector<void*> blocks_;
+};
+
+void store(const std::string& name, const Array& a, const attn_tensor& t) {
+  for (size_t k = 0; k < a.values.size(); ++k) {
+    double v = a.values[k];
+    switch (t.type) {
+      case ATTN_F32: static_cast<float*>(t.data)[k] = static_cast<float>(v); break;
+      case ATTN_F64: static_cast<double*>(t.data)[k] = v; break;
+      case ATTN_F16: static_cast<uint16_t*>(t.data)[k] = attn_f16_from_f64(v); break;
+      case ATTN_BF16: static_cast<uint16_t*>(t.data)[k] = attn_bf16_from_f64(v); break;
+      case ATTN_I32:
+        if (v < INT32_MIN || v > INT32_MAX)
+          throw RefusedError(fmt::format("{}: {} does not fit 32 bits", name, v));
+        static_cast<int32_t*>(t.data)[k] = static_cast<int32_t>(v);
+        break;
+      case ATTN_BOOL: static_cast<uint8_t*>(t.data)[k] = v != 0; break;
+    }
+  }
+}
+
+Array fetch(const attn_tensor& t) {
+  Array a{.extents = {t.extent, t.extent + t.rank}, .values = {}};
+  int64_t n = count_of(t);
+  a.values.resize(static_cast<size_t>(n));
+  for (int64_t k = 0; k < n; ++k) {
+    switch (t.type) {
+      case ATTN_F32: a.values[k] = static_cast<const float*>(t.data)[k]; break;
+      case ATTN_F64: a.values[k] = static_cast<const double*>(t.data)[k]; break;
+      case ATTN_F16: a.values[k] = attn_f32_from_f16(static_cast<const uint16_t*>(t.data)[k]); break;
+      case ATTN_BF16: a.values[k] = attn_f32_from_bf16(static_cast<const uint16_t*>(t.data)[k]); break;
+      case ATTN_I32: a.values[k] = static_cast<const int32_t*>(t.data)[k]; break;
+      case ATTN_BOOL: a.values[k] = static_cast<const uint8_t*>(t.data)[k]; break;
+    }
+  }
+  return a;
+}
+
+// The library as a shared object in this process.
+class Loaded {
+ public:
+  Loaded(const std::string& path, const std::string& model) {
+    handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle_) throw InternalError(fmt::format("the compiled library does not load: {}", dlerror()));
+    auto get = [&](const std::string& name) {
+      void* p = dlsym(handle_, name.c_str());
+      if (!p) throw InternalError("the compiled library lacks " + name);
+      return p;
+    };
+    model_ = reinterpret_cast<const attn_model* (*)()>(get(emit::identifier(model) + "_model"))();
+    create_ = reinterpret_cast<decltype(&attn_context_create)>(get("attn_context_create"));
+    destroy_ = reinterpret_cast<decltype(&attn_context_destroy)>(get("attn_context_destroy"));
+    message_ = reinterpret_cast<decltype(&attn_context_message)>(get("attn_context_message"));
+  }
+  ~Loaded() {
+    if (context_) destroy_(context_);
+    dlclose(handle_);
+  }
+  void open(int threads) {
+    attn_context_options options{};
+    options.threads = threads;
+    if (create_(&options, &context_) != ATTN_OK) throw SystemError("out of memory");
+  }
+  void require(attn_status status) {
+    if (status == ATTN_OK) return;
+    std::string text = message_(context_);
+    if (status == ATTN_REFUSED || status == ATTN_BAD_DATA) throw RefusedError(text);
+    if (status == ATTN_NO_MEMORY) throw SystemError(text);
+    throw InternalError(text);
+  }
+  const attn_model& model() const { return *model_; }
+  attn_context* context() { return context_; }
+
+ private:
+  void* handle_ = nullptr;
+  const attn_model* model_ = nullptr;
+  attn_context* context_ = nullptr;
+  decltype(&attn_context_create) create_ = nullptr;
+  decltype(&attn_context_destroy) destroy_ = nullptr;
+  decltype(&attn_context_message) message_ = nullptr;
+};
+
+std::string link_library(const Source& source, Compiled& model, std::vector<emit::ModelPlan>& plans,
+                         const Scratch& scratch, const BuildOptions& options) {
+  std::vector<Compiled> one;
+  one.push_back(std::move(model));
+  emit::Library library = make_library("model", source, one, plans, options.targets);
+  std::vector<std::string> objects = compile_objects(library, scratch, options);
+  std::string why_not;
+  std::string glue = compile_glue(library, scratch, why_not);
+  if (glue.empty()) throw SystemError("`attnc run` needs a C compiler: " + why_not);
+  std::string runtime = runtime_archive();
+  if (runtime.empty()) throw SystemError("libattn_rt.a is not beside the compiler");
+  std::string path = scratch.path() + "/model.so";
+  const char* compiler = getenv("CC");
+  std::vector<std::string> command = {compiler && *compiler ? compiler : "cc", "-shared", "-o", path, glue};
+  command.insert(command.end(), objects.begin(), objects.end());
+  for (const char* flag : {"-Wl,--whole-archive"}) command.push_back(flag);
+  command.push_back(runtime);
+  for (const char* flag : {"-Wl,--no-whole-archive", "-Wl,-Bsymbolic", "-lm", "-lpthread"}) command.push_back(flag);
+#ifdef __SANITIZE_ADDRESS__
+  command.push_back("-fsanitize=address,undefined");
+#endif
+  std::string said;
+  if (run_program(command, said) != 0)
+    throw InternalError(fmt::format("the kernels do not link:\n{}", said));
+  return path;
+}
+
+}  // namespace
+
+evaluate::Arrays call_reference(const Compiled& model, const Call& call) {
+  Arrays results, all = evaluate::evaluate(model.forward, call.given);
+  for (const ir::Output& o : model.forward.outputs)
+    results[o.name] = all.at(model.forward[o.tensor].name);
+  if (!call.gradient) return results;
+  all = evaluate::evaluate(*model.gradient, call.given);
+  for (const ir::Output& o : model.gradient->outputs)
+    results[o.name] = all.at((*model.gradient)[o.tensor].name);
+  return results;
+}
+
+evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
+                              const BuildOptions& options) {
+  Scratch scratch;
+  std::vector<emit::ModelPlan> plans;
+  std::string name = model.name;
+  std::string path = link_library(source, model, plans, scratch, options);
+  Loaded library(path, name);
+  library.open(call.threads);
+  const attn_model& m = library.model();
+  Memory memory;
+  std::vector<attn_tensor> params(m.n_params), inputs(m.n_inputs), outputs(m.n_outputs);
+  auto fill = [&](const attn_argument* table, std::vector<attn_tensor>& tensors, const std::string& prefix) {
+    for (size_t k = 0; k < tensors.size(); ++k) {
+      attn_tensor& t = tensors[k];
+      t.type = table[k].type;
+      auto it = call.given.find(prefix + table[k].name);
+      if (it == call.given.end()) continue;
+      t.rank = static_cast<int32_t>(it->second.extents.size());
+      if (t.rank > ATTN_MAX_RANK) throw RefusedError(fmt::format("{}: more than {} dimensions", table[k].name, ATTN_MAX_RANK));
+      std::copy(it->second.extents.begin(), it->second.extents.end(), t.extent);
+      t.data = memory.allocate(count_of(t) * 8);
+      store(it->first, it->second, t);
+    }
+  };
+  fill(m.params, params, "");
+  fill(m.inputs, inputs, "");
+  std::vector<int64_t> sizes(m.n_sizes + 1);
+  library.require(m.read_sizes(library.context(), params.data(), inputs.data(), sizes.data()));
+  std::vector<attn_tensor> param_gradients(params), input_gradients(inputs), cotangents(m.n_outputs);
+  m.shapes(sizes.data(), nullptr, nullptr, outputs.data());
+  for (attn_tensor& t : outputs) t.data = memory.allocate(count_of(t) * 8);
+  attn_sizes bytes{};
+  library.require(m.sizes(library.context(), params.data(), inputs.data(), &bytes));
+  void* saved = memory.allocate(bytes.saved);
+  void* workspace = memory.allocate(std::max(bytes.forward_workspace, bytes.backward_workspace));
+  library.require(m.forward(library.context(), params.data(), inputs.data(), outputs.data(),
+                            call.gradient ? saved : nullptr, workspace));
+  Arrays results;
+  for (int32_t k = 0; k < m.n_outputs; ++k) results[m.outputs[k].name] = fetch(outputs[k]);
+  if (!call.gradient) return results;
+  fill(m.outputs, cotangents, "d");
+  auto wanted = [&](const attn_argument* table, std::vector<attn_tensor>& tensors) {
+    for (size_t k = 0; k < tensors.size(); ++k)
+      tensors[k].data = table[k].differentiable ? memory.allocate(count_of(tensors[k]) * 8) : nullptr;
+  };
+  wanted(m.params, param_gradients);
+  wanted(m.inputs, input_gradients);
+  library.require(m.backward(library.context(), params.data(), inputs.data(), outputs.data(), saved,
+                             cotangents.data(), param_gradients.data(), input_gradients.data(), workspace));
+  auto collect = [&](const attn_argument* table, const std::vector<attn_tensor>& tensors) {
+    for (size_t k = 0; k < tensors.size(); ++k)
+      if (table[k].differentiable) results[std::string("d") + table[k].name] = fetch(tensors[k]);
+  };
+  collect(m.params, param_gradients);
+  collect(m.inputs, input_gradients);
+  return results;
+}
+
+void initialise_missing(const Compiled& model, uint64_t seed, Arrays& given) {
+  const ir::Graph& g = model.forward;
+  Arrays forward_only;
+  for (const auto& [name, array] : given)
+    if (g.find(name)) forward_only.emplace(name, array);
+  std::vector<int64_t> sizes = evaluate::read_sizes(g, forward_only);
+  attn_context* context = nullptr;
+  if (attn_context_create(nullptr, &context) != ATTN_OK) throw SystemError("out of memory");
+  std::unique_ptr<attn_context, void (*)(attn_context*)> owner(context, attn_context_destroy);
+  for (size_t k = 0; k < g.tensors.size(); ++k) {
+    const ir::Tensor& t = g.tensors[k];
+    if (t.role != ir::Role::parameter || given.count(t.name)) continue;
+    emit::Start start = emit::start_of(g, {static_cast<int32_t>(k)});
+    attn_argument argument{};
+    argument.name = t.name.c_str();
+    argument.type = type_of(t.storage);
+    argument.rank = static_cast<int32_t>(t.extents.size());
+    argument.init = init_of(start.init);
+    argument.init_a = start.a;
+    argument.init_b = start.b;
+    argument.fan_in_mask = start.fan_in;
+    attn_tensor tensor{};
+    tensor.type = argument.type;
+    tensor.rank = argument.rank;
+    for (int32_t d = 0; d < tensor.rank; ++d)
+      tensor.extent[d] = std::max<int64_t>(g.value(t.extents[d], sizes), 0);
+    Memory memory;
+    tensor.data = memory.allocate(count_of(tensor) * 8);
+    if (attn_initialise(context, &argument, &tensor, seed) != ATTN_OK)
+      throw RefusedError(attn_context_message(context));
+    given.emplace(t.name, fetch(tensor));
+  }
+}
+
+}  // namespace attn::driver

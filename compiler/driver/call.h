@@ -1,0 +1,29 @@
+// A model called without a program of its own: arrays in, arrays out, by kernels or by the evaluator.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/build.h"
+#include "compiler/evaluate/evaluate.h"
+
+namespace attn::driver {
+
+struct Call {
+  evaluate::Arrays given;        // inputs, parameters and cotangents by tensor name
+  bool gradient = false;
+  int threads = 0;
+};
+
+// The outputs (and gradients, as dNAME) by name, in float64 by the evaluator.
+evaluate::Arrays call_reference(const Compiled& model, const Call& call);
+
+// The same by kernels compiled for this machine. RefusedError with the model's own message.
+evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
+                              const BuildOptions& options);
+
+// Parameters that `given` lacks, as the compiled library would initialise them.
+void initialise_missing(const Compiled& model, uint64_t seed, evaluate::Arrays& given);
+
+}  // namespace attn::driver

@@ -1,0 +1,184 @@
+#include "compiler/driver/commands.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include "compiler/driver/build.h"
+#include "compiler/lower/lower.h"
+#include "compiler/text/text.h"
+#include "dsl/parse.h"
+#include "dsl/print.h"
+
+namespace attn::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+void print_out(const std::string& text) {
+  if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0)
+    throw SystemError("standard output cannot be written");
+}
+
+std::vector<std::string> chosen_targets(const std::vector<std::string>& given) {
+  if (given.empty()) return lower::target_names();
+  std::vector<std::string> chosen;
+  for (const std::string& known : lower::target_names()) {
+    for (const std::string& t : given) {
+      std::string wanted = t == "host" ? lower::host_target() : t;
+      const auto& all = lower::target_names();
+      if (std::find(all.begin(), all.end(), wanted) == all.end())
+        throw UsageError(fmt::format("no target `{}`: there are host, x86-64-v2, x86-64-v3, x86-64-v4", t));
+      if (wanted == known && (chosen.empty() || chosen.back() != known)) chosen.push_back(known);
+    }
+  }
+  return chosen;
+}
+
+Options options_of(const CommandLine& c) {
+  Options o{.sizes = size_overrides(c.sizes), .model = c.model};
+  return o;
+}
+
+void require_model(const CommandLine& c, const std::vector<Compiled>& models) {
+  if (models.empty())
+    throw UsageError(c.model.empty() ? c.file + " has no model"
+                                     : fmt::format("{} has no model `{}`", c.file, c.model));
+}
+
+}  // namespace
+
+elaborate::Overrides size_overrides(const std::vector<std::string>& given) {
+  elaborate::Overrides sizes;
+  for (const std::string& text : given) {
+    size_t at = text.find('=');
+    char* end = nullptr;
+    errno = 0;
+    long long n = at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 1, &end, 10);
+    if (at == std::string::npos || at == 0 || *end != 0 || end == text.c_str() + at + 1 || errno != 0 ||
+        n < 0 || n > INT32_MAX)
+      throw UsageError(fmt::format("-D takes SIZE=n with a whole number from 0 to 2147483647, not `{}`", text));
+    if (!sizes.emplace(text.substr(0, at), n).second)
+      throw UsageError(fmt::format("-D {} is given twice", text.substr(0, at)));
+  }
+  return sizes;
+}
+
+bool report(const Source& source) {
+  const char* none = getenv("NO_COLOR");
+  std::string text = render(source.map, source.diagnostics, isatty(2) && !(none && *none));
+  if (!text.empty()) fmt::print(stderr, "{}", text);
+  return source.diagnostics.has_errors();
+}
+
+int check(const CommandLine& c) {
+  Source source;
+  load(source, c.file);
+  if (!source.diagnostics.has_errors()) compile(source, options_of(c));
+  return report(source) ? 1 : 0;
+}
+
+int format(const CommandLine& c) {
+  Source source;
+  load(source, c.file);
+  if (report(source)) return 1;
+  std::string text = dsl::print(source.tree);
+  if (!c.check) {
+    print_out(text);
+    return 0;
+  }
+  if (text == source.map.file(source.file).text) return 0;
+  fmt::print(stderr, "{}: not in the canonical layout; `attnc fmt` prints it\n", c.file);
+  return 1;
+}
+
+int emit(const CommandLine& c) {
+  Source source;
+  load(source, c.file);
+  if (source.diagnostics.has_errors()) {
+    report(source);
+    return 1;
+  }
+  if (c.stage == "ast") {
+    report(source);
+    print_out(dsl::print(source.tree));
+    return 0;
+  }
+  Options options = options_of(c);
+  options.all_gradients = c.stage == "gradient";
+  options.plan = c.stage == "plan" || c.stage == "statement";
+  std::string after;
+  if (!c.after.empty())
+    options.trace = [&](const std::string&, const std::string& pass, const ir::Graph& g) {
+      if (pass == c.after) after = text::to_string(g);
+    };
+  std::vector<Compiled> models = compile(source, options);
+  if (report(source)) return 1;
+  require_model(c, models);
+  if (!c.after.empty()) {
+    if (after.empty()) throw UsageError(fmt::format("no pass `{}` changed the graph", c.after));
+    print_out(after);
+    return 0;
+  }
+  std::string out;
+  for (const Compiled& m : models) {
+    if (!out.empty()) out += "\n";
+    if (c.stage == "graph") out += text::to_string(m.raw);
+    if (c.stage == "gradient") out += text::to_string(*m.gradient);
+    if (c.stage == "plan") out += plan::to_string(*m.plan);
+    if (c.stage == "statement") {
+      std::vector<std::string> targets = chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets);
+      for (const plan::Function* f : {&m.plan->forward, m.plan->backward ? &*m.plan->backward : nullptr})
+        if (f)
+          for (const plan::Kernel& k : f->kernels) out += lower::statement(*f, k, targets.back());
+    }
+    if (c.stage == "tex" || c.stage == "dot")
+      throw UsageError(fmt::format("--stage={} comes with `attnc report`; not supported yet", c.stage));
+  }
+  print_out(out);
+  return 0;
+}
+
+int build(const CommandLine& c) {
+  auto begin = std::chrono::steady_clock::now();
+  std::vector<std::string> targets = chosen_targets(c.targets);
+  Source source;
+  load(source, c.file);
+  std::vector<Compiled> models;
+  if (!source.diagnostics.has_errors()) models = compile(source, options_of(c));
+  if (report(source)) return 1;
+  require_model(c, models);
+  std::string stem = c.name.empty() ? fs::path(c.file).stem().string() : c.name;
+  std::string folder = c.out.empty() ? "generated" : c.out;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw SystemError(fmt::format("{}: {}", folder, error.message()));
+
+  std::vector<emit::ModelPlan> plans;
+  emit::Library library = make_library(stem, source, models, plans, targets);
+  Scratch scratch;
+  std::string why_not;
+  BuildOptions options{.targets = targets, .jobs = c.jobs, .cache = c.cache, .progress = c.progress != "off"};
+  std::vector<std::string> objects = compile_objects(library, scratch, options);
+  std::string glue = compile_glue(library, scratch, why_not);
+  if (!glue.empty()) objects.push_back(glue);
+  std::string archive = scratch.path() + "/" + stem + ".a";
+  lower::write_archive(objects, archive);
+  std::string bytes = read_file(archive, size_t{1} << 32);
+  // The archive last: a header without its archive fails to link, never the other way round.
+  std::string base = (fs::path(folder) / stem).string();
+  write_file(base + ".h", library.header);
+  write_file(base + ".c", library.glue);
+  write_file(base + ".a", bytes);
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (glue.empty())
+    fmt::print(stderr, "attnc: {}: compile {}.c with your program ({})\n", c.file, stem, why_not);
+  fmt::print(stderr, "wrote {0}.h, {0}.c, {0}.a: {1} kernels for {2} instruction sets in {3:.1f} s\n", base,
+             library.objects.size() / targets.size(), targets.size(), seconds);
+  return 0;
+}
+
+}  // namespace attn::driver

@@ -1,0 +1,41 @@
+// The commands of attnc. Each prints its diagnostics to standard error and gives the exit status.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/front.h"
+
+namespace attn::driver {
+
+// The command line is wrong in itself: exit status 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+// The model refused the call: exit status 5.
+struct RefusedError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct CommandLine {
+  std::string file, out, name, stage, after, model, weights, progress = "auto";
+  std::vector<std::string> sizes, targets, inputs, cotangents;
+  int jobs = 0, threads = 0;
+  uint64_t seed = 1;
+  bool cache = true, gradient = false, reference = false, check = false;
+};
+
+int build(const CommandLine& c);
+int check(const CommandLine& c);
+int emit(const CommandLine& c);
+int run(const CommandLine& c);
+int format(const CommandLine& c);
+
+// -D NAME=n as overrides; UsageError on anything else.
+elaborate::Overrides size_overrides(const std::vector<std::string>& given);
+// Prints what the phases had to say to standard error; true where there were errors.
+bool report(const Source& source);
+
+}  // namespace attn::driver

@@ -1,0 +1,146 @@
+#include "compiler/driver/front.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "compiler/derive/derive.h"
+#include "compiler/driver/library.h"
+#include "compiler/simplify/pass.h"
+#include "dsl/parse.h"
+
+namespace attn::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+// `use "parts/ffn.attn"` is looked up beside the file that says it and may not leave the folder of
+// the program's first file.
+std::string used_path(const std::string& root, const std::string& from, const std::string& name,
+                      std::string& why_not) {
+  fs::path wanted(name);
+  if (name.empty() || wanted.is_absolute() || name[0] == '~' ||
+      name.find('\\') != std::string::npos || name.find('\0') != std::string::npos) {
+    why_not = "write a path relative to this file, with `/`";
+    return {};
+  }
+  fs::path path = (fs::path(from).parent_path() / wanted).lexically_normal();
+  fs::path below = path.lexically_relative(fs::path(root).lexically_normal());
+  if (below.empty() || *below.begin() == "..") {
+    why_not = "it lies outside the folder of the program";
+    return {};
+  }
+  return path.string();
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path, size_t limit) {
+  auto fail = [&](const std::string& why) { throw SystemError(fmt::format("{}: {}", path, why)); };
+  // O_NONBLOCK: opening a pipe must not wait for a writer.
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) fail(std::strerror(errno));
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd);
+    fail(S_ISDIR(info.st_mode) ? "is a directory" : "is no regular file");
+  }
+  std::string text;
+  if (static_cast<size_t>(info.st_size) > limit) {
+    close(fd);
+    throw LimitError(fmt::format("{}: has {} bytes; at most {} are read", path, info.st_size, limit));
+  }
+  char block[1 << 16];
+  ssize_t n;
+  while ((n = ::read(fd, block, sizeof block)) > 0) {
+    text.append(block, static_cast<size_t>(n));
+    if (text.size() > limit) break;
+  }
+  int error = errno;
+  close(fd);
+  if (n < 0) fail(std::strerror(error));
+  if (text.size() > limit)
+    throw LimitError(fmt::format("{}: grows beyond {} bytes while it is read", path, limit));
+  return text;
+}
+
+void load(Source& source, const std::string& path) {
+  std::string text = read_file(path, dsl::kMaxSourceBytes);
+  source.file = source.map.add(path, std::move(text));
+  source.tree = dsl::parse(source.map, source.file, source.diagnostics);
+}
+
+std::vector<Compiled> compile(Source& source, const Options& options) {
+  std::string root = fs::path(source.map.file(source.file).path).parent_path().string();
+  if (root.empty()) root = ".";
+  elaborate::Loader loader;
+  std::map<std::string, int32_t> loaded;
+  loader.load = [&](const std::string& name, bool library, int32_t from,
+                    std::string& why_not) -> std::optional<int32_t> {
+    std::string path = name;
+    if (!library) {
+      path = used_path(root, source.map.file(from).path, name, why_not);
+      if (path.empty()) return std::nullopt;
+    }
+    if (auto it = loaded.find(path); it != loaded.end()) return it->second;
+    std::string text;
+    if (library) {
+      auto found = library_file(name);
+      if (!found) {
+        why_not = "the library has " + library_names();
+        return std::nullopt;
+      }
+      text = *found;
+    } else {
+      std::error_code error;
+      if (fs::is_symlink(fs::symlink_status(path, error))) {
+        why_not = "it is a symbolic link";
+        return std::nullopt;
+      }
+      try {
+        text = read_file(path, dsl::kMaxSourceBytes);
+      } catch (const SystemError& e) {
+        why_not = e.what();
+        return std::nullopt;
+      }
+    }
+    return loaded[path] = source.map.add(path, std::move(text));
+  };
+  elaborate::Program program = elaborate::elaborate(source.map, source.file, source.tree, loader,
+                                                    options.sizes, source.diagnostics);
+  std::vector<Compiled> result;
+  if (source.diagnostics.has_errors()) return result;
+  for (elaborate::Model& m : program.models) {
+    if (!options.model.empty() && m.graph.name != options.model) continue;
+    Compiled c{.name = m.graph.name, .doc = m.doc};
+    auto trace = [&](const std::string& pass, const ir::Graph& g) {
+      ir::verify(g, pass);
+      if (options.trace) options.trace(c.name, pass, g);
+    };
+    auto trace_pass = [&](const simplify::Pass& pass, const ir::Graph& g) { trace(pass.name, g); };
+    ir::verify(m.graph, "elaborate");
+    c.raw = simplify::spread_guards(m.graph);
+    trace("graph", c.raw);
+    c.forward = simplify::simplify(c.raw, trace_pass);
+    if (m.train || options.all_gradients) {
+      c.raw_gradient = derive::gradient(c.forward, source.diagnostics);
+      if (source.diagnostics.has_errors()) return {};
+      c.raw_gradient = simplify::spread_guards(*c.raw_gradient);
+      trace("derive", *c.raw_gradient);
+      std::vector<ir::TensorId> outputs;
+      for (const ir::Output& o : c.forward.outputs) outputs.push_back(o.tensor);
+      c.gradient = simplify::simplify_gradient(*c.raw_gradient, outputs, trace_pass);
+    }
+    if (options.plan)
+      c.plan = plan::make_plan(c.forward, c.gradient ? &*c.gradient : nullptr, source.diagnostics);
+    result.push_back(std::move(c));
+  }
+  return result;
+}
+
+}  // namespace attn::driver

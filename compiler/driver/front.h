@@ -1,0 +1,58 @@
+// The phases from a source file to plans, in order, as every command uses them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/base/diagnostic.h"
+#include "compiler/elaborate/elaborate.h"
+#include "compiler/ir/graph.h"
+#include "compiler/plan/plan.h"
+#include "dsl/ast.h"
+
+namespace attn::driver {
+
+// A file or the system is to blame: exit status 3.
+struct SystemError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The bytes of a regular file of at most `limit` bytes.
+std::string read_file(const std::string& path, size_t limit);
+
+struct Source {
+  SourceMap map;
+  Diagnostics diagnostics;
+  int32_t file = -1;
+  dsl::File tree;
+};
+
+// Reads and parses; errors stand in the diagnostics.
+void load(Source& source, const std::string& path);
+
+// One model after the phases that ran.
+struct Compiled {
+  std::string name;
+  std::string doc;
+  ir::Graph raw;                           // elaborated, guards spread
+  ir::Graph forward;                       // simplified
+  std::optional<ir::Graph> raw_gradient;   // derived, guards spread
+  std::optional<ir::Graph> gradient;       // simplified
+  std::optional<plan::Plan> plan;
+};
+
+struct Options {
+  elaborate::Overrides sizes;
+  std::string model;        // only this one; empty: all
+  bool all_gradients = false;  // also of models that do not say `train`
+  bool plan = true;
+  // Called with every stage and pass that changed a graph: "graph", "derive", "fold", …
+  std::function<void(const std::string& model, const std::string& pass, const ir::Graph&)> trace;
+};
+
+// Everything after the parser. On errors the result is empty.
+std::vector<Compiled> compile(Source& source, const Options& options);
+
+}  // namespace attn::driver

@@ -1,0 +1,117 @@
+// attnc: the command line. See README.md; scripts rely on commands, options and exit statuses.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "compiler/driver/commands.h"
+#include "compiler/driver/front.h"
+
+namespace {
+
+using namespace attn;
+
+// Statuses of the process.
+enum { kOk = 0, kSource = 1, kUsage = 2, kSystem = 3, kLimit = 4, kRefused = 5, kInternal = 70 };
+
+int guarded(const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const driver::UsageError& e) {
+    fmt::print(stderr, "attnc: {}\n", e.what());
+    return kUsage;
+  } catch (const driver::SystemError& e) {
+    fmt::print(stderr, "attnc: {}\n", e.what());
+    return kSystem;
+  } catch (const LimitError& e) {
+    fmt::print(stderr, "attnc: limit exceeded: {}\n", e.what());
+    return kLimit;
+  } catch (const driver::RefusedError& e) {
+    fmt::print(stderr, "attnc: {}\n", e.what());
+    return kRefused;
+  } catch (const std::exception& e) {
+    fmt::print(stderr,
+               "attnc: internal error: {}\nThis is a defect of attnc, not of your program. Please "
+               "report it with the .attn file.\n",
+               e.what());
+    return kInternal;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A closed pipe on standard output is an error of writing, not a death.
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App app{"attnc compiles attention blocks and models, written as formulas, to linkable kernels."};
+  app.set_version_flag("--version", "attnc " ATTN_VERSION);
+  app.require_subcommand(1);
+  app.footer("Examples:\n  attnc check model.attn\n  attnc build model.attn -o generated\n"
+             "  attnc emit model.attn --stage=gradient\n  attnc run model.attn --in x=x.npy --out results");
+  driver::CommandLine c;
+  auto file = [&](CLI::App* s) {
+    s->add_option("FILE", c.file, "the .attn file")->required();
+  };
+  auto sizes = [&](CLI::App* s) {
+    s->add_option("-D", c.sizes, "a size known when compiling: -D D=256")->type_name("SIZE=n");
+  };
+
+  CLI::App* build = app.add_subcommand("build", "write header, glue and archive");
+  file(build);
+  sizes(build);
+  build->add_option("-o,--out-dir", c.out, "folder of the results")->default_str("generated");
+  build->add_option("-n,--name", c.name, "stem of the results' names; default: the file's");
+  build->add_option("-t,--target", c.targets, "host, or x86-64-v2, x86-64-v3, x86-64-v4; default: these three")
+      ->delimiter(',');
+  build->add_option("-j,--jobs", c.jobs, "kernels compiled at a time; default: one per processor");
+  build->add_flag("--no-cache{false}", c.cache, "compile every kernel anew");
+  build->add_option("--progress", c.progress, "auto, on or off")->check(CLI::IsMember({"auto", "on", "off"}));
+
+  CLI::App* check = app.add_subcommand("check", "find errors; writes nothing");
+  file(check);
+  sizes(check);
+
+  CLI::App* emit = app.add_subcommand("emit", "print a stage of the compilation");
+  file(emit);
+  sizes(emit);
+  emit->add_option("--stage", c.stage, "ast, graph, gradient, plan, statement, tex or dot")
+      ->required()
+      ->check(CLI::IsMember({"ast", "graph", "gradient", "plan", "statement", "tex", "dot"}));
+  emit->add_option("--after", c.after, "print after this pass: derive, fold, find, …");
+  emit->add_option("--model", c.model, "only this model");
+  emit->add_option("-t,--target", c.targets, "for statement: the instruction set")->delimiter(',');
+
+  CLI::App* run = app.add_subcommand("run", "compile for this machine and call the model");
+  file(run);
+  sizes(run);
+  run->add_option("--model", c.model, "which model; needed where the file has several");
+  run->add_option("--in", c.inputs, "an input or parameter: NAME=A.npy or NAME=F.safetensors");
+  run->add_option("--weights", c.weights, "parameters from a safetensors file");
+  run->add_option("--seed", c.seed, "of the parameters that are not given");
+  run->add_option("--out", c.out, "folder of the results")->default_str(".");
+  run->add_flag("--gradient", c.gradient, "also the gradients of parameters and real inputs");
+  run->add_option("--cotangent", c.cotangents, "of an output: OUT=A.npy; a scalar's is 1");
+  run->add_flag("--reference", c.reference, "by the float64 evaluator instead of kernels");
+  run->add_option("--threads", c.threads, "threads of the kernels; default: one per processor");
+  run->add_flag("--no-cache{false}", c.cache, "compile every kernel anew");
+  run->add_option("--progress", c.progress, "auto, on or off")->check(CLI::IsMember({"auto", "on", "off"}));
+
+  CLI::App* fmt_command = app.add_subcommand("fmt", "print the file in the canonical layout");
+  file(fmt_command);
+  fmt_command->add_flag("--check", c.check, "say whether it is in that layout already; print nothing");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    int status = app.exit(e);
+    return status == 0 ? kOk : kUsage;
+  }
+  return guarded([&]() -> int {
+    if (*build) return driver::build(c);
+    if (*check) return driver::check(c);
+    if (*emit) return driver::emit(c);
+    if (*run) return driver::run(c);
+    return driver::format(c);
+  });
+}

@@ -1,0 +1,226 @@
+// attnc run: reads arrays, calls the model, writes arrays.
+#include <attn/npy.h>
+#include <attn/safetensors.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "compiler/driver/call.h"
+#include "compiler/driver/commands.h"
+#include "compiler/lower/lower.h"
+
+namespace attn::driver {
+namespace {
+
+namespace fs = std::filesystem;
+using evaluate::Array;
+using evaluate::Arrays;
+
+struct Context {
+  Context() {
+    if (attn_context_create(nullptr, &context) != ATTN_OK) throw SystemError("out of memory");
+  }
+  ~Context() { attn_context_destroy(context); }
+  attn_context* context = nullptr;
+};
+
+void require(Context& c, attn_status status) {
+  if (status == ATTN_OK) return;
+  std::string text = attn_context_message(c.context);
+  if (status == ATTN_REFUSED || status == ATTN_BAD_DATA) throw RefusedError(text);
+  throw SystemError(text);
+}
+
+// Elements in float64, whatever the file's type.
+Array values_of(Context& c, const std::string& name, const attn_array& a) {
+  Array result{.extents = {a.extent, a.extent + a.rank}, .values = {}};
+  result.values.resize(static_cast<size_t>(a.count));
+  if (a.type == ATTN_FILE_BOOL) {
+    const uint8_t* bytes = static_cast<const uint8_t*>(a.data);
+    for (int64_t k = 0; k < a.count; ++k) result.values[k] = bytes[k] != 0;
+  } else {
+    require(c, attn_array_convert(c.context, name.c_str(), &a, ATTN_F64, result.values.data()));
+  }
+  return result;
+}
+
+bool is_whole(attn_file_type t) {
+  return t != ATTN_FILE_F32 && t != ATTN_FILE_F64 && t != ATTN_FILE_F16 && t != ATTN_FILE_BF16;
+}
+
+// What the file holds must be of the kind that the tensor is.
+void check_kind(const ir::Tensor& t, const attn_array& a, const std::string& path) {
+  ir::Type wanted = ir::arithmetic_type(t.storage);
+  bool fits = wanted == ir::Type::boolean   ? a.type == ATTN_FILE_BOOL
+              : wanted == ir::Type::integer ? is_whole(a.type) && a.type != ATTN_FILE_BOOL
+                                            : !is_whole(a.type);
+  if (!fits)
+    throw RefusedError(fmt::format("{}: {} is {} in the file, but {} in the model", path, t.name,
+                                   attn_file_type_name(a.type), ir::name_of(t.storage)));
+}
+
+Array load_array(Context& c, const ir::Tensor& t, const std::string& path) {
+  attn_array a{};
+  if (path.size() > 12 && path.ends_with(".safetensors")) {
+    attn_weights* weights = nullptr;
+    require(c, attn_weights_open(c.context, path.c_str(), &weights));
+    std::unique_ptr<attn_weights, void (*)(attn_weights*)> owner(weights, attn_weights_close);
+    int32_t k = attn_weights_find(weights, t.name.c_str());
+    if (k < 0) throw SystemError(fmt::format("{}: has no tensor `{}`", path, t.name));
+    require(c, attn_weights_load(c.context, weights, k, &a));
+  } else {
+    require(c, attn_npy_load(c.context, path.c_str(), &a));
+  }
+  std::unique_ptr<attn_array, void (*)(attn_array*)> owner(&a, attn_array_free);
+  check_kind(t, a, path);
+  return values_of(c, t.name, a);
+}
+
+std::pair<std::string, std::string> name_and_path(const std::string& option, const std::string& text) {
+  size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    throw UsageError(fmt::format("{} takes NAME=FILE, not `{}`", option, text));
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+const ir::Tensor& find_argument(const Compiled& m, const std::string& name) {
+  std::vector<std::string> names;
+  for (const ir::Tensor& t : m.forward.tensors) {
+    if (t.role != ir::Role::input && t.role != ir::Role::parameter) continue;
+    if (t.name == name) return t;
+    names.push_back(t.name);
+  }
+  std::string near = nearest(name, names);
+  throw UsageError(fmt::format("{} has no input or parameter `{}`{}", m.name, name,
+                               near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+}
+
+void take_inputs(const CommandLine& c, const Compiled& m, Context& context, Arrays& given) {
+  for (const std::string& text : c.inputs) {
+    auto [name, path] = name_and_path("--in", text);
+    const ir::Tensor& t = find_argument(m, name);
+    if (!given.emplace(name, load_array(context, t, path)).second)
+      throw UsageError(fmt::format("--in {} is given twice", name));
+  }
+  if (!c.weights.empty()) {
+    std::string missing;
+    for (const ir::Tensor& t : m.forward.tensors) {
+      if (t.role != ir::Role::parameter || given.count(t.name)) continue;
+      given.emplace(t.name, load_array(context, t, c.weights));
+    }
+  }
+  for (const ir::Tensor& t : m.forward.tensors)
+    if (t.role == ir::Role::input && !given.count(t.name))
+      throw UsageError(fmt::format("{} needs the input `{}`: --in {}=FILE.npy", m.name, t.name, t.name));
+}
+
+void take_cotangents(const CommandLine& c, const Compiled& m, Context& context, Arrays& given) {
+  std::map<std::string, std::string> paths;
+  for (const std::string& text : c.cotangents) {
+    auto [name, path] = name_and_path("--cotangent", text);
+    if (!paths.emplace(name, path).second)
+      throw UsageError(fmt::format("--cotangent {} is given twice", name));
+  }
+  for (const ir::Output& o : m.forward.outputs) {
+    const ir::Tensor& t = m.forward[o.tensor];
+    if (!ir::is_real(ir::arithmetic_type(t.storage))) continue;
+    ir::Tensor cotangent = t;
+    cotangent.name = "d" + o.name;
+    if (auto it = paths.find(o.name); it != paths.end()) {
+      given.emplace(cotangent.name, load_array(context, cotangent, it->second));
+      paths.erase(it);
+    } else if (t.extents.empty()) {
+      given.emplace(cotangent.name, Array{{}, {1}});
+    } else {
+      throw UsageError(fmt::format("the output `{}` needs a cotangent: --cotangent {}=FILE.npy", o.name, o.name));
+    }
+  }
+  if (!paths.empty())
+    throw UsageError(fmt::format("{} has no real output `{}`", m.name, paths.begin()->first));
+}
+
+// The declared type of a result; the evaluator's stay float64.
+ir::Storage storage_of(const Compiled& m, const std::string& name) {
+  for (const ir::Output& o : m.forward.outputs)
+    if (o.name == name) return m.forward[o.tensor].storage;
+  if (auto t = m.forward.find(name.substr(1))) return m.forward[*t].storage;
+  return ir::Storage::f32;
+}
+
+void save(Context& c, const std::string& path, const Array& a, ir::Storage storage) {
+  attn_tensor t{};
+  t.rank = static_cast<int32_t>(a.extents.size());
+  std::copy(a.extents.begin(), a.extents.end(), t.extent);
+  std::vector<float> f32;
+  std::vector<int32_t> i32;
+  std::vector<uint8_t> bytes;
+  switch (storage) {
+    case ir::Storage::boolean:
+      bytes.assign(a.values.begin(), a.values.end());
+      t.type = ATTN_BOOL, t.data = bytes.data();
+      break;
+    case ir::Storage::i32:
+      i32.assign(a.values.begin(), a.values.end());
+      t.type = ATTN_I32, t.data = i32.data();
+      break;
+    case ir::Storage::f64:
+      t.type = ATTN_F64, t.data = const_cast<double*>(a.values.data());
+      break;
+    default:
+      f32.assign(a.values.begin(), a.values.end());
+      t.type = ATTN_F32, t.data = f32.data();
+  }
+  require(c, attn_npy_save(c.context, path.c_str(), &t));
+}
+
+}  // namespace
+
+int run(const CommandLine& c) {
+  Source source;
+  load(source, c.file);
+  std::vector<Compiled> models;
+  if (!source.diagnostics.has_errors()) {
+    Options options{.sizes = size_overrides(c.sizes), .model = c.model};
+    options.all_gradients = c.gradient;
+    options.plan = !c.reference;
+    models = compile(source, options);
+  }
+  if (report(source)) return 1;
+  if (models.size() != 1) {
+    std::string names;
+    for (const Compiled& m : models) names += (names.empty() ? "" : ", ") + m.name;
+    throw UsageError(models.empty() ? fmt::format("{} has no model `{}`", c.file, c.model)
+                                    : fmt::format("{} has the models {}: choose one with --model", c.file, names));
+  }
+  Compiled& m = models[0];
+  Context context;
+  Call call{.given = {}, .gradient = c.gradient, .threads = c.threads};
+  take_inputs(c, m, context, call.given);
+  if (c.gradient) take_cotangents(c, m, context, call.given);
+  Arrays results;
+  std::map<std::string, ir::Storage> storage;
+  for (const ir::Output& o : m.forward.outputs) storage[o.name] = m.forward[o.tensor].storage;
+  const Compiled types = m;
+  try {
+    initialise_missing(m, c.seed, call.given);
+    results = c.reference ? call_reference(m, call)
+                          : call_kernels(source, m, call,
+                                         {.targets = {lower::host_target()}, .cache = c.cache, .progress = c.progress != "off"});
+  } catch (const evaluate::CallError& e) {
+    throw RefusedError(e.what());
+  }
+  std::string folder = c.out.empty() ? "." : c.out;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw SystemError(fmt::format("{}: {}", folder, error.message()));
+  for (const auto& [name, array] : results) {
+    ir::Storage s = storage_of(types, name);
+    if (c.reference && ir::is_real(ir::arithmetic_type(s))) s = ir::Storage::f64;
+    save(context, (fs::path(folder) / (name + ".npy")).string(), array, s);
+  }
+  return 0;
+}
+
+}  // namespace attn::driver

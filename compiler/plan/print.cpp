@@ -1,0 +1,99 @@
+// The printed plan: what a golden file holds, so that a lost fusion shows as a difference.
+#include <fmt/format.h>
+
+#include "compiler/plan/plan.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+std::string poly_text(const Graph& g, const Poly& p) {
+  std::string sum;
+  for (const auto& [monomial, c] : p.terms()) {
+    std::string product;
+    for (auto [size, power] : monomial)
+      for (int k = 0; k < power; ++k) product += (product.empty() ? "" : "*") + g[size].name;
+    Rational positive{c.num < 0 ? -c.num : c.num, c.den};
+    if (product.empty() || positive.num != 1)
+      product = product.empty() ? std::to_string(positive.num)
+                                : fmt::format("{}*{}", positive.num, product);
+    if (positive.den != 1) product += fmt::format("/{}", positive.den);
+    sum += sum.empty() ? (c.num < 0 ? "-" : "") : (c.num < 0 ? " - " : " + ");
+    sum += product;
+  }
+  return sum.empty() ? "0" : sum;
+}
+
+std::string shape_text(const Graph& g, TensorId t) {
+  std::string text = g[t].name;
+  if (g[t].extents.empty()) return text;
+  text += "[";
+  for (size_t k = 0; k < g[t].extents.size(); ++k)
+    text += (k ? ", " : "") + poly_text(g, g[t].extents[k]);
+  return text + "]";
+}
+
+std::string group_text(const Graph& g, const char* label, const std::vector<IndexId>& group) {
+  if (group.empty()) return {};
+  std::string text = fmt::format(" {}", label);
+  for (size_t k = 0; k < group.size(); ++k) text += (k ? "," : " ") + g[group[k]].name;
+  return text;
+}
+
+// Multiplications and additions of a kernel as a formula: points times what one point costs.
+Poly operations(const Graph& g, const Kernel& k) {
+  Poly sum;
+  for (const Definition& d : k.definitions) {
+    Poly count = 1;
+    for (IndexId i : d.free) count = count * g[i].extent;
+    for (IndexId i : d.reduced) count = count * g[i].extent;
+    sum = sum + count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
+  }
+  return sum;
+}
+
+std::string kernel_text(const Graph& g, const Kernel& k) {
+  std::string text = fmt::format("    {:<12}", k.kind->name);
+  for (size_t n = 0; n < k.writes.size(); ++n) text += (n ? ", " : "") + shape_text(g, k.writes[n]);
+  text += " <-";
+  for (TensorId t : k.reads) text += " " + g[t].name;
+  if (k.contraction) {
+    const Contraction& c = *k.contraction;
+    text += "  |" + group_text(g, "batch", c.batch) + group_text(g, "rows", c.rows) +
+            group_text(g, "columns", c.columns);
+    for (const Term& t : c.terms) text += group_text(g, "sum", t.reduced);
+  }
+  if (k.row) text += "  |" + group_text(g, "rows", k.row->rows) + group_text(g, "columns", k.row->columns);
+  if (!k.repairs_if_non_finite.empty()) text += "  | only where data is not finite";
+  Poly work = operations(g, k);
+  return text + fmt::format("  ({} operations)\n", poly_text(g, work));
+}
+
+std::string function_text(const Function& f) {
+  const Graph& g = f.graph;
+  std::string text = "  " + f.name + "\n";
+  for (const DataCheck& c : f.data_checks)
+    text += fmt::format("    check       {} reads {} in 0..{} - 1\n", c.data, c.read, poly_text(g, c.extent));
+  for (const Kernel& k : f.kernels) text += kernel_text(g, k);
+  std::string saved, gone;
+  for (TensorId t : f.saved) saved += " " + shape_text(g, t);
+  if (!saved.empty()) text += "    saved:" + saved + "\n";
+  Poly bytes;
+  for (size_t n = 0; n < f.workspace.size(); ++n) {
+    text += fmt::format("    slot {}:", n);
+    for (TensorId t : f.workspace[n].tensors) text += " " + shape_text(g, t);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_string(const Plan& plan) {
+  std::string text = "plan " + plan.model + "\n" + function_text(plan.forward);
+  if (plan.backward) text += function_text(*plan.backward);
+  return text;
+}
+
+}  // namespace attn::plan
