@@ -1,6 +1,6 @@
 // One thread of the contraction schedule against one thread of OpenBLAS, run by turns in one
 // process, medians. Extents are run-time values, as in a model whose sizes are not fixed.
-//   attn_bench_contraction [v2|v3|v4] [filter]
+//   attn_bench_contraction [v2|v3|v4] [hints] [filter]      hints: the sizes as typical ones
 #include <Halide.h>
 #include <cblas.h>
 
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,9 @@ struct Kernel {
 };
 
 // left[b, m, k] or [b, k, m]; right[b, k, n] or [b, n, k].
-void build(Kernel& kernel, bool left_transposed, bool right_transposed, bool one_batch,
-           Level level) {
+void build(Kernel& kernel, const Case& c, bool hints, Level level) {
+  const bool left_transposed = c.left_transposed, right_transposed = c.right_transposed;
+  const bool one_batch = c.batch == 1;
   auto& left = kernel.left;
   auto& right = kernel.right;
   Expr rows = left.dim(left_transposed ? 0 : 1).extent();
@@ -83,16 +85,21 @@ void build(Kernel& kernel, bool left_transposed, bool right_transposed, bool one
   spec.output = {{OutputDim::Group::kBatch, batch},
                  {OutputDim::Group::kRow, rows},
                  {OutputDim::Group::kColumn, columns}};
+  if (hints) {
+    spec.typical_rows = c.rows;
+    spec.typical_columns = c.columns;
+    spec.typical_reduced = c.reduced;
+  }
   kernel.out = schedule_contraction(spec, target_info(level));
-  double start = now();
+  std::clock_t start = std::clock();
   kernel.out.compile_to_object("/dev/null", {left, right}, "kernel", kernel_target(level));
-  kernel.compile_seconds = now() - start;
+  kernel.compile_seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
   kernel.out.compile_jit(jit_target(level));
 }
 
-void run(const Case& c, Level level) {
+void run(const Case& c, bool hints, Level level) {
   Kernel kernel;
-  build(kernel, c.left_transposed, c.right_transposed, c.batch == 1, level);
+  build(kernel, c, hints, level);
   auto buffer = [&](bool swapped, int outer, int inner) {
     return swapped ? Halide::Buffer<float>(outer, inner, c.batch)
                    : Halide::Buffer<float>(inner, outer, c.batch);
@@ -155,6 +162,7 @@ int main(int argc, char** argv) {
   openblas_set_num_threads(1);
   Level level = host_level();
   const char* filter = "";
+  bool hints = false;
   for (int i = 1; i < argc; ++i) {
     bool is_level = false;
     for (Level l : kLevels) {
@@ -163,12 +171,17 @@ int main(int argc, char** argv) {
         is_level = true;
       }
     }
-    if (!is_level) filter = argv[i];
+    if (is_level) continue;
+    if (std::strcmp(argv[i], "hints") == 0) {
+      hints = true;
+    } else {
+      filter = argv[i];
+    }
   }
   for (const Case& c : kCases) {
     std::string shape = std::string(c.name) + " " + std::to_string(c.batch) + "x" +
                         std::to_string(c.rows) + "x" + std::to_string(c.columns) + "x" +
                         std::to_string(c.reduced);
-    if (shape.find(filter) != std::string::npos) run(c, level);
+    if (shape.find(filter) != std::string::npos) run(c, hints, level);
   }
 }

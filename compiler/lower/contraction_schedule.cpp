@@ -259,26 +259,39 @@ Stage Scheduler::store(const Loops& loops, const Expr& sum) {
 Func Scheduler::pack(const char* name, const Factor& factor, const Expr& extent,
                      const Expr& reduced, int width) {
   Func packed(problem_.name + name);
-  RDom k(0, tiles_.block_reduced, "k");
-  k.where(chunk_ * tiles_.block_reduced + k < reduced);
+  const int length = tiles_.block_reduced;
   Expr outer = in_range(min(likely(panel_ * width + y_), extent - 1), extent);
-  Expr inner = in_range(chunk_ * tiles_.block_reduced + k, reduced);
+  Expr left = clamp(reduced - chunk_ * length, 0, length);  // of the reduction, in this chunk
   packed(y_, k_, panel_, chunk_, batch_) = Halide::undef(problem_.type);
-  packed(y_, k, panel_, chunk_, batch_) =
-      convert(factor.at(in_range(batch_, problem_.batch), outer, inner));
   packed.bound_extent(y_, width);
-  Stage stage = packed.update();
+  auto fill = [&](const Expr& k) {
+    packed(y_, k, panel_, chunk_, batch_) = convert(
+        factor.at(in_range(batch_, problem_.batch), outer, in_range(chunk_ * length + k, reduced)));
+    return packed.update(packed.num_update_definitions() - 1);
+  };
+  int lanes = problem_.lanes;
   if (factor.contiguous == Factor::Along::kOuter) {
-    int lanes = problem_.lanes;
     while (width % lanes != 0) lanes /= 2;
-    stage.reorder(y_, k, panel_, chunk_, batch_).vectorize(y_, lanes).unroll(y_);
-  } else {
-    // Dense loads along k, scattered stores into the panel.
-    RVar outside("k_outer"), inside("k_inner");
-    stage.split(k, outside, inside, problem_.lanes, TailStrategy::GuardWithIf)
-        .reorder(inside, y_, outside, panel_, chunk_, batch_)
-        .vectorize(inside);
+    RDom k(0, length, "k");
+    k.where(k < left);
+    fill(k).reorder(y_, k, panel_, chunk_, batch_).vectorize(y_, lanes).unroll(y_);
+    return packed;
   }
+  // Squares are transposed in registers: eight values of k are loaded from each of the rows.
+  constexpr int kSquare = 8;
+  lanes = std::min(lanes, kSquare);
+  while (width % lanes != 0) lanes /= 2;
+  RDom k({{0, kSquare}, {0, length / kSquare}}, "k");
+  k.where(k[1] < left / kSquare);
+  RDom rest(0, kSquare, "rest");
+  rest.where(rest < left % kSquare);
+  Var outside("y_outer"), inside("y_inner");
+  fill(k[1] * kSquare + k[0])
+      .split(y_, outside, inside, lanes, TailStrategy::RoundUp)
+      .reorder(inside, k[0], k[1], outside, panel_, chunk_, batch_)
+      .vectorize(inside)
+      .unroll(k[0]);
+  fill(left / kSquare * kSquare + rest).reorder(rest, y_, panel_, chunk_, batch_);
   return packed;
 }
 
@@ -510,11 +523,18 @@ Func schedule_contraction(const ContractionSpec& given, const TargetInfo& target
     problem.runs = Halide::Internal::simplify(problem.runs * problem.run);
     problem.run = dim.extent;
   }
-  // A hint far from a strategy's case leaves it out.
+  // A strategy costs a third of a second to compile and 10 KB: a hint far from its case leaves it
+  // out, and splitting is only for results that are known to be small.
+  auto known = [](const Expr& extent, int typical) {
+    const int64_t value = constant(extent);
+    return value >= 0 ? value : static_cast<int64_t>(typical);
+  };
+  const int64_t rows = known(problem.rows, spec.typical_rows);
+  const int64_t columns = known(problem.columns, spec.typical_columns);
   const bool long_sums = spec.typical_reduced == 0 || spec.typical_reduced >= kMinSplitLength;
-  const bool small = static_cast<int64_t>(spec.typical_rows) * spec.typical_columns <= kSplitArea;
-  const bool few_rows = spec.typical_rows <= 8 * kDirectRows;
-  return Scheduler(std::move(problem)).schedule(long_sums && small, few_rows);
+  const bool split = long_sums && rows > 0 && columns > 0 && rows <= kSplitArea &&
+                     columns <= kSplitArea && rows * columns <= kSplitArea;
+  return Scheduler(std::move(problem)).schedule(split, rows <= 8 * kDirectRows);
 }
 
 Expr in_range(Expr index, Expr extent) {

@@ -52,8 +52,10 @@ struct ContractionSpec {
   // returned type is the output's type. Empty: the sum itself.
   std::function<Halide::Expr(const std::vector<Halide::Expr>& place, Halide::Expr sum)> epilogue;
 
-  // Typical sizes where an extent is not constant, 0 for unknown. They choose tiles and drop
-  // strategies whose case cannot come up; the result is right for all sizes.
+  // Typical sizes where an extent is not constant, 0 for unknown. They drop strategies whose case
+  // does not come up (with nothing known two are compiled, and the kernel chooses at run time; a
+  // long reduction is split only where rows and columns are known or typical to be few). The result
+  // is right for all sizes.
   int typical_batch = 0, typical_rows = 0, typical_columns = 0, typical_reduced = 0;
 };
 
