@@ -461,7 +461,7 @@ std::optional<Expr> Brackets::weights_sum(const Task& t, const Split& s) const {
   const Expr& difference = weight.args()[0];
   for (const Expr& term : difference.args()) {
     Expr y = negate(term);
-    if (!y.is(Kind::read) || tentative(y->tensor)) continue;
+    if (!y.is(Kind::read) || tentative(y->tensor) || meets(indices(y), t.reduced)) continue;
     const Definition* z = static_cast<size_t>(y->tensor.value) < by_target_.size()
                               ? by_target_[y->tensor.value]
                               : nullptr;

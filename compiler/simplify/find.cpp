@@ -72,7 +72,8 @@ class Finder {
     if (indices(d.body).size() != d.free.size()) return;
     Product p = as_product(d.body);
     Known k{&d, 1, d.body};
-    if (d.body.is(Kind::multiply) && !p.coefficient.is_zero() && ratio(1, p.coefficient)) {
+    if (d.body.is(Kind::multiply)) {
+      if (!ratio(1, p.coefficient)) return;
       k.coefficient = p.coefficient;
       k.pattern = times(1, p.factors);
     }

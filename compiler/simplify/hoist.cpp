@@ -103,7 +103,7 @@ class Hoister {
     for (IndexId i : map.free) t.extents.push_back(result_[i].extent);
     map.target = result_.new_tensor(std::move(t));
     Expr read = result_.read(map.target, std::move(subscripts));
-    result_.definitions.push_back(with_fresh_indices(result_, map).definition);
+    result_.definitions.push_back(normal_form(with_fresh_indices(result_, map).definition));
     return read;
   }
 

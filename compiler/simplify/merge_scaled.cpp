@@ -92,7 +92,7 @@ Graph merge_scaled(const Graph& g) {
       t.storage = g[d.target].storage;
       for (IndexId i : core.free) t.extents.push_back(result[i].extent);
       of_group = core.target = result.new_tensor(std::move(t));
-      result.definitions.push_back(std::move(core));
+      result.definitions.push_back(normal_form(std::move(core)));
     }
     std::vector<Expr> factors = s.outer;
     std::vector<Expr> subscripts;

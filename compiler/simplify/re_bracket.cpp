@@ -152,7 +152,7 @@ class ReBracketing {
     sum.where = d.where;
     wide_.set(sum.target, wide);
     Expr read = result_.read(sum.target, std::move(subscripts));
-    result_.definitions.push_back(with_fresh_indices(result_, sum).definition);
+    result_.definitions.push_back(normal_form(with_fresh_indices(result_, sum).definition));
     return read;
   }
 
