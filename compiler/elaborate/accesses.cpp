@@ -48,7 +48,6 @@ MaybeValue Statement::access(const dsl::Access& a, Span where) {
     return std::nullopt;
   }
   const ir::TensorId tensor = b->tensor;
-  const size_t rank = m_.graph[tensor].extents.size();
   std::vector<ir::Expr> subscripts;
   std::vector<Span> places;
   if (a.leading) {
@@ -58,17 +57,7 @@ MaybeValue Statement::access(const dsl::Access& a, Span where) {
       places.push_back(where);
     }
   }
-  if (subscripts.size() + a.subscripts.size() != rank) {
-    const ir::Tensor& t = m_.graph[tensor];
-    const size_t count = subscripts.size() + a.subscripts.size();
-    Diagnostic& d = m_.error(
-        where, rank == 0 ? fmt::format("`{}` is a scalar, and takes no subscripts", name)
-                         : fmt::format("`{}` needs {} subscript{}, and here {} {}", name, rank,
-                                       rank == 1 ? "" : "s", count == 1 ? "is" : "are", count));
-    if (rank > 0) d.primary.text = fmt::format("`{}` is {}", name, m_.shape(t));
-    d.others.push_back({t.where, "declared here"});
-    return std::nullopt;
-  }
+  if (!check_rank(a, where, tensor, subscripts.size())) return std::nullopt;
   bool good = true;
   for (const dsl::ExprPtr& s : a.subscripts) {
     const MaybeValue v = expression(s);
@@ -91,6 +80,20 @@ MaybeValue Statement::access(const dsl::Access& a, Span where) {
   }
   if (!good) return std::nullopt;
   return read(tensor, std::move(subscripts), places);
+}
+
+bool Statement::check_rank(const dsl::Access& a, Span where, ir::TensorId tensor, size_t leading) {
+  const ir::Tensor& t = m_.graph[tensor];
+  const size_t rank = t.extents.size(), count = leading + a.subscripts.size();
+  if (count == rank) return true;
+  const std::string& name = a.tensor.text;
+  Diagnostic& d = m_.error(
+      where, rank == 0 ? fmt::format("`{}` is a scalar, and takes no subscripts", name)
+                       : fmt::format("`{}` needs {} subscript{}, and here {} {}", name, rank,
+                                     rank == 1 ? "" : "s", count == 1 ? "is" : "are", count));
+  if (rank > 0) d.primary.text = fmt::format("`{}` is {}", name, m_.shape(t));
+  d.others.push_back({t.where, "declared here"});
+  return false;
 }
 
 MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
@@ -157,8 +160,8 @@ void Statement::report_unproved(const Pending& p) {
   if (p.subscript.is(ir::Kind::literal) && known_extent)
     message = fmt::format("`{}` is read out of range", t.name);
   Diagnostic& d = m_.error(p.where, message);
-  const std::string limits =
-      fmt::format("{} of `{}` has extent {}", ordinal_dimension(p.dimension), t.name, extent);
+  const std::string limits = fmt::format("{} of `{}` has extent {}", ordinal_dimension(p.dimension),
+                                         t.name, m_.with_value(p.extent));
   const solve::Range range = data ? solve::Range{} : solve::range_of(m_.graph, p.subscript);
   if (p.subscript.is(ir::Kind::literal) || p.subscript.is(ir::Kind::size)) {
     d.primary.text = limits;
@@ -191,8 +194,8 @@ void Statement::report_unproved(const Pending& p) {
   const std::string condition = low    ? fmt::format("{} < {}", subscript, extent)
                                 : high ? fmt::format("0 <= {}", subscript)
                                        : fmt::format("0 <= {} < {}", subscript, extent);
-  d.help =
-      fmt::format("say where it holds: `where {}`, or `if {} then … else 0`", condition, condition);
+  d.help = fmt::format("say where it is in range: `where {}`, `where inside`, or `if {} then …`",
+                       condition, condition);
 }
 
 ir::Conditions Statement::take_inside(const std::vector<ir::IndexId>& hidden) {

@@ -144,13 +144,15 @@ void Expander::parameters(const dsl::ParamStatement& statement, const dsl::State
     }
     if (good) good = check_size_limits(tensor, p.name.where);
     if (good) {
-      auto [it, is_new] = m_.parameters.emplace(full, p.name.where);
-      if (!is_new && m_.name_taken(full)) {
-        Span here = p.name.where, first = it->second;
-        if (!m_.calls.empty()) here = m_.calls.back().where;
-        Diagnostic& d = m_.error(here, fmt::format("there are two parameters `{}`", full));
-        d.others.push_back({first, "declared here each time"});
-        d.help = "name each call: `… as NAME`";
+      const Span here = m_.calls.empty() ? p.name.where : m_.calls.back().where;
+      auto [it, is_new] = m_.parameters.emplace(full, here);
+      if (!is_new) {
+        std::string path = scope.path;
+        if (!path.empty()) path.pop_back();
+        Diagnostic& d = m_.error(here, fmt::format("two calls name their parameters `{}.…`", path));
+        d.primary.text = fmt::format("`{}` again", full);
+        d.others.push_back({it->second, "first here"});
+        d.help = "give each call a name: `… as NAME`";
         good = false;
       }
     }

@@ -243,6 +243,11 @@ bool Expander::bind_input(const CallSite& site, const dsl::Input& input,
       d.others.push_back({t.where, fmt::format("`{}` is declared here", name->text)});
     if (has == ir::Type::integer && ir::is_real(wants))
       d.help = fmt::format("convert it first: `t[…] = float({}[…])`", name->text);
+    else if (ir::is_real(has) && wants == ir::Type::integer)
+      d.help = fmt::format("declare `{}` as int", name->text);
+    else if (ir::is_real(has) && ir::is_real(wants))
+      d.help =
+          fmt::format("a wider input takes it: `{}: {}`", input.name.text, ir::name_of(t.storage));
     return false;
   }
   const size_t named = input.type.extents.size(), rank = t.extents.size();
@@ -252,8 +257,9 @@ bool Expander::bind_input(const CallSite& site, const dsl::Input& input,
                                               input.name.text, block.name.text));
     d.primary.text = fmt::format("`{}` is {}, with {} dimension{}", name->text, m_.shape(t), rank,
                                  rank == 1 ? "" : "s");
-    d.others.push_back({input.type.where,
-                        fmt::format("{}{} wanted", input.type.leading ? "at least " : "", named)});
+    d.others.push_back({input.type.where, fmt::format("{}{} dimension{} wanted",
+                                                      input.type.leading ? "at least " : "", named,
+                                                      named == 1 ? "" : "s")});
     return false;
   }
   if (input.type.leading) {
@@ -324,6 +330,7 @@ bool Expander::bind_sizes(const CallSite& site, Scope& inner) {
           site.where, fmt::format("`{}` needs the size `{}`", block.name.text, s.name.text));
       d.others.push_back({s.name.where, "this size argument"});
       d.help = fmt::format("add `{} = …` to the call", s.name.text);
+      inner.broken_sizes.insert(s.name.text);
       good = false;
       continue;
     }
@@ -354,11 +361,12 @@ bool Expander::check_extents(const CallSite& site, const dsl::Input& input,
     Diagnostic& d = m_.error(
         argument->where, fmt::format("`{}` does not fit input `{}` of `{}`",
                                      m_.source(argument->where), input.name.text, block.name.text));
-    d.primary.text = fmt::format("`{}` is {}: {} is {}", m_.source(argument->where), m_.shape(t),
-                                 ordinal_dimension(static_cast<int>(first + k)), m_.text(has));
+    d.primary.text =
+        fmt::format("`{}` is {}: {} is {}", m_.source(argument->where), m_.shape(t),
+                    ordinal_dimension(static_cast<int>(first + k)), m_.with_value(has));
     const std::string written(m_.source(e->where));
-    const std::string means = m_.text(*wanted);
-    d.others.push_back({e->where, written == means
+    const std::string means = m_.with_value(*wanted);
+    d.others.push_back({e->where, means.starts_with(written)
                                       ? fmt::format("{} wanted", means)
                                       : fmt::format("{} wanted, which is {}", written, means)});
     return false;

@@ -125,7 +125,7 @@ bool Statement::require_number(const Value& v, Span where) {
 bool Statement::require_real(const Value& v, Span where, std::string_view of) {
   if (!require_number(v, where)) return false;
   if (v.sort != Sort::integer) return true;
-  m_.error(where, fmt::format("{} is of real numbers, and this is int", of)).help =
+  m_.error(where, fmt::format("{} takes real numbers, and this is int", of)).help =
       fmt::format("convert it: `float({})`", m_.source(where));
   return false;
 }
@@ -330,40 +330,47 @@ MaybeValue Statement::conditional(const dsl::Conditional& c) {
   return Value{ir::select(*condition, yes->expr, no->expr), *sort};
 }
 
-MaybeValue Statement::call(const dsl::Call& c, Span where) {
+bool Statement::check_callee(const dsl::Call& c, Span where, const Callable*& callable,
+                             const ir::Operation*& op) {
   const std::string& name = c.callee.text;
-  const Callable* callable = lexical().unit->find(name);
+  callable = lexical().unit->find(name);
   if (callable && callable->block) {
     Diagnostic& d = m_.error(where, fmt::format("block `{}` is called inside an expression", name));
     d.others.push_back({callable->where, "declared here"});
     d.help = fmt::format("give it a statement of its own, `r = {}(…)`, and read `r[…]` here", name);
-    return std::nullopt;
+    return false;
   }
-  const ir::Operation* op = callable ? nullptr : ops::find(name);
+  op = callable ? nullptr : ops::find(name);
   if (op && op->infix) op = nullptr;
   if (!callable && !op) {
     Diagnostic& d = m_.error(c.callee.where, fmt::format("there is no function `{}`", name));
     d.help = suggestion(name, lexical().unit->callable_names());
     if (scope_.find(name) && functions_.empty())
-      d.help = fmt::format("`{}` is a tensor: subscripts stand in `[ ]`", name);
-    return std::nullopt;
+      d.help = fmt::format("`{}` is a tensor: its subscripts stand in `[ ]`", name);
+    return false;
   }
-  const size_t wanted = callable ? callable->function->parameters.size()
-                                 : static_cast<size_t>(std::max(op->arity, 0));
-  const bool fits = op && op->arity < 0 ? !c.arguments.empty() : c.arguments.size() == wanted;
-  if (!fits) {
-    Diagnostic& d =
-        m_.error(where, fmt::format("`{}` takes {} argument{}, and here {} {}", name,
-                                    op && op->arity < 0 ? "at least 1" : std::to_string(wanted),
-                                    wanted == 1 || (op && op->arity < 0) ? "" : "s",
-                                    c.arguments.size() == 1 ? "is" : "are", c.arguments.size()));
-    if (callable) d.others.push_back({callable->where, "declared here"});
-    return std::nullopt;
-  }
+  const bool any_number = op && op->arity < 0;
+  const size_t wanted = callable     ? callable->function->parameters.size()
+                        : any_number ? 1
+                                     : static_cast<size_t>(op->arity);
+  const size_t count = c.arguments.size();
+  if (any_number ? count >= 1 : count == wanted) return true;
+  Diagnostic& d =
+      m_.error(where, fmt::format("`{}` takes {}{} argument{}, and here {} {}", name,
+                                  any_number ? "at least " : "", wanted, wanted == 1 ? "" : "s",
+                                  count == 1 ? "is" : "are", count));
+  if (callable) d.others.push_back({callable->where, "declared here"});
+  return false;
+}
+
+MaybeValue Statement::call(const dsl::Call& c, Span where) {
+  const Callable* callable = nullptr;
+  const ir::Operation* op = nullptr;
+  if (!check_callee(c, where, callable, op)) return std::nullopt;
   std::vector<Value> arguments;
   for (const dsl::Argument& a : c.arguments) {
     if (!a.name.text.empty()) {
-      m_.error(a.name.where, fmt::format("the arguments of `{}` have no names", name));
+      m_.error(a.name.where, fmt::format("the arguments of `{}` have no names", c.callee.text));
       return std::nullopt;
     }
     if (MaybeValue v = expression(a.value)) arguments.push_back(std::move(*v));

@@ -142,6 +142,11 @@ std::string ModelState::text(const ir::Poly& p) const {
   return out;
 }
 
+std::string ModelState::with_value(const ir::Poly& p) const {
+  const auto n = graph.known(p);
+  return n && !p.constant() ? fmt::format("{} = {}", text(p), *n) : text(p);
+}
+
 std::string ModelState::shape(const ir::Tensor& t) const {
   std::string out = "[";
   for (size_t k = 0; k < t.extents.size(); ++k) out += (k ? ", " : "") + text(t.extents[k]);

@@ -103,7 +103,8 @@ class ModelState {
 
   // ---- texts for messages
   std::string text(const ir::Poly& p) const;
-  std::string shape(const ir::Tensor& t) const;  // "[B, T, D]"
+  std::string with_value(const ir::Poly& p) const;  // "D = 8" where the value is known
+  std::string shape(const ir::Tensor& t) const;     // "[B, T, D]"
   std::string_view source(Span where) const { return sources.text(where); }
 
   // Counts work, so that a small program cannot ask for an endless expansion.

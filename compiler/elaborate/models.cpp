@@ -200,7 +200,7 @@ void Expander::check_sizes_are_read(const dsl::Block& block) {
     Diagnostic& d = m_.error(
         g[id].where, fmt::format("size `{}` of model `{}` cannot be read from its arguments",
                                  g[id].name, block.name.text));
-    d.others.push_back({block.name.where, "no input or parameter has it as an extent"});
+    d.others.push_back({block.name.where, "no extent of an input or a parameter tells it"});
     d.help = fmt::format("give it a value, `size {} = …`, or an input that has it", g[id].name);
   }
 }

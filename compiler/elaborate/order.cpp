@@ -85,7 +85,7 @@ std::vector<std::string> path(const std::map<std::string, Defined>& all, const s
 
 }  // namespace
 
-bool report_order(ModelState& model, const Scope& scope, const dsl::Definition& reader,
+bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader,
                   const std::string& name, Span where) {
   const std::string& target = reader.target.text;
   if (name == target) {
@@ -110,8 +110,12 @@ bool report_order(ModelState& model, const Scope& scope, const dsl::Definition& 
       chain += fmt::format(", `{}` reads `{}`", way[k], way[k + 1]);
     Diagnostic& d = model.error(where, "definitions need each other in a cycle");
     d.primary.text = chain;
-    for (const std::string& step : way)
-      if (step != target) d.others.push_back({all.at(step).where, fmt::format("`{}`", step)});
+    for (const std::string& step : way) {
+      if (step == target) continue;
+      d.others.push_back({all.at(step).where, fmt::format("`{}`", step)});
+      // The cycle is reported once, not at each of its definitions.
+      scope.names[step] = {.kind = Binding::Kind::poisoned, .where = where};
+    }
     d.help = "a definition reads only what stands above it";
     return true;
   }

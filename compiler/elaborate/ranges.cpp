@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "compiler/elaborate/statement.h"
+#include "compiler/ops/table.h"
 #include "dsl/print.h"
 
 namespace attn::elaborate {
@@ -113,10 +114,7 @@ bool RangeFinder::check_name(const dsl::Identifier& name, const std::vector<dsl:
       if (other.name != text) continue;
       Diagnostic& d = m_.error(name.where, fmt::format("index `{}` is bound already", text));
       d.others.push_back({other.where, "here"});
-      d.help = fmt::format(
-          "give the inner index another name; `{}` keeps its value inside a "
-          "softmax, but a reduction binds anew",
-          text);
+      d.help = "give the inner index another name";
       return false;
     }
   }
@@ -191,16 +189,16 @@ void RangeFinder::place_output() {
     extents.push_back(*p);
   }
   if (extents.size() != left.size()) {
-    Diagnostic& d =
-        m_.error(definition_.target.where,
-                 fmt::format("`{}` has {} dimensions here", definition_.target.text, left.size()));
+    Diagnostic& d = m_.error(definition_.target.where,
+                             fmt::format("`{}` has {} dimension{} here", definition_.target.text,
+                                         left.size(), left.size() == 1 ? "" : "s"));
     d.others.push_back({type->where, fmt::format("and {} here", extents.size())});
     failed_ = true;
     return;
   }
   for (size_t k = 0; k < left.size(); ++k) {
     const std::string says = fmt::format("{} of `{}`: {}", ordinal_dimension(static_cast<int>(k)),
-                                         definition_.target.text, m_.text(extents[k]));
+                                         definition_.target.text, m_.with_value(extents[k]));
     const Span where = left[k]->where.valid() ? left[k]->where : definition_.target.where;
     left[k]->places.push_back({where, extents[k], says, type->where, "declared here"});
   }
@@ -219,6 +217,11 @@ void RangeFinder::scan(const dsl::ExprPtr& e) {
   if (const auto* name = std::get_if<dsl::Name>(&e->node)) {
     const Binding* b = scope_.find(name->text);
     if (b && b->kind == Binding::Kind::poisoned) incomplete_ = true;
+  }
+  // `x(b, d)` for `x[b, d]` is the mistake, not the ranges that are missing then.
+  if (const auto* call = std::get_if<dsl::Call>(&e->node)) {
+    const Callable* callable = scope_.unit->find(call->callee.text);
+    if (callable ? !callable->function : !ops::find(call->callee.text)) incomplete_ = true;
   }
   for (const dsl::ExprPtr& p : parts(*e)) scan(p);
 }
@@ -239,7 +242,7 @@ void RangeFinder::scan_access(const dsl::Access& access, Span where) {
   auto place = [&](Binder& binder, Span at, size_t dimension) {
     const std::string says =
         fmt::format("{} of `{}`: {}", ordinal_dimension(static_cast<int>(dimension)),
-                    access.tensor.text, m_.text(t.extents[dimension]));
+                    access.tensor.text, m_.with_value(t.extents[dimension]));
     binder.places.push_back({at, t.extents[dimension], says, t.where,
                              fmt::format("`{}` is {}", access.tensor.text, m_.shape(t))});
   };
@@ -249,8 +252,8 @@ void RangeFinder::scan_access(const dsl::Access& access, Span where) {
       if (o->has_leading) binder = o;
     if (!binder) {
       m_.error(where, "`...` is bound neither on the left side nor by a reduction").help =
-          fmt::format("write `{}[..., …] = …`, or reduce over it: `mean[...]`",
-                      definition_.target.text);
+          fmt::format("write `{}[...{}] = …`, or reduce over it: `mean[...]`",
+                      definition_.target.text, definition_.indices.empty() ? "" : ", …");
       failed_ = true;
       return;
     }
@@ -326,10 +329,8 @@ bool RangeFinder::resolve(Binder& binder, const std::string& word) {
     if (p.declared.valid() && !(p.declared == first.declared))
       d.others.push_back({p.declared, p.declares});
     if (!binder.name.empty())
-      d.help = fmt::format(
-          "make the two sizes one, or give the range: `{}`",
-          binder.on_left ? fmt::format("{}[{}: {}]", word, binder.name, m_.text(first.extent))
-                         : fmt::format("{}[{}: {}]", word, binder.name, m_.text(first.extent)));
+      d.help = fmt::format("make the two sizes one, or give the range: `{}[{}: {}]`", word,
+                           binder.name, m_.text(first.extent));
     return false;
   }
   binder.given = first.extent;
@@ -341,7 +342,7 @@ void RangeFinder::report_rangeless(const Binder& binder, const std::string& word
       binder.where.valid() ? binder.where : definition_.target.where,
       fmt::format("nothing says what `{}` runs over", binder.name.empty() ? "..." : binder.name));
   d.primary.text = "stands alone in no subscript";
-  const std::string range = binder.near.empty() ? "N" : binder.near;
+  const std::string range = binder.near.empty() ? "…" : binder.near;
   if (!binder.on_left) {
     d.help = fmt::format("give its range: `{}[{}: {}]`", word, binder.name, range);
     return;

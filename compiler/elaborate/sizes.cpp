@@ -182,10 +182,9 @@ std::optional<Poly> ModelState::divide(const dsl::Expr& at, const Poly& a, const
   }
   if (x && y) {
     if (*x % *y == 0) return Poly(*x / *y);
-    Diagnostic& d = error(at.where, fmt::format("{} is not a multiple of {}", *x, *y));
-    d.primary.text = fmt::format("{} = {}, {} = {}", text(a), *x, text(b), *y);
+    Diagnostic& d = error(at.where, fmt::format("`{}` is not whole", source(at.where)));
+    d.primary.text = fmt::format("{} / {}", *x, *y);
     d.help = "choose sizes that divide, or write `//` for the floor";
-    if (a.constant()) d.primary.text.clear();
     for (const Poly* p : {&a, &b})
       if (const auto id = p->single(); id && graph[*id].where.valid())
         d.others.push_back(

@@ -161,7 +161,7 @@ bool Statement::is_constant(const dsl::ExprPtr& e) const {
   return false;
 }
 
-// Reports the names of an expression that stand for nothing.
+// Reports the names of an expression that stand for nothing, and reads of the wrong rank.
 void Statement::check_names(const dsl::ExprPtr& e) {
   if (const auto* x = std::get_if<dsl::Name>(&e->node)) {
     const bool index = std::any_of(visible_.begin(), visible_.end(),
@@ -169,12 +169,18 @@ void Statement::check_names(const dsl::ExprPtr& e) {
     if (!index && !scope_.find(x->text) && !m_.is_size_name(x->text, scope_))
       unknown_name(x->text, e->where, false);
   } else if (const auto* a = std::get_if<dsl::Access>(&e->node)) {
-    if (Binding* b = scope_.find(a->tensor.text))
+    Binding* b = scope_.find(a->tensor.text);
+    if (b)
       b->used = true;
     else
       unknown_name(a->tensor.text, a->tensor.where, true);
+    if (b && b->kind == Binding::Kind::tensor && !a->leading)
+      (void)check_rank(*a, e->where, b->tensor, 0);
     for (const dsl::ExprPtr& s : a->subscripts) check_names(s);
   } else if (const auto* c = std::get_if<dsl::Call>(&e->node)) {
+    const Callable* callable = nullptr;
+    const ir::Operation* op = nullptr;
+    (void)check_callee(*c, e->where, callable, op);
     for (const dsl::Argument& argument : c->arguments) check_names(argument.value);
   } else if (const auto* u = std::get_if<dsl::Unary>(&e->node)) {
     check_names(u->operand);

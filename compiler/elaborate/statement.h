@@ -86,7 +86,7 @@ std::optional<ir::Storage> storage_of(ModelState& model, const dsl::Type& type);
 
 // Explains a name that is read above its definition, or in a cycle of definitions; false where the
 // name is defined nowhere in the body.
-bool report_order(ModelState& model, const Scope& scope, const dsl::Definition& reader,
+bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader,
                   const std::string& name, Span where);
 
 class Statement {
@@ -147,6 +147,9 @@ class Statement {
                      const dsl::ExprPtr& at_b);
   MaybeValue conditional(const dsl::Conditional& c);
   MaybeValue call(const dsl::Call& c, Span where);
+  // The function that a call means; reports where there is none.
+  bool check_callee(const dsl::Call& c, Span where, const Callable*& callable,
+                    const ir::Operation*& op);
   MaybeValue expand(const dsl::Call& c, const Callable& callable, std::vector<Value> arguments);
   MaybeValue apply(const dsl::Call& c, const ir::Operation& op, std::vector<Value> arguments,
                    Span where);
@@ -161,6 +164,7 @@ class Statement {
 
   // ---- accesses.cpp
   MaybeValue access(const dsl::Access& a, Span where);
+  bool check_rank(const dsl::Access& a, Span where, ir::TensorId tensor, size_t leading);
   MaybeValue read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
                   const std::vector<Span>& places);
   bool is_proved(const Pending& p, const ir::Conditions& known) const;
