@@ -105,7 +105,8 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
   } else if (found.kind == TokenKind::assign &&
              (wants("the end of the statement") || wants("`then`") || wants("`]`"))) {
     diagnostic.help = "equality is written `==`";
-  } else if (wants("`=`") && furthest_[1].kind == TokenKind::assign) {
+  } else if (wants("`=`") && found.kind != TokenKind::end &&
+             furthest_[1].kind == TokenKind::assign) {
     diagnostic.help = "a name is defined once, by one expression: `name[i] = ...`";
   } else if (found.goes_on || (before != nullptr && before->goes_on)) {
     // The statement went on over a newline, because of what stands on one of its sides.
