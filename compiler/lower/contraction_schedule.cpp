@@ -53,6 +53,7 @@ struct Problem {
   Expr run = 1;   // the last dimension of the column group
   Expr runs = 1;  // columns / run
   int lanes = 1;
+  bool one_block = false;  // a matrix of the batch is typically one block: no use in threads for it
   TargetInfo target;
 };
 
@@ -247,10 +248,9 @@ Stage Scheduler::store(const Loops& loops, const Expr& sum) {
   stage.allow_race_conditions()
       .split(loops.domain[0], outer, inner, problem_.lanes, TailStrategy::GuardWithIf)
       .vectorize(inner)
-      .parallel(loops.column_loop())
-      .parallel(loops.row_loop())
       .parallel(loops.batch_loop())
       .never_partition({loops.column_loop(), loops.row_loop(), loops.batch_loop()});
+  if (!problem_.one_block) stage.parallel(loops.column_loop()).parallel(loops.row_loop());
   return stage;
 }
 
@@ -384,7 +384,10 @@ void Scheduler::blocked(const Expr& condition) {
   for (Panels& term : panels) {
     term.left.compute_at(out_, loops.row_loop());
     term.right.compute_at(out_, loops.batch_loop());
-    term.right.update().parallel(panel_);
+    if (problem_.one_block) continue;
+    for (int i = 0; i < term.right.num_update_definitions(); ++i) {
+      term.right.update(i).parallel(panel_);
+    }
   }
 }
 
@@ -531,6 +534,9 @@ Func schedule_contraction(const ContractionSpec& given, const TargetInfo& target
   };
   const int64_t rows = known(problem.rows, spec.typical_rows);
   const int64_t columns = known(problem.columns, spec.typical_columns);
+  const Tiles tiles = tiles_for(target, spec.accumulate.bytes());
+  problem.one_block =
+      rows > 0 && columns > 0 && rows <= tiles.block_rows && columns <= tiles.block_columns;
   const bool long_sums = spec.typical_reduced == 0 || spec.typical_reduced >= kMinSplitLength;
   const bool split = long_sums && rows > 0 && columns > 0 && rows <= kSplitArea &&
                      columns <= kSplitArea && rows * columns <= kSplitArea;
