@@ -318,6 +318,7 @@ std::optional<Brackets::Found> Brackets::accept(const KnownSum& sum, const Bindi
   std::vector<Expr> subscripts;
   for (IndexId u : z.free) {
     if (meets(indices(*b.find(u)), found.gone)) return std::nullopt;
+    if (!in_range(g_, t.conditions, *b.find(u), g_[u].extent)) return std::nullopt;
     subscripts.push_back(*b.find(u));
   }
   // On the indices that go, both have the same conditions; what else the sum asks, I have.

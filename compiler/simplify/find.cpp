@@ -120,7 +120,10 @@ class Finder {
       if (b.size() != d.free.size()) return std::nullopt;
       if (!d.guard.empty() && !holds(g_, known, substitute(d.guard, b.map()))) return std::nullopt;
       std::vector<Expr> subscripts;
-      for (IndexId i : d.free) subscripts.push_back(*b.find(i));
+      for (IndexId i : d.free) {
+        if (!in_range(g_, known, *b.find(i), g_[i].extent)) return std::nullopt;
+        subscripts.push_back(*b.find(i));
+      }
       return result_.read(d.target, std::move(subscripts)) * power(k.coefficient, -1);
     };
     if (k.pattern.is(Kind::multiply)) {

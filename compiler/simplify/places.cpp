@@ -172,6 +172,12 @@ bool holds(const Graph& g, const Conditions& known, const Conditions& a) {
   return true;
 }
 
+bool in_range(const Graph& g, const Conditions& known, const Expr& value, const Poly& extent) {
+  if (value.is(Kind::index) && g.same(g[value->index].extent, extent)) return true;
+  return holds(g, known, conjuncts(at_least_zero(value))) &&
+         holds(g, known, conjuncts(less(value, size_value(extent))));
+}
+
 bool same_definition(const Definition& a, const Definition& b) {
   return a.target == b.target && a.combine == b.combine && a.free == b.free &&
          a.reduced == b.reduced && a.body == b.body && a.guard == b.guard;

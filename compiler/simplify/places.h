@@ -63,6 +63,10 @@ bool stores_exactly(const ir::Graph& g, ir::TensorId t);
 // Whether `a` holds under what is known, by membership or by proof.
 bool holds(const ir::Graph& g, const ir::Conditions& known, const ir::Conditions& a);
 
+// Whether 0 <= value < extent under what is known.
+bool in_range(const ir::Graph& g, const ir::Conditions& known, const ir::Expr& value,
+              const ir::Poly& extent);
+
 bool same_definition(const ir::Definition& a, const ir::Definition& b);
 bool same_definitions(const ir::Graph& a, const ir::Graph& b);
 

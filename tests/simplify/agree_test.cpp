@@ -14,6 +14,7 @@ TEST(Agreement, HoldsOnRandomGraphs) {
   for (uint64_t seed = 0; seed < 250; ++seed) {
     RandomOptions options;
     options.definitions = 4 + static_cast<int>(seed % 7);
+    SCOPED_TRACE(seed);
     RandomGraph r = random_graph(seed, options);
     EXPECT_EQ(disagreement(r.graph, r.sizes, r.inputs, seed), "") << "seed " << seed;
   }
