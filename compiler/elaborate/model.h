@@ -112,6 +112,7 @@ class ModelState {
 
  private:
   std::optional<ir::Poly> file_size(const Unit& unit, const std::string& name);
+  void name_quotients();
   std::optional<ir::Poly> divide(const dsl::Expr& at, const ir::Poly& a, const ir::Poly& b);
   void give_value(ir::Size& size, const dsl::Size& declared, const Unit& unit);
   std::optional<ir::SizeId> make_size(const Unit& unit, const std::string& name);

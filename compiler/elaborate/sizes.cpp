@@ -160,6 +160,11 @@ std::optional<Poly> ModelState::quotient(const Poly& a, const Poly& b) {
   }
   auto it = quotients_.find({a, b});
   if (it == quotients_.end()) {
+    // One that the file gives a name carries that name, wherever it is declared.
+    name_quotients();
+    it = quotients_.find({a, b});
+  }
+  if (it == quotients_.end()) {
     std::string base = "quotient";
     if (!a.terms().empty() && !a.terms().back().first.empty())
       base = graph[a.terms().back().first.front().first].name + ".q";
@@ -172,6 +177,18 @@ std::optional<Poly> ModelState::quotient(const Poly& a, const Poly& b) {
             .first;
   }
   return Poly::size(it->second);
+}
+
+void ModelState::name_quotients() {
+  for (const auto& [name, declaration] : main.sizes) {
+    const dsl::Size& declared = *declaration.size;
+    const bool open =
+        std::find(open_sizes_.begin(), open_sizes_.end(), &declared) != open_sizes_.end();
+    if (open || !declared.value || sizes_.count({&main, name})) continue;
+    const auto* chain = std::get_if<dsl::Chain>(&declared.value->node);
+    if (chain && chain->ops.size() == 1 && chain->ops[0] == dsl::Op::floor_divide)
+      (void)file_size(main, name);
+  }
 }
 
 std::optional<Poly> ModelState::divide(const dsl::Expr& at, const Poly& a, const Poly& b) {

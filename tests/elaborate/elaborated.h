@@ -63,8 +63,7 @@ inline std::unique_ptr<Elaborated> elaborate_text(const std::string& source,
   e->tree = dsl::parse(e->sources, file, e->diagnostics);
   if (e->diagnostics.has_errors()) return e;
   const elaborate::Loader loader = loader_for(e->sources, beside);
-  e->program =
-      elaborate::elaborate(e->sources, file, e->tree, loader, overrides, e->diagnostics);
+  e->program = elaborate::elaborate(e->sources, file, e->tree, loader, overrides, e->diagnostics);
   return e;
 }
 
