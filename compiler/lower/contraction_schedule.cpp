@@ -42,6 +42,11 @@ int64_t constant(const Expr& extent) {
   return value ? *value : -1;
 }
 
+struct Tiles {
+  int rows, vectors;  // of the register tile
+  int block_rows, block_columns, block_reduced;
+};
+
 // The contraction after the choice of which output group plays the rows, with linear extents.
 struct Problem {
   std::string name;
@@ -54,12 +59,7 @@ struct Problem {
   Expr runs = 1;  // columns / run
   int lanes = 1;
   bool one_block = false;  // a matrix of the batch is typically one block: no use in threads for it
-  TargetInfo target;
-};
-
-struct Tiles {
-  int rows, vectors;  // of the register tile
-  int block_rows, block_columns, block_reduced;
+  Tiles tiles{};
 };
 
 Expr extent_of(const std::vector<OutputDim>& dims, Group group) {
@@ -70,7 +70,8 @@ Expr extent_of(const std::vector<OutputDim>& dims, Group group) {
   return Halide::Internal::simplify(product);
 }
 
-Tiles tiles_for(const TargetInfo& target, int bytes) {
+// `rows` and `columns` are 0 where nothing is known of them.
+Tiles tiles_for(const TargetInfo& target, const Type& type, int64_t rows, int64_t columns) {
   Tiles tiles{};
   if (target.level == Level::kV4) {
     tiles = {12, 2, 96, 512, 256};
@@ -79,19 +80,24 @@ Tiles tiles_for(const TargetInfo& target, int bytes) {
   } else {
     tiles = {4, 2, 64, 256, 256};
   }
-  if (bytes > 4) {
+  if (type.bytes() > 4) {
     tiles.block_columns /= 2;
     tiles.block_reduced /= 2;
   }
+  // Small matrices take the tile that wastes fewer rows, and no second vector that stays empty.
+  const int lower = tiles.rows * 2 / 3;
+  auto padded = [rows](int tile) { return (rows + tile - 1) / tile * tile; };
+  if (rows > 0 && rows <= 64 && lower >= 4 && padded(lower) < padded(tiles.rows)) {
+    tiles.rows = lower;
+  }
+  if (columns > 0 && columns <= target.lanes(type)) tiles.vectors = 1;
   return tiles;
 }
 
 class Scheduler {
  public:
   explicit Scheduler(Problem problem)
-      : problem_(std::move(problem)),
-        tiles_(tiles_for(problem_.target, problem_.type.bytes())),
-        out_(problem_.name) {}
+      : problem_(std::move(problem)), tiles_(problem_.tiles), out_(problem_.name) {}
   Func schedule(bool with_split, bool with_direct);
 
  private:
@@ -520,7 +526,6 @@ Func schedule_contraction(const ContractionSpec& given, const TargetInfo& target
   problem.rows = extent_of(spec.output, Group::kRow);
   problem.columns = extent_of(spec.output, Group::kColumn);
   problem.lanes = target.lanes(spec.accumulate);
-  problem.target = target;
   for (const OutputDim& dim : spec.output) {
     if (dim.group != Group::kColumn) continue;
     problem.runs = Halide::Internal::simplify(problem.runs * problem.run);
@@ -534,9 +539,9 @@ Func schedule_contraction(const ContractionSpec& given, const TargetInfo& target
   };
   const int64_t rows = known(problem.rows, spec.typical_rows);
   const int64_t columns = known(problem.columns, spec.typical_columns);
-  const Tiles tiles = tiles_for(target, spec.accumulate.bytes());
-  problem.one_block =
-      rows > 0 && columns > 0 && rows <= tiles.block_rows && columns <= tiles.block_columns;
+  problem.tiles = tiles_for(target, spec.accumulate, rows, columns);
+  problem.one_block = rows > 0 && columns > 0 && rows <= problem.tiles.block_rows &&
+                      columns <= problem.tiles.block_columns;
   const bool long_sums = spec.typical_reduced == 0 || spec.typical_reduced >= kMinSplitLength;
   const bool split = long_sums && rows > 0 && columns > 0 && rows <= kSplitArea &&
                      columns <= kSplitArea && rows * columns <= kSplitArea;

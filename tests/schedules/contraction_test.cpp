@@ -39,7 +39,8 @@ struct Product {
   bool left_transposed, right_transposed;
   Halide::Func out;
 
-  Product(bool lt, bool rt, Level level) : left_transposed(lt), right_transposed(rt) {
+  Product(bool lt, bool rt, Level level, int typical_rows = 0, int typical_columns = 0)
+      : left_transposed(lt), right_transposed(rt) {
     dense(left);
     dense(right);
     Expr rows = left.dim(lt ? 0 : 1).extent(), reduced = left.dim(lt ? 1 : 0).extent();
@@ -57,6 +58,8 @@ struct Product {
     spec.terms = {{a, c, reduced}};
     spec.output = {
         {Group::kBatch, left.dim(2).extent()}, {Group::kRow, rows}, {Group::kColumn, columns}};
+    spec.typical_rows = typical_rows;
+    spec.typical_columns = typical_columns;
     out = schedule_contraction(spec, target_info(level));
     out.compile_jit(jit_target(level));
   }
@@ -100,8 +103,9 @@ struct Product {
   }
 };
 
-void check_awkward_sizes(bool left_transposed, bool right_transposed, Level level) {
-  Product product(left_transposed, right_transposed, level);
+void check_awkward_sizes(bool left_transposed, bool right_transposed, Level level,
+                         int typical_rows = 0, int typical_columns = 0) {
+  Product product(left_transposed, right_transposed, level, typical_rows, typical_columns);
   const std::vector<std::vector<int>> sizes = {
       {1, 1, 1, 1},     {2, 0, 3, 5},     {2, 3, 0, 5},     {0, 3, 3, 5},    {2, 5, 7, 0},
       {1, 3, 17, 0},    {1, 2, 33, 13},   {1, 4, 530, 31},  {3, 13, 31, 3},  {2, 11, 33, 29},
@@ -118,6 +122,10 @@ TEST(Contraction, HandlesAwkwardSizesWithPlainOperands) {
 }
 TEST(Contraction, HandlesAwkwardSizesWithTransposedOperands) {
   check_awkward_sizes(true, true, host_level());
+}
+// With the tile of small matrices, and long sums split.
+TEST(Contraction, HandlesAwkwardSizesWhereSmallOnesAreTypical) {
+  check_awkward_sizes(true, false, host_level(), 8, 8);
 }
 TEST(Contraction, HandlesAwkwardSizesOnTheOldestLevel) {
   check_awkward_sizes(false, true, Level::kV2);
