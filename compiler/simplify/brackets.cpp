@@ -70,7 +70,7 @@ void scale_parts(Bracketing& b, const Expr& factor) {
 
 }  // namespace
 
-Brackets::Brackets(Graph& g, Wide& wide, std::vector<int>& numbers)
+Brackets::Brackets(Graph& g, solve::Wide& wide, std::vector<int>& numbers)
     : g_(g), wide_(wide), numbers_(numbers), points_(g, kUnknownSize) {}
 
 void Brackets::learn(const Definition& d) {

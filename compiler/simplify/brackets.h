@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/simplify/points.h"
 #include "compiler/simplify/products.h"
-#include "compiler/simplify/wide.h"
+#include "compiler/solve/points.h"
+#include "compiler/solve/wide.h"
 
 namespace attn::simplify {
 
@@ -33,7 +33,7 @@ struct Bracketing {
 class Brackets {
  public:
   // New indices go to `g`. `numbers` are the pass numbers of its tensors.
-  Brackets(ir::Graph& g, Wide& wide, std::vector<int>& numbers);
+  Brackets(ir::Graph& g, solve::Wide& wide, std::vector<int>& numbers);
 
   // The definition stands before everything that is bracketed from now on.
   void learn(const ir::Definition& d);
@@ -97,9 +97,9 @@ class Brackets {
   const Mentions& mentions(const ir::Expr& e) const;
 
   ir::Graph& g_;
-  Wide& wide_;
+  solve::Wide& wide_;
   std::vector<int>& numbers_;
-  Points points_;
+  solve::Points points_;
   std::deque<ir::Definition> store_;
   std::vector<const ir::Definition*> by_target_;
   std::deque<KnownSum> sums_;

@@ -35,8 +35,8 @@ class ReBracketing {
   explicit ReBracketing(const Graph& g)
       : result_(g),
         wide_(g),
-        saved_(independent_of_cotangents(g)),
-        numbers_(pass_numbers(g, wide_, saved_)),
+        saved_(solve::independent_of_cotangents(g)),
+        numbers_(solve::pass_numbers(g, wide_, saved_)),
         brackets_(result_, wide_, numbers_) {
     result_.definitions.clear();
   }
@@ -63,7 +63,7 @@ class ReBracketing {
     TensorId t = d.target;
     if (static_cast<size_t>(t.value) >= numbers_.size()) numbers_.resize(t.value + 1, 0);
     bool saved = saved_[t.value] && !wide_(t);
-    numbers_[t.value] = saved ? 0 : simplify::pass_number(d, wide_, numbers_);
+    numbers_[t.value] = saved ? 0 : solve::pass_number(d, wide_, numbers_);
   }
 
   // Appends what replaces d; false when it stays.
@@ -225,7 +225,7 @@ class ReBracketing {
   }
 
   Graph result_;
-  Wide wide_;
+  solve::Wide wide_;
   std::vector<bool> saved_;
   std::vector<int> numbers_;
   Brackets brackets_;

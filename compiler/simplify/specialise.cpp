@@ -6,7 +6,7 @@
 
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
-#include "compiler/simplify/wide.h"
+#include "compiler/solve/wide.h"
 
 namespace attn::simplify {
 
@@ -78,7 +78,7 @@ class Specialiser {
   }
 
   Graph result_;
-  Wide wide_;
+  solve::Wide wide_;
   ByTarget definitions_;  // of the graph as it came
 };
 

@@ -58,6 +58,20 @@ class Builder {
     return std::move(g_);
   }
 
+  Definition one(Graph& g, std::string_view line) {
+    g_ = g;
+    line_ = std::string(line);
+    words_ = words_of(line_);
+    std::string target = name();
+    auto tensor = g.find(target);
+    if (!tensor) fail("no tensor " + target);
+    Definition d = definition(g[*tensor].extents);
+    if (at_ < words_.size()) fail("nothing may follow");
+    d.target = *tensor;
+    g = std::move(g_);
+    return d;
+  }
+
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw std::invalid_argument(what + " at word " + std::to_string(at_) + " of: " + line_);
@@ -93,7 +107,16 @@ class Builder {
     if (take("cotangent")) return given(Role::cotangent, Storage::f32);
     if (take("int")) return given(Role::input, Storage::i32);
     if (take("bool")) return given(Role::input, Storage::boolean);
-    definition();
+    Tensor t;
+    t.name = name();
+    Definition d = definition({});
+    for (IndexId i : d.free) t.extents.push_back(g_[i].extent);
+    bool integer = d.body.type() == Type::integer || d.combine == Combine::argmax;
+    t.storage = d.body.type() == Type::boolean ? Storage::boolean
+                : integer                      ? Storage::i32
+                                               : Storage::f32;
+    d.target = g_.new_tensor(std::move(t));
+    g_.definitions.push_back(std::move(d));
   }
 
   void sizes() {
@@ -177,16 +200,19 @@ class Builder {
     return id;
   }
 
-  void definition() {
+  // What stands behind the name; `extents` are those of the target where it is known.
+  Definition definition(const std::vector<Poly>& extents) {
     bound_.clear();
     known_.clear();
     Definition d;
-    Tensor t;
-    t.name = name();
     if (take("[")) {
-      if (!peek("]")) do
-          d.free.push_back(bind(name()));
-        while (take(","));
+      do {
+        std::string n = name();
+        d.free.push_back(bind(n));
+        if (d.free.size() > extents.size()) continue;
+        g_[d.free.back()].extent = Poly(extents[d.free.size() - 1]);
+        known_[n] = true;
+      } while (take(","));
       expect("]");
     }
     expect("=");
@@ -206,13 +232,7 @@ class Builder {
       for (const Expr& c : conjuncts(disjunction())) d.guard.insert(c);
     for (const auto& [n, known] : known_)
       if (!known) fail("no range for index " + n);
-    for (IndexId i : d.free) t.extents.push_back(g_[i].extent);
-    bool integer = d.body.type() == Type::integer || d.combine == Combine::argmax;
-    t.storage = d.body.type() == Type::boolean ? Storage::boolean
-                : integer                      ? Storage::i32
-                                               : Storage::f32;
-    d.target = g_.new_tensor(std::move(t));
-    g_.definitions.push_back(normal_form(std::move(d)));
+    return normal_form(std::move(d));
   }
 
   Expr disjunction() {
@@ -345,5 +365,7 @@ class Builder {
 }  // namespace
 
 Graph build_graph(std::string_view text) { return Builder().run(text); }
+
+Definition parse_definition(Graph& g, std::string_view line) { return Builder().one(g, line); }
 
 }  // namespace attn::testing

@@ -18,4 +18,8 @@ namespace attn::testing {
 // The graph is verified. Mistakes throw std::invalid_argument with the line.
 ir::Graph build_graph(std::string_view text);
 
+// One line of the same kind that defines a tensor which `g` has already, for comparing with its
+// definition there. Indices of the left side take the ranges of the tensor. New indices go to `g`.
+ir::Definition parse_definition(ir::Graph& g, std::string_view line);
+
 }  // namespace attn::testing

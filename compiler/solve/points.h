@@ -6,7 +6,7 @@
 
 #include "compiler/ir/graph.h"
 
-namespace attn::simplify {
+namespace attn::solve {
 
 class Points {
  public:
@@ -20,4 +20,4 @@ class Points {
   std::vector<double> sizes_;
 };
 
-}  // namespace attn::simplify
+}  // namespace attn::solve

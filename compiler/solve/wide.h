@@ -7,7 +7,7 @@
 
 #include "compiler/ir/graph.h"
 
-namespace attn::simplify {
+namespace attn::solve {
 
 class Wide {
  public:
@@ -47,4 +47,4 @@ int pass_number(const ir::Definition& d, const Wide& wide, const std::vector<int
 // marked in a graph without cotangents.
 std::vector<bool> independent_of_cotangents(const ir::Graph& g);
 
-}  // namespace attn::simplify
+}  // namespace attn::solve

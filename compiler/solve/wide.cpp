@@ -1,12 +1,11 @@
-#include "compiler/simplify/wide.h"
+#include "compiler/solve/wide.h"
 
 #include <algorithm>
+#include <functional>
 
-#include "compiler/simplify/places.h"
-#include "compiler/simplify/points.h"
-#include "compiler/simplify/products.h"
+#include "compiler/solve/points.h"
 
-namespace attn::simplify {
+namespace attn::solve {
 
 using namespace ir;
 
@@ -27,6 +26,20 @@ void mark_subscripts(const Expr& e, std::vector<bool>& marked) {
   });
 }
 
+// Calls f on every factor of the products that a sum's body is, whatever their brackets.
+void visit_factors(const Expr& e, const std::function<void(const Expr&)>& f) {
+  if (e.is(Kind::add) || e.is(Kind::multiply)) {
+    for (const Expr& a : e.args()) visit_factors(a, f);
+  } else if (e.is(Kind::power)) {
+    visit_factors(e.args()[0], f);
+  } else if (e.is(Kind::select)) {
+    visit_factors(e.args()[1], f);
+    visit_factors(e.args()[2], f);
+  } else {
+    f(e);
+  }
+}
+
 // Inputs that are more than a mask or bias: a factor of a sum, or used in subscripts.
 std::vector<bool> contracted_inputs(const Graph& g) {
   std::vector<bool> result(g.tensors.size(), false);
@@ -34,20 +47,19 @@ std::vector<bool> contracted_inputs(const Graph& g) {
     mark_subscripts(d.body, result);
     for (const Expr& c : d.guard) mark_subscripts(c, result);
     if (d.combine != Combine::sum) continue;
-    auto products = expand(d.body);
-    if (!products) products = {as_product(d.body)};
-    for (const Product& p : *products)
-      for (const Expr& f : p.factors)
-        if (f.is(Kind::read)) result[f->tensor.value] = true;
+    visit_factors(d.body, [&](const Expr& f) {
+      if (f.is(Kind::read)) result[f->tensor.value] = true;
+    });
   }
   return result;
 }
 
 // A sum of products of at least two tensors.
 bool is_contraction(const Definition& d) {
-  if (d.combine != Combine::sum || !is_real(d.body.type())) return false;
+  if (d.combine != Combine::sum || !is_real(d.body.type()) || !d.body.is(Kind::multiply))
+    return false;
   int factors = 0;
-  for (const Expr& f : as_product(d.body).factors) factors += !tensors(f).empty();
+  for (const Expr& f : d.body.args()) factors += !tensors(f).empty();
   return factors >= 2;
 }
 
@@ -144,7 +156,8 @@ void Wide::find_bounds(const Graph& g) {
 
 void Wide::classify(const Graph& g) {
   wide_.assign(g.tensors.size(), false);
-  std::vector<bool> is_output = output_tensors(g);
+  std::vector<bool> is_output(g.tensors.size(), false);
+  for (const Output& o : g.outputs) is_output[o.tensor.value] = true;
   Points points(g, kUnknownSize);
   std::vector<double> size;
   for (const Tensor& t : g.tensors) size.push_back(points.of(t.extents));
@@ -215,4 +228,4 @@ std::vector<bool> independent_of_cotangents(const Graph& g) {
   return result;
 }
 
-}  // namespace attn::simplify
+}  // namespace attn::solve

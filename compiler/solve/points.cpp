@@ -1,9 +1,9 @@
-#include "compiler/simplify/points.h"
+#include "compiler/solve/points.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace attn::simplify {
+namespace attn::solve {
 
 using namespace ir;
 
@@ -50,4 +50,4 @@ double Points::of(const Graph& g, const std::set<IndexId>& indices) const {
   return product;
 }
 
-}  // namespace attn::simplify
+}  // namespace attn::solve

@@ -1,0 +1,336 @@
+// Each pass: lines before -> lines after.
+#include "compiler/simplify/passes.h"
+
+#include "compiler/simplify/pass.h"
+#include "lines.h"
+
+namespace attn::testing {
+namespace {
+
+using namespace simplify;
+
+TEST(SpreadGuards, GivesAProductTheGuardsOfItsFactors) {
+  expect_pass(strengthen, R"(
+    size T
+    input a[T], b[T]
+    p[i,j] = a[i] * b[j] where j <= i
+    z[i] = sum[j] p[i,j] * b[j]
+    output z)",
+              {"p[i,j] = a[i] * b[j] where j <= i", "z[i] = sum[j where j <= i] b[j] * p[i,j]"});
+}
+
+TEST(SpreadGuards, TakesOnlyWhatAllTermsShare) {
+  expect_pass(strengthen, R"(
+    size T
+    input a[T], b[T]
+    p[i,j] = a[i] * b[j] where j <= i
+    r[i,j] = p[i,j] + a[j]
+    output r)",
+              {"p[i,j] = a[i] * b[j] where j <= i", "r[i,j] = a[j] + p[i,j]"});
+}
+
+TEST(SpreadGuards, GivesATensorWhatItsReadersDemand) {
+  expect_pass(
+      demand, R"(
+    size T, E
+    input q[T,E], k[T,E]
+    s[i,j] = sum[e] q[i,e] * k[j,e]
+    z[i] = sum[j where j <= i] exp(s[i,j])
+    output z)",
+      {"s[i,j] = sum[e] q[i,e] * k[j,e] where j <= i", "z[i] = sum[j where j <= i] exp(s[i,j])"});
+}
+
+TEST(SpreadGuards, DemandsNothingWhereOneReaderIsFree) {
+  const Lines same = {"s[i,j] = a[i] * a[j]", "z[i] = sum[j where j <= i] exp(s[i,j])",
+                      "y[i] = max[j] s[i,j]"};
+  expect_pass(demand, R"(
+    size T
+    input a[T]
+    s[i,j] = a[i] * a[j]
+    z[i] = sum[j where j <= i] exp(s[i,j])
+    y[i] = max[j] s[i,j]
+    output z, y)",
+              same);
+}
+
+TEST(Fold, TurnsABoundIntoARange) {
+  expect_pass(fold, R"(
+    size S
+    input x[S + 1]
+    y = sum[j where j < S] x[j]
+    output y)",
+              {"y = sum[j: S] x[j]"});
+}
+
+TEST(Fold, SimplifiesUnderTheGuard) {
+  expect_pass(fold, R"(
+    size T
+    input a[T], b[T]
+    y[i,j] = if j <= i then a[i] else b[j] where j <= i
+    output y)",
+              {"y[i,j: T] = a[i] where j <= i"});
+}
+
+TEST(Fold, DropsAnIndexThatAnEqualityDetermines) {
+  expect_pass(fold, R"(
+    size N, V
+    input d[N]
+    int t[N]
+    y[n] = sum[v: V where v == t[n]] d[n]
+    output y)",
+              {"y[n] = d[n] where 0 <= t[n] < V"});
+}
+
+TEST(Fold, MakesASumOfNothingAMap) {
+  expect_pass(fold, R"(
+    size T
+    input x[T]
+    y = sum[i] 0 * x[i]
+    output y)",
+              {"y = 0"});
+}
+
+TEST(Inline, SubstitutesScaledCopies) {
+  expect_pass(inline_trivial, R"(
+    size T
+    input x[T]
+    param w
+    a[i] = 2 * w * x[i]
+    b[i] = exp(a[i])
+    output b)",
+              {"a[i] = 2 * w * x[i]", "b[i] = exp(2 * w * x[i])"});
+}
+
+TEST(Inline, LeavesGathersAlone) {
+  const Lines same = {"x[i,d] = table[token[i], d]", "y[i] = sum[d] x[i,d]^2"};
+  expect_pass(inline_trivial, R"(
+    size T, V, D
+    int token[T]
+    param table[V,D]
+    x[i,d] = table[token[i],d]
+    y[i] = sum[d] x[i,d]^2
+    output y)",
+              same);
+}
+
+TEST(Inline, KeepsTheGuardOfWhatItSubstitutes) {
+  expect_pass(inline_trivial, R"(
+    size T
+    input x[T]
+    a[i] = 2 * x[i] where i < 3
+    b[i] = a[i] + x[i]
+    output b)",
+              {"a[i] = 2 * x[i] where i < 3", "b[i] = x[i] + (if i < 3 then 2 * x[i] else 0)"});
+}
+
+TEST(Inline, CancelsLogarithmsOfExponentials) {
+  expect_pass(inline_trivial, R"(
+    size N, V
+    input l[N,V], y[N]
+    p[n,v] = exp(l[n,v] - y[n])
+    a[n] = sum[v] p[n,v] * log(p[n,v])
+    output a)",
+              {"p[n,v] = exp(l[n,v] - y[n])", "a[n] = sum[v] p[n,v] * (l[n,v] - y[n])"});
+}
+
+TEST(Inline, PutsAMapIntoItsOnlyReaderUnlessWorkGrows) {
+  expect_pass(inline_single, R"(
+    size T, D
+    input x[T]
+    param w[D]
+    a[i] = tanh(x[i])
+    b[i] = a[i] + 1
+    c[i,d] = b[i] * w[d]
+    output c)",
+              {"a[i] = tanh(x[i])", "b[i] = 1 + tanh(x[i])", "c[i,d] = w[d] * b[i]"});
+}
+
+TEST(Find, ReadsTheWeightsInsteadOfTheirExponential) {
+  expect_pass(
+      find, R"(
+    size T
+    input s[T,T], y[T], g[T,T]
+    p[i,j] = exp(s[i,j] - y[i]) where j <= i
+    a[i] = sum[j where j <= i] g[i,j] * exp(s[i,j] - y[i])
+    b[i] = sum[j] g[i,j] * exp(s[i,j] - y[i])
+    output a, b)",
+      {"p[i,j] = exp(s[i,j] - y[i]) where j <= i", "a[i] = sum[j where j <= i] g[i,j] * p[i,j]",
+       "b[i] = sum[j] g[i,j] * exp(s[i,j] - y[i])"});
+}
+
+TEST(Find, SeesPartsOfProductsAndSignsOfSums) {
+  expect_pass(
+      find, R"(
+    size T
+    input x[T], m, a[T], b[T]
+    d[i] = x[i] - m
+    e[i] = 2 * a[i] * b[i] * x[i]
+    y[i] = (m - x[i]) * a[i] * b[i] * x[i] * m
+    output y)",
+      {"d[i] = x[i] - m", "e[i] = 2 * x[i] * a[i] * b[i]", "y[i] = -0.5 * m * d[i] * e[i]"});
+}
+
+TEST(Find, TakesPowersOfARoot) {
+  expect_pass(find, R"(
+    size T
+    input v[T]
+    r[i] = 1 / sqrt(v[i] + 1)
+    y[i] = (v[i] + 1) ^ -1.5
+    output y)",
+              {"r[i] = 1 / sqrt(v[i] + 1)", "y[i] = r[i]^3"});
+}
+
+TEST(Find, DoesNotReadOutOfRange) {
+  expect_pass(find, R"(
+    size T
+    input x[2 * T + 2], w
+    a[i: T] = x[i] * x[i] * w
+    y[i: T] = x[2 * i] * x[2 * i] * w
+    z[i: T] = x[i + 1] * x[i + 1] * w where i + 1 < T
+    output y, z)",
+              {"a[i] = w * x[i]^2", "y[i] = w * x[2 * i]^2", "z[i] = a[i + 1] where i + 1 < T"});
+}
+
+TEST(Hoist, ComputesADearFactorOverItsOwnIndices) {
+  expect_pass(hoist, R"(
+    size T, D
+    input x[T,D], v[T]
+    y[i,d] = x[i,d] / sqrt(v[i] + 1)
+    z[i,d] = x[i,d] * (v[i] + 1) ^ -1.5
+    output y, z)",
+              {"y.u[i] = 1 / sqrt(v[i] + 1)", "y[i,d] = x[i,d] * y.u[i]",
+               "z.u[i] = 1 / sqrt(v[i] + 1)", "z[i,d] = x[i,d] * z.u[i]^3"});
+}
+
+TEST(Hoist, TakesTheConditionsThatItCan) {
+  expect_pass(
+      hoist, R"(
+    size T, D
+    input x[T,D], v[T]
+    y[i,d] = if i > 0 and d < i then x[i,d] * exp(v[i - 1]) else x[i,d]
+    z[i,d] = if i > 0 then x[i,d] * exp(v[i - 1]) else x[i,d]
+    output y, z)",
+      {"y[i,d] = if 0 < i and d < i then x[i,d] * exp(v[i - 1]) else x[i,d]",
+       "z.u[i] = exp(v[i - 1]) where 0 < i", "z[i,d] = if 0 < i then x[i,d] * z.u[i] else x[i,d]"});
+}
+
+TEST(MergeEqual, KeepsOneUpToNamesAndOrder) {
+  expect_pass(merge_equal, R"(
+    size T, E
+    input q[T,E], k[T,E]
+    a[i,j] = sum[e] q[i,e] * k[j,e]
+    b[m,n] = sum[f] k[n,f] * q[m,f]
+    c[i,j] = sum[e] q[j,e] * k[i,e]
+    y[i,j] = a[i,j] + b[i,j] + c[i,j]
+    output y)",
+              {"a[i,j] = sum[e] q[i,e] * k[j,e]", "c[i,j] = sum[e] k[i,e] * q[j,e]",
+               "y[i,j] = 2 * a[i,j] + c[i,j]"});
+}
+
+TEST(MergeEqual, CopiesAnOutputThatIsComputedTwice) {
+  expect_pass(merge_equal, R"(
+    size T
+    input x[T,T]
+    a[i] = sum[j] x[i,j]
+    b[i] = sum[j] x[i,j]
+    output a, b)",
+              {"a[i] = sum[j] x[i,j]", "b[i] = a[i]"});
+}
+
+TEST(MergeScaled, SumsOnce) {
+  expect_pass(
+      merge_scaled, R"(
+    size T, E
+    input x[T,E], u[T]
+    a[i] = sum[e] 2 * u[i] * x[i,e]^2
+    b[i] = sum[e] 3 * x[i,e]^2
+    output a, b)",
+      {"a.core[i] = sum[e] x[i,e]^2", "a[i] = 2 * u[i] * a.core[i]", "b[i] = 3 * a.core[i]"});
+}
+
+TEST(ReBracket, SumsThePairThatTakesFewerPoints) {
+  expect_pass(re_bracket, R"(
+    size T, E = 4
+    input q[T,E], k[T,E], v[T,E]
+    z[i,e] = sum[j,f] q[i,f] * k[j,f] * v[j,e]
+    output z)",
+              {"z.pair[e, e2] = sum[j] k[j,e2] * v[j,e]", "z[i,e] = sum[f] q[i,f] * z.pair[e,f]"});
+}
+
+TEST(ReBracket, LeavesAContractionOfASumWhole) {
+  const Lines same = {"s[i,j] = sum[e] (q[i,e] + u[e]) * k[j,e]"};
+  expect_pass(re_bracket, R"(
+    size T, E = 4
+    input q[T,E], k[T,E]
+    param u[E]
+    s[i,j] = sum[e] (q[i,e] + u[e]) * k[j,e]
+    output s)",
+              same);
+}
+
+TEST(ReBracket, KnowsWhatWeightsSumTo) {
+  expect_pass(re_bracket, R"(
+    size T, E = 4
+    input q[T,E], k[T,E], g[T]
+    s[i,j] = sum[e] q[i,e] * k[j,e]
+    y[i] = logsumexp[j where j <= i] s[i,j]
+    p[i,j] = exp(s[i,j] - y[i]) where j <= i
+    r[i] = sum[j where j <= i] g[i] * p[i,j]
+    output r, y)",
+              {"s[i,j] = sum[e] q[i,e] * k[j,e]", "y[i] = logsumexp[j where j <= i] s[i,j]",
+               "p[i,j] = exp(s[i,j] - y[i]) where j <= i", "r[i] = g[i] where -3e38 < y[i]"});
+}
+
+TEST(ReBracket, ReadsASumOfTheSameConditionsOnly) {
+  expect_pass(re_bracket, R"(
+    size T, E = 4
+    input p[T,T], v[T,E], g[T,E]
+    z[i,e] = sum[j where j <= i] p[i,j] * v[j,e]
+    a[i] = sum[j,e where j <= i] p[i,j] * v[j,e] * g[i,e]
+    b[i] = sum[j,e where j < i] p[i,j] * v[j,e] * g[i,e]
+    output z, a, b)",
+              {"z[i,e] = sum[j where j <= i] p[i,j] * v[j,e]", "a[i] = sum[e] g[i,e] * z[i,e]",
+               "b[i] = sum[j,e where j < i] p[i,j] * v[j,e] * g[i,e]"});
+}
+
+TEST(ReBracket, CountsAnIndexThatNothingMentions) {
+  expect_pass(re_bracket, R"(
+    size T, S
+    input x[T]
+    y = sum[i, j: S] x[i]
+    z = sum[i, j: S - 4] x[i]
+    output y, z)",
+              {"y = sum[i] S * x[i]", "z = sum[i, j: S - 4] x[i]"});
+}
+
+TEST(Specialise, ComputesAWideTensorWhereItIsRead) {
+  expect_pass(specialise, R"(
+    size N, D = 2, V = 200
+    input h[N,D]
+    int t[N]
+    param w[V,D]
+    l[n,v] = sum[d] h[n,d] * w[v,d]
+    y[n] = logsumexp[v] l[n,v]
+    r[n] = y[n] - l[n,t[n]]
+    output r)",
+              {"l[n,v] = sum[d] h[n,d] * w[v,d]", "y[n] = logsumexp[v] l[n,v]",
+               "l.at[n] = sum[d] h[n,d] * w[t[n], d]", "r[n] = y[n] - l.at[n]"});
+}
+
+TEST(Factor, CollectsWhatTermsShare) {
+  expect_pass(factor, R"(
+    size T
+    input a[T], b[T], p[T], c[T]
+    y[i] = a[i] * p[i] + b[i] * p[i] + c[i]
+    output y)",
+              {"y[i] = c[i] + p[i] * (a[i] + b[i])"});
+}
+
+TEST(Pipeline, NamesEveryPassOnce) {
+  std::set<std::string> names;
+  for (const Pass& p : pipeline()) EXPECT_TRUE(names.insert(p.name).second) << p.name;
+  EXPECT_EQ(names.size(), 14u);
+}
+
+}  // namespace
+}  // namespace attn::testing
