@@ -50,6 +50,24 @@ std::vector<bool> under_logarithm(const Graph& g) {
   return result;
 }
 
+// Tensors that are compared for equality, to find which elements a maximum was. Computed a second
+// time, in another kernel, their last bit may differ.
+std::vector<bool> compared(const Graph& g) {
+  std::vector<bool> result(g.tensors.size(), false);
+  auto record = [&](const Expr& e) {
+    visit(e, [&](const Expr& x) {
+      if (x.is(Kind::equal))
+        for (TensorId t : tensors(x)) result[t.value] = true;
+      return true;
+    });
+  };
+  for (const Definition& d : g.definitions) {
+    record(d.body);
+    for (const Expr& c : d.guard) record(c);
+  }
+  return result;
+}
+
 // The map m at the subscripts of a read, where `known` holds.
 Expr value_at(const Graph& g, const Definition& m, const Expr& read, const Conditions& known) {
   std::map<IndexId, Expr> map = subscript_map(m, read);
@@ -154,9 +172,11 @@ bool is_read_once(const Reader& r) {
 Graph inline_trivial(const Graph& g) {
   std::vector<bool> is_output = output_tensors(g);
   std::vector<bool> logarithm = under_logarithm(g);
+  std::vector<bool> is_compared = compared(g);
   return Inliner(g).run([&](const Definition& d) {
     if (is_output[d.target.value] || !stores_exactly(g, d.target)) return Use::none;
-    if (costs_nothing(d.body)) return Use::everywhere;
+    if (costs_nothing(d.body) && (!is_compared[d.target.value] || cost(d.body) == 0))
+      return Use::everywhere;
     if (logarithm[d.target.value] && is_call(d.body, "exp")) return Use::logarithm;
     return Use::none;
   });

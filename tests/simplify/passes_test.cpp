@@ -113,6 +113,21 @@ TEST(Inline, LeavesGathersAlone) {
               same);
 }
 
+TEST(Inline, KeepsWhatAMaximumIsComparedWith) {
+  expect_pass(inline_trivial, R"(
+    size T
+    input x[T], w, g
+    a[i] = w * x[i]
+    b[i] = x[i]
+    m = max[i] a[i]
+    n = max[i] b[i]
+    d[i] = g where a[i] == m
+    e[i] = g where b[i] == n
+    output d, e)",
+              {"a[i] = w * x[i]", "b[i] = x[i]", "m = max[i] a[i]", "n = max[i] x[i]",
+               "d[i] = g where a[i] == m", "e[i] = g where x[i] == n"});
+}
+
 TEST(Inline, KeepsTheGuardOfWhatItSubstitutes) {
   expect_pass(inline_trivial, R"(
     size T
