@@ -159,8 +159,11 @@ ExprPtr Writer::condition(const ir::Expr& c) const {
     for (const ir::Expr& x : c.args()) parts.push_back(condition(x));
     return chain(parts, std::vector<Op>(parts.size() - 1, op));
   };
-  auto binary = [&](Op op, const ir::Expr& x) {
-    return compare(expression(x.args()[0]), op, expression(x.args()[1]));
+  // `x > 0`, not `0 < x`.
+  auto binary = [&](Op op, Op mirrored, const ir::Expr& x) {
+    const ir::Expr &a = x.args()[0], &b = x.args()[1];
+    const bool swap = a.is(ir::Kind::literal);
+    return compare(expression(swap ? b : a), swap ? mirrored : op, expression(swap ? a : b));
   };
   // Equality has no order: what varies more is said to equal what varies less.
   auto equality = [&](Op op, const ir::Expr& x) {
@@ -176,9 +179,9 @@ ExprPtr Writer::condition(const ir::Expr& c) const {
     case ir::Kind::not_zero:
       return zero(c.args()[0], Op::not_equal);
     case ir::Kind::less:
-      return binary(Op::less, c);
+      return binary(Op::less, Op::greater, c);
     case ir::Kind::at_most:
-      return binary(Op::less_equal, c);
+      return binary(Op::less_equal, Op::greater_equal, c);
     case ir::Kind::equal:
       return equality(Op::equal, c);
     case ir::Kind::negation:

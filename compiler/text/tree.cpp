@@ -50,7 +50,7 @@ class TreeOf {
     add_sizes(result);
     dsl::Block block;
     block.kind = dsl::BlockKind::model;
-    block.name.text = g_.name;
+    block.name.text = g_.name.empty() ? "unnamed" : g_.name;
     for (const ir::Tensor& t : g_.tensors)
       if (t.role == ir::Role::input || t.role == ir::Role::cotangent)
         block.inputs.push_back({{t.name, {}}, type(t)});

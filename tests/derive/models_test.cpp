@@ -1,9 +1,9 @@
 // Gradients of small models against central differences.
 #include <gtest/gtest.h>
 
-#include "build_graph.h"
 #include "gradient_check.h"
-#include "random_graph.h"
+#include "tests/support/build_graph.h"
+#include "tests/support/random_graph.h"
 
 namespace attn::testing {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "gradient_check.h"
-#include "random_graph.h"
+#include "tests/support/random_graph.h"
 
 namespace attn::testing {
 namespace {

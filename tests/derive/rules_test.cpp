@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "build_graph.h"
 #include "compiler/derive/derive.h"
 #include "gradient_check.h"
-#include "random_graph.h"
+#include "tests/support/build_graph.h"
+#include "tests/support/random_graph.h"
 
 namespace attn::testing {
 namespace {
