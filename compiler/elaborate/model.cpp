@@ -4,13 +4,12 @@
 
 #include <algorithm>
 
-#include "dsl/print.h"
 
 namespace attn::elaborate {
 namespace {
 
 constexpr size_t kMostDefinitions = 20'000;
-constexpr int64_t kMostSteps = 5'000'000;
+constexpr int64_t kMostSteps = 1'000'000;
 
 }  // namespace
 
@@ -40,10 +39,17 @@ const dsl::Type* Scope::output_type(const std::string& name) const {
 
 std::vector<std::string> Scope::tensor_names() const {
   std::vector<std::string> result;
-  for (const auto& [name, binding] : names) result.push_back(name);
+  for (const auto& [name, binding] : names)
+    if (binding.kind != Binding::Kind::poisoned) result.push_back(name);
   if (outer)
     for (std::string& name : outer->tensor_names()) result.push_back(std::move(name));
   return result;
+}
+
+bool Scope::has_poisoned() const {
+  for (const auto& [name, binding] : names)
+    if (binding.kind == Binding::Kind::poisoned) return true;
+  return outer && outer->has_poisoned();
 }
 
 std::string ordinal_dimension(int position) { return fmt::format("dimension {}", position + 1); }

@@ -53,8 +53,10 @@ struct Scope {
   bool is_broken_size(const std::string& name) const;
   const std::string* full_name(const std::string& name) const;
   const dsl::Type* output_type(const std::string& name) const;
-  // All names of tensors in sight.
+  // All names of tensors in sight, for "did you mean".
   std::vector<std::string> tensor_names() const;
+  // Whether some name in sight had an error.
+  bool has_poisoned() const;
   const Scope& outermost() const { return outer ? outer->outermost() : *this; }
 };
 

@@ -141,10 +141,7 @@ Bound RangeFinder::bind(bool leading, const std::vector<dsl::Index>& indices, bo
   if (leading) {
     if (!leading_) {
       incomplete_ = true;  // only an unknown tensor has the `...` that would say it
-      bool known = true;
-      for (const std::string& n : scope_.tensor_names())
-        known = known && scope_.find(n)->kind != Binding::Kind::poisoned;
-      if (known)
+      if (!scope_.has_poisoned())
         m_.error(definition_.target.where, "nothing says what `...` stands for").help =
             "read a tensor with `...` on the right, or name the indices";
       failed_ = true;

@@ -146,13 +146,6 @@ class Statement {
   MaybeValue operate(dsl::Op op, const Value& a, const dsl::ExprPtr& at_a, const Value& b,
                      const dsl::ExprPtr& at_b);
   MaybeValue conditional(const dsl::Conditional& c);
-  MaybeValue call(const dsl::Call& c, Span where);
-  // The function that a call means; reports where there is none.
-  bool check_callee(const dsl::Call& c, Span where, const Callable*& callable,
-                    const ir::Operation*& op);
-  MaybeValue expand(const dsl::Call& c, const Callable& callable, std::vector<Value> arguments);
-  MaybeValue apply(const dsl::Call& c, const ir::Operation& op, std::vector<Value> arguments,
-                   Span where);
   MaybeValue whole_division(dsl::Op op, const Value& a, const Value& b, const dsl::Expr& divisor);
   std::optional<ir::Expr> truth(const dsl::ExprPtr& e, std::string_view of);
   // The sort that two operands have together; reports what does not go together.
@@ -161,6 +154,15 @@ class Statement {
   bool require_number(const Value& v, Span where);
   bool require_real(const Value& v, Span where, std::string_view of);
   void unknown_name(const std::string& name, Span where, bool subscripted);
+
+  // ---- functions.cpp
+  MaybeValue call(const dsl::Call& c, Span where);
+  // The function that a call means; reports where there is none.
+  bool check_callee(const dsl::Call& c, Span where, const Callable*& callable,
+                    const ir::Operation*& op);
+  MaybeValue expand(const dsl::Call& c, const Callable& callable, std::vector<Value> arguments);
+  MaybeValue apply(const dsl::Call& c, const ir::Operation& op, std::vector<Value> arguments,
+                   Span where);
 
   // ---- accesses.cpp
   MaybeValue access(const dsl::Access& a, Span where);

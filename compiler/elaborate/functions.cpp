@@ -1,0 +1,137 @@
+// Calls inside expressions: operations of the language, and functions, which are expanded.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/elaborate/statement.h"
+#include "compiler/ops/table.h"
+
+namespace attn::elaborate {
+namespace {
+
+constexpr size_t kDeepestExpansion = 100;
+
+}  // namespace
+
+bool Statement::check_callee(const dsl::Call& c, Span where, const Callable*& callable,
+                             const ir::Operation*& op) {
+  const std::string& name = c.callee.text;
+  callable = lexical().unit->find(name);
+  if (callable && callable->block) {
+    Diagnostic& d = m_.error(where, fmt::format("block `{}` is called inside an expression", name));
+    d.others.push_back({callable->where, "declared here"});
+    d.help = fmt::format("give it a statement of its own, `r = {}(…)`, and read `r[…]` here", name);
+    return false;
+  }
+  op = callable ? nullptr : ops::find(name);
+  if (op && op->infix) op = nullptr;
+  if (!callable && !op) {
+    Diagnostic& d = m_.error(c.callee.where, fmt::format("there is no function `{}`", name));
+    d.help = suggestion(name, lexical().unit->callable_names());
+    if (scope_.find(name) && functions_.empty())
+      d.help = fmt::format("`{}` is a tensor: its subscripts stand in `[ ]`", name);
+    return false;
+  }
+  const bool any_number = op && op->arity < 0;
+  const size_t wanted = callable     ? callable->function->parameters.size()
+                        : any_number ? 1
+                                     : static_cast<size_t>(op->arity);
+  const size_t count = c.arguments.size();
+  if (any_number ? count >= 1 : count == wanted) return true;
+  Diagnostic& d =
+      m_.error(where, fmt::format("`{}` takes {}{} argument{}, and here {} {}", name,
+                                  any_number ? "at least " : "", wanted, wanted == 1 ? "" : "s",
+                                  count == 1 ? "is" : "are", count));
+  if (callable) d.others.push_back({callable->where, "declared here"});
+  return false;
+}
+
+MaybeValue Statement::call(const dsl::Call& c, Span where) {
+  const Callable* callable = nullptr;
+  const ir::Operation* op = nullptr;
+  if (!check_callee(c, where, callable, op)) return std::nullopt;
+  std::vector<Value> arguments;
+  for (const dsl::Argument& a : c.arguments) {
+    if (!a.name.text.empty()) {
+      m_.error(a.name.where, fmt::format("the arguments of `{}` have no names", c.callee.text));
+      return std::nullopt;
+    }
+    if (MaybeValue v = expression(a.value)) arguments.push_back(std::move(*v));
+  }
+  if (arguments.size() != c.arguments.size()) return std::nullopt;
+  return callable ? expand(c, *callable, std::move(arguments))
+                  : apply(c, *op, std::move(arguments), where);
+}
+
+MaybeValue Statement::expand(const dsl::Call& c, const Callable& callable,
+                             std::vector<Value> arguments) {
+  auto open = std::find_if(functions_.begin(), functions_.end(),
+                           [&](const Function* f) { return f->callable == &callable; });
+  if (open != functions_.end()) {
+    std::string chain;
+    for (auto it = open; it != functions_.end(); ++it)
+      chain += (*it)->callable->function->name.text + " calls ";
+    Diagnostic& d = m_.error(c.callee.where, "a function may not call itself");
+    d.primary.text = chain + callable.function->name.text;
+    return std::nullopt;
+  }
+  if (functions_.size() >= kDeepestExpansion)
+    throw LimitError(fmt::format("functions call each other more than {} deep", kDeepestExpansion));
+  Function f{&callable, {}, {}};
+  f.scope.unit = callable.home;
+  for (size_t k = 0; k < arguments.size(); ++k)
+    f.arguments.emplace(callable.function->parameters[k].text, std::move(arguments[k]));
+  functions_.push_back(&f);
+  MaybeValue result = expression(callable.function->body);
+  functions_.pop_back();
+  return result;
+}
+
+MaybeValue Statement::apply(const dsl::Call& c, const ir::Operation& op,
+                            std::vector<Value> arguments, Span where) {
+  // What converts takes either kind of number; uniform counts with whole numbers. Both are facts
+  // about how the language types its words, which the table of operations does not know.
+  const bool converts = op.name == "float" || op.name == "int";
+  const bool counts = op.name == "uniform";
+  Sort sort = Sort::literal;
+  std::vector<ir::Expr> args;
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    const Value& v = arguments[k];
+    const Span at = c.arguments[k].value->where;
+    if (!require_number(v, at)) return std::nullopt;
+    if (counts) {
+      if (v.expr.type() != ir::Type::integer) {
+        m_.error(at, "`uniform` takes whole numbers").help =
+            fmt::format("convert it: `int({})`", m_.source(at));
+        return std::nullopt;
+      }
+    } else if (op.typing == ir::Typing::common) {
+      if (k > 0) {
+        const auto s =
+            together(Value{args[0], sort}, c.arguments[0].value, v, c.arguments[k].value);
+        if (!s) return std::nullopt;
+      }
+    } else if (!converts && !require_real(v, at, fmt::format("`{}`", op.name))) {
+      return std::nullopt;
+    }
+    sort = std::max(sort, v.sort);
+    args.push_back(v.expr);
+  }
+  const ir::Expr result = ir::call(op, std::move(args));
+  if (op.typing == ir::Typing::truth) return Value{result, Sort::truth};
+  if (op.typing == ir::Typing::real) {
+    // A function whose value is not finite for these constants (log(0)) can only be a mistake.
+    if (result.is(ir::Kind::call) && !counts &&
+        std::all_of(result.args().begin(), result.args().end(),
+                    [](const ir::Expr& a) { return a.is(ir::Kind::literal); })) {
+      m_.error(where, fmt::format("`{}` is not finite", m_.source(where)));
+      return std::nullopt;
+    }
+    return Value{result, Sort::real};
+  }
+  if (op.name == "int")
+    return Value{result, sort == Sort::position ? Sort::position : Sort::integer};
+  return Value{result, sort};
+}
+
+}  // namespace attn::elaborate
