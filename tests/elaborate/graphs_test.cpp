@@ -20,6 +20,7 @@ TEST(Graphs, AreWhatTheProgramsMean) {
       kFolder,
       [](const std::filesystem::path& file) {
         const auto e = elaborate_text(read_text(file), {}, parts(), file.filename().string());
+        EXPECT_FALSE(e->diagnostics.has_errors()) << file;
         std::string text = e->messages();
         for (size_t k = 0; k < e->program.models.size(); ++k) text += e->text(k) + "\n";
         return text;
