@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 std::string describe(const emit::Object& o) {
   const ir::Graph& g = o.function->graph;
   const plan::Kernel& k = *o.kernel;
-  std::string text = fmt::format("{}\n{} {} {}\n", compiler_identity(), o.symbol, o.target, k.kind->name);
+  std::string text =
+      fmt::format("{}\n{} {} {}\n", compiler_identity(), o.symbol, o.target, k.kind->name);
   for (const auto* list : {&k.reads, &k.writes, &k.repairs_if_non_finite}) {
     for (ir::TensorId t : *list) {
       text += fmt::format("{} {} {}", g[t].name, ir::name_of(g[t].storage), g[t].split);
@@ -33,12 +34,14 @@ std::string describe(const emit::Object& o) {
     text += ";\n";
   }
   for (const ir::Size& s : g.sizes)
-    text += fmt::format("{} {} {} {}\n", s.name, s.value.value_or(-1), s.lower, s.upper.value_or(-1));
+    text +=
+        fmt::format("{} {} {} {}\n", s.name, s.value.value_or(-1), s.lower, s.upper.value_or(-1));
   for (ir::SizeId s : k.sizes) text += g[s].name + " ";
   for (const ir::Definition& d : k.definitions) {
     text += "\n" + text::to_string(g, d) + " over";
     for (const auto* list : {&d.free, &d.reduced})
-      for (ir::IndexId i : *list) text += " " + g[i].name + ":" + text::to_string(g, g.expand(g[i].extent));
+      for (ir::IndexId i : *list)
+        text += " " + g[i].name + ":" + text::to_string(g, g.expand(g[i].extent));
   }
   return text;
 }
@@ -68,8 +71,8 @@ struct Job {
   std::string path, cached;
 };
 
-// In a process of its own: names that Halide counts up start anew, so equal kernels give equal bytes,
-// and a crash is only this kernel's.
+// In a process of its own: names that Halide counts up start anew, so equal kernels give equal
+// bytes, and a crash is only this kernel's.
 pid_t start(const Job& job) {
   fflush(nullptr);
   pid_t child = fork();
@@ -91,7 +94,8 @@ pid_t start(const Job& job) {
 [[noreturn]] void give_up(const Job& job, int status) {
   std::ifstream in(job.path + ".why");
   std::string why((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (WIFSIGNALED(status)) why = fmt::format("the kernel compiler crashed (signal {})", WTERMSIG(status));
+  if (WIFSIGNALED(status))
+    why = fmt::format("the kernel compiler crashed (signal {})", WTERMSIG(status));
   throw InternalError(fmt::format("{} for {}: {}", job.object->symbol, job.object->target, why));
 }
 
@@ -110,7 +114,8 @@ std::vector<std::string> compile_objects(const emit::Library& library, const Scr
     if (!cached.empty() && fs::copy_file(cached, path, error) && !error) continue;
     jobs.push_back({&o, path, cached});
   }
-  size_t limit = options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+  size_t limit =
+      options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
   Progress progress(options.progress, jobs.size());
   std::map<pid_t, const Job*> running;
   size_t started = 0, done = 0;
@@ -159,8 +164,16 @@ std::string compile_glue(const emit::Library& library, const Scratch& scratch,
   std::ofstream(c) << library.glue;
   std::ofstream(fmt::format("{}/{}.h", scratch.path(), library.stem)) << library.header;
   const char* compiler = getenv("CC");
-  std::vector<std::string> command = {compiler && *compiler ? compiler : "cc", "-std=c11", "-O1", "-fPIC", "-c", c, "-o", o,
-                                      "-I" + include, "-I" + scratch.path()};
+  std::vector<std::string> command = {compiler && *compiler ? compiler : "cc",
+                                      "-std=c11",
+                                      "-O1",
+                                      "-fPIC",
+                                      "-c",
+                                      c,
+                                      "-o",
+                                      o,
+                                      "-I" + include,
+                                      "-I" + scratch.path()};
   std::string said;
   int status = run_program(command, said);
   if (status == 127) {
@@ -182,7 +195,8 @@ emit::Library make_library(const std::string& stem, const Source& source,
     std::string sizes;
     for (const ir::Size& s : p.plan.forward_graph.sizes)
       if (s.value) sizes += fmt::format("{}={};", s.name, *s.value);
-    p.source_hash = std::stoull(content_hash(everything + m.name + sizes).substr(0, 16), nullptr, 16);
+    p.source_hash =
+        std::stoull(content_hash(everything + m.name + sizes).substr(0, 16), nullptr, 16);
     plans.push_back(std::move(p));
   }
   return emit::emit_library(stem, plans, targets);

@@ -14,13 +14,13 @@ struct BuildOptions {
   std::vector<std::string> targets;  // in increasing order
   int jobs = 0;                      // 0: one per processor
   bool cache = true;
-  bool progress = true;              // a moving line, where standard error is a terminal
+  bool progress = true;  // a moving line, where standard error is a terminal
 };
 
 struct Artefacts {
-  std::string header, glue;               // texts
-  std::vector<std::string> objects;       // paths of kernel objects, in order
-  std::string folder;                     // that holds them; removed by ~Scratch
+  std::string header, glue;          // texts
+  std::vector<std::string> objects;  // paths of kernel objects, in order
+  std::string folder;                // that holds them; removed by ~Scratch
 };
 
 // A folder of our own under the system's temporary folder, removed with all in it.

@@ -19,12 +19,18 @@ using evaluate::Arrays;
 
 attn_type type_of(ir::Storage s) {
   switch (s) {
-    case ir::Storage::boolean: return ATTN_BOOL;
-    case ir::Storage::i32: return ATTN_I32;
-    case ir::Storage::f16: return ATTN_F16;
-    case ir::Storage::bf16: return ATTN_BF16;
-    case ir::Storage::f64: return ATTN_F64;
-    default: return ATTN_F32;
+    case ir::Storage::boolean:
+      return ATTN_BOOL;
+    case ir::Storage::i32:
+      return ATTN_I32;
+    case ir::Storage::f16:
+      return ATTN_F16;
+    case ir::Storage::bf16:
+      return ATTN_BF16;
+    case ir::Storage::f64:
+      return ATTN_F64;
+    default:
+      return ATTN_F32;
   }
 }
 
@@ -35,8 +41,9 @@ int64_t count_of(const attn_tensor& t) {
 }
 
 attn_init init_of(const std::string& name) {
-  constexpr const char* kNames[] = {"ATTN_INIT_ZEROS", "ATTN_INIT_ONES", "ATTN_INIT_CONSTANT", "ATTN_INIT_NORMAL",
-                                    "ATTN_INIT_UNIFORM", "ATTN_INIT_XAVIER", "ATTN_INIT_ORTHOGONAL"};
+  constexpr const char* kNames[] = {
+      "ATTN_INIT_ZEROS",   "ATTN_INIT_ONES",   "ATTN_INIT_CONSTANT",  "ATTN_INIT_NORMAL",
+      "ATTN_INIT_UNIFORM", "ATTN_INIT_XAVIER", "ATTN_INIT_ORTHOGONAL"};
   for (int k = 0; k < 7; ++k)
     if (name == kNames[k]) return static_cast<attn_init>(k);
   throw InternalError("an initialiser without a name: " + name);
@@ -63,16 +70,26 @@ void store(const std::string& name, const Array& a, const attn_tensor& t) {
   for (size_t k = 0; k < a.values.size(); ++k) {
     double v = a.values[k];
     switch (t.type) {
-      case ATTN_F32: static_cast<float*>(t.data)[k] = static_cast<float>(v); break;
-      case ATTN_F64: static_cast<double*>(t.data)[k] = v; break;
-      case ATTN_F16: static_cast<uint16_t*>(t.data)[k] = attn_f16_from_f64(v); break;
-      case ATTN_BF16: static_cast<uint16_t*>(t.data)[k] = attn_bf16_from_f64(v); break;
+      case ATTN_F32:
+        static_cast<float*>(t.data)[k] = static_cast<float>(v);
+        break;
+      case ATTN_F64:
+        static_cast<double*>(t.data)[k] = v;
+        break;
+      case ATTN_F16:
+        static_cast<uint16_t*>(t.data)[k] = attn_f16_from_f64(v);
+        break;
+      case ATTN_BF16:
+        static_cast<uint16_t*>(t.data)[k] = attn_bf16_from_f64(v);
+        break;
       case ATTN_I32:
         if (v < INT32_MIN || v > INT32_MAX)
           throw RefusedError(fmt::format("{}: {} does not fit 32 bits", name, v));
         static_cast<int32_t*>(t.data)[k] = static_cast<int32_t>(v);
         break;
-      case ATTN_BOOL: static_cast<uint8_t*>(t.data)[k] = v != 0; break;
+      case ATTN_BOOL:
+        static_cast<uint8_t*>(t.data)[k] = v != 0;
+        break;
     }
   }
 }
@@ -83,12 +100,24 @@ Array fetch(const attn_tensor& t) {
   a.values.resize(static_cast<size_t>(n));
   for (int64_t k = 0; k < n; ++k) {
     switch (t.type) {
-      case ATTN_F32: a.values[k] = static_cast<const float*>(t.data)[k]; break;
-      case ATTN_F64: a.values[k] = static_cast<const double*>(t.data)[k]; break;
-      case ATTN_F16: a.values[k] = attn_f32_from_f16(static_cast<const uint16_t*>(t.data)[k]); break;
-      case ATTN_BF16: a.values[k] = attn_f32_from_bf16(static_cast<const uint16_t*>(t.data)[k]); break;
-      case ATTN_I32: a.values[k] = static_cast<const int32_t*>(t.data)[k]; break;
-      case ATTN_BOOL: a.values[k] = static_cast<const uint8_t*>(t.data)[k]; break;
+      case ATTN_F32:
+        a.values[k] = static_cast<const float*>(t.data)[k];
+        break;
+      case ATTN_F64:
+        a.values[k] = static_cast<const double*>(t.data)[k];
+        break;
+      case ATTN_F16:
+        a.values[k] = attn_f32_from_f16(static_cast<const uint16_t*>(t.data)[k]);
+        break;
+      case ATTN_BF16:
+        a.values[k] = attn_f32_from_bf16(static_cast<const uint16_t*>(t.data)[k]);
+        break;
+      case ATTN_I32:
+        a.values[k] = static_cast<const int32_t*>(t.data)[k];
+        break;
+      case ATTN_BOOL:
+        a.values[k] = static_cast<const uint8_t*>(t.data)[k];
+        break;
     }
   }
   return a;
@@ -99,7 +128,8 @@ class Loaded {
  public:
   Loaded(const std::string& path, const std::string& model) {
     handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle_) throw InternalError(fmt::format("the compiled library does not load: {}", dlerror()));
+    if (!handle_)
+      throw InternalError(fmt::format("the compiled library does not load: {}", dlerror()));
     auto get = [&](const std::string& name) {
       void* p = dlsym(handle_, name.c_str());
       if (!p) throw InternalError("the compiled library lacks " + name);
@@ -151,11 +181,13 @@ std::string link_library(const Source& source, Compiled& model, std::vector<emit
   if (runtime.empty()) throw SystemError("libattn_rt.a is not beside the compiler");
   std::string path = scratch.path() + "/model.so";
   const char* compiler = getenv("CC");
-  std::vector<std::string> command = {compiler && *compiler ? compiler : "cc", "-shared", "-o", path, glue};
+  std::vector<std::string> command = {compiler && *compiler ? compiler : "cc", "-shared", "-o",
+                                      path, glue};
   command.insert(command.end(), objects.begin(), objects.end());
   for (const char* flag : {"-Wl,--whole-archive"}) command.push_back(flag);
   command.push_back(runtime);
-  for (const char* flag : {"-Wl,--no-whole-archive", "-Wl,-Bsymbolic", "-lm", "-lpthread"}) command.push_back(flag);
+  for (const char* flag : {"-Wl,--no-whole-archive", "-Wl,-Bsymbolic", "-lm", "-lpthread"})
+    command.push_back(flag);
 #ifdef __SANITIZE_ADDRESS__
   command.push_back("-fsanitize=address,undefined");
 #endif
@@ -189,14 +221,17 @@ evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call&
   const attn_model& m = library.model();
   Memory memory;
   std::vector<attn_tensor> params(m.n_params), inputs(m.n_inputs), outputs(m.n_outputs);
-  auto fill = [&](const attn_argument* table, std::vector<attn_tensor>& tensors, const std::string& prefix) {
+  auto fill = [&](const attn_argument* table, std::vector<attn_tensor>& tensors,
+                  const std::string& prefix) {
     for (size_t k = 0; k < tensors.size(); ++k) {
       attn_tensor& t = tensors[k];
       t.type = table[k].type;
       auto it = call.given.find(prefix + table[k].name);
       if (it == call.given.end()) continue;
       t.rank = static_cast<int32_t>(it->second.extents.size());
-      if (t.rank > ATTN_MAX_RANK) throw RefusedError(fmt::format("{}: more than {} dimensions", table[k].name, ATTN_MAX_RANK));
+      if (t.rank > ATTN_MAX_RANK)
+        throw RefusedError(
+            fmt::format("{}: more than {} dimensions", table[k].name, ATTN_MAX_RANK));
       std::copy(it->second.extents.begin(), it->second.extents.end(), t.extent);
       t.data = memory.allocate(count_of(t) * 8);
       store(it->first, it->second, t);
@@ -206,7 +241,8 @@ evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call&
   fill(m.inputs, inputs, "");
   std::vector<int64_t> sizes(m.n_sizes + 1);
   library.require(m.read_sizes(library.context(), params.data(), inputs.data(), sizes.data()));
-  std::vector<attn_tensor> param_gradients(params), input_gradients(inputs), cotangents(m.n_outputs);
+  std::vector<attn_tensor> param_gradients(params), input_gradients(inputs),
+      cotangents(m.n_outputs);
   m.shapes(sizes.data(), nullptr, nullptr, outputs.data());
   for (attn_tensor& t : outputs) t.data = memory.allocate(count_of(t) * 8);
   attn_sizes bytes{};
@@ -221,12 +257,14 @@ evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call&
   fill(m.outputs, cotangents, "d");
   auto wanted = [&](const attn_argument* table, std::vector<attn_tensor>& tensors) {
     for (size_t k = 0; k < tensors.size(); ++k)
-      tensors[k].data = table[k].differentiable ? memory.allocate(count_of(tensors[k]) * 8) : nullptr;
+      tensors[k].data =
+          table[k].differentiable ? memory.allocate(count_of(tensors[k]) * 8) : nullptr;
   };
   wanted(m.params, param_gradients);
   wanted(m.inputs, input_gradients);
   library.require(m.backward(library.context(), params.data(), inputs.data(), outputs.data(), saved,
-                             cotangents.data(), param_gradients.data(), input_gradients.data(), workspace));
+                             cotangents.data(), param_gradients.data(), input_gradients.data(),
+                             workspace));
   auto collect = [&](const attn_argument* table, const std::vector<attn_tensor>& tensors) {
     for (size_t k = 0; k < tensors.size(); ++k)
       if (table[k].differentiable) results[std::string("d") + table[k].name] = fetch(tensors[k]);

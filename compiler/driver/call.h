@@ -1,4 +1,5 @@
-// A model called without a program of its own: arrays in, arrays out, by kernels or by the evaluator.
+// A model called without a program of its own: arrays in, arrays out, by kernels or by the
+// evaluator.
 #pragma once
 
 #include <map>
@@ -11,7 +12,7 @@
 namespace attn::driver {
 
 struct Call {
-  evaluate::Arrays given;        // inputs, parameters and cotangents by tensor name
+  evaluate::Arrays given;  // inputs, parameters and cotangents by tensor name
   bool gradient = false;
   int threads = 0;
 };

@@ -31,7 +31,8 @@ std::vector<std::string> chosen_targets(const std::vector<std::string>& given) {
       std::string wanted = t == "host" ? lower::host_target() : t;
       const auto& all = lower::target_names();
       if (std::find(all.begin(), all.end(), wanted) == all.end())
-        throw UsageError(fmt::format("no target `{}`: there are host, x86-64-v2, x86-64-v3, x86-64-v4", t));
+        throw UsageError(
+            fmt::format("no target `{}`: there are host, x86-64-v2, x86-64-v3, x86-64-v4", t));
       if (wanted == known && (chosen.empty() || chosen.back() != known)) chosen.push_back(known);
     }
   }
@@ -58,9 +59,10 @@ elaborate::Overrides size_overrides(const std::vector<std::string>& given) {
     char* end = nullptr;
     errno = 0;
     long long n = at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 1, &end, 10);
-    if (at == std::string::npos || at == 0 || *end != 0 || end == text.c_str() + at + 1 || errno != 0 ||
-        n < 0 || n > INT32_MAX)
-      throw UsageError(fmt::format("-D takes SIZE=n with a whole number from 0 to 2147483647, not `{}`", text));
+    if (at == std::string::npos || at == 0 || *end != 0 || end == text.c_str() + at + 1 ||
+        errno != 0 || n < 0 || n > INT32_MAX)
+      throw UsageError(
+          fmt::format("-D takes SIZE=n with a whole number from 0 to 2147483647, not `{}`", text));
     if (!sizes.emplace(text.substr(0, at), n).second)
       throw UsageError(fmt::format("-D {} is given twice", text.substr(0, at)));
   }
@@ -130,13 +132,16 @@ int emit(const CommandLine& c) {
     if (c.stage == "gradient") out += text::to_string(*m.gradient);
     if (c.stage == "plan") out += plan::to_string(*m.plan);
     if (c.stage == "statement") {
-      std::vector<std::string> targets = chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets);
-      for (const plan::Function* f : {&m.plan->forward, m.plan->backward ? &*m.plan->backward : nullptr})
+      std::vector<std::string> targets =
+          chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets);
+      for (const plan::Function* f :
+           {&m.plan->forward, m.plan->backward ? &*m.plan->backward : nullptr})
         if (f)
           for (const plan::Kernel& k : f->kernels) out += lower::statement(*f, k, targets.back());
     }
     if (c.stage == "tex" || c.stage == "dot")
-      throw UsageError(fmt::format("--stage={} comes with `attnc report`; not supported yet", c.stage));
+      throw UsageError(
+          fmt::format("--stage={} comes with `attnc report`; not supported yet", c.stage));
   }
   print_out(out);
   return 0;
@@ -161,7 +166,8 @@ int build(const CommandLine& c) {
   emit::Library library = make_library(stem, source, models, plans, targets);
   Scratch scratch;
   std::string why_not;
-  BuildOptions options{.targets = targets, .jobs = c.jobs, .cache = c.cache, .progress = c.progress != "off"};
+  BuildOptions options{
+      .targets = targets, .jobs = c.jobs, .cache = c.cache, .progress = c.progress != "off"};
   std::vector<std::string> objects = compile_objects(library, scratch, options);
   std::string glue = compile_glue(library, scratch, why_not);
   if (!glue.empty()) objects.push_back(glue);
@@ -176,7 +182,8 @@ int build(const CommandLine& c) {
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (glue.empty())
     fmt::print(stderr, "attnc: {}: compile {}.c with your program ({})\n", c.file, stem, why_not);
-  fmt::print(stderr, "wrote {0}.h, {0}.c, {0}.a: {1} kernels for {2} instruction sets in {3:.1f} s\n", base,
+  fmt::print(stderr,
+             "wrote {0}.h, {0}.c, {0}.a: {1} kernels for {2} instruction sets in {3:.1f} s\n", base,
              library.objects.size() / targets.size(), targets.size(), seconds);
   return 0;
 }

@@ -22,8 +22,7 @@ Scratch::Scratch() {
   std::error_code error;
   fs::path base = fs::temp_directory_path(error);
   path_ = ((error ? fs::path("/tmp") : base) / "attnc-XXXXXX").string();
-  if (!mkdtemp(path_.data()))
-    throw SystemError(fmt::format("{}: {}", path_, std::strerror(errno)));
+  if (!mkdtemp(path_.data())) throw SystemError(fmt::format("{}: {}", path_, std::strerror(errno)));
 }
 
 Scratch::~Scratch() {

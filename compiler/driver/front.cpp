@@ -53,7 +53,8 @@ std::string read_file(const std::string& path, size_t limit) {
   std::string text;
   if (static_cast<size_t>(info.st_size) > limit) {
     close(fd);
-    throw LimitError(fmt::format("{}: has {} bytes; at most {} are read", path, info.st_size, limit));
+    throw LimitError(
+        fmt::format("{}: has {} bytes; at most {} are read", path, info.st_size, limit));
   }
   char block[1 << 16];
   ssize_t n;

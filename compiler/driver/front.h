@@ -36,16 +36,16 @@ void load(Source& source, const std::string& path);
 struct Compiled {
   std::string name;
   std::string doc;
-  ir::Graph raw;                           // elaborated, guards spread
-  ir::Graph forward;                       // simplified
-  std::optional<ir::Graph> raw_gradient;   // derived, guards spread
-  std::optional<ir::Graph> gradient;       // simplified
+  ir::Graph raw;                          // elaborated, guards spread
+  ir::Graph forward;                      // simplified
+  std::optional<ir::Graph> raw_gradient;  // derived, guards spread
+  std::optional<ir::Graph> gradient;      // simplified
   std::optional<plan::Plan> plan;
 };
 
 struct Options {
   elaborate::Overrides sizes;
-  std::string model;        // only this one; empty: all
+  std::string model;           // only this one; empty: all
   bool all_gradients = false;  // also of models that do not say `train`
   bool plan = true;
   // Called with every stage and pass that changed a graph: "graph", "derive", "fold", …

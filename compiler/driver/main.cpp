@@ -1,8 +1,8 @@
 // attnc: the command line. See README.md; scripts rely on commands, options and exit statuses.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <csignal>
 
 #include "compiler/driver/commands.h"
@@ -44,15 +44,16 @@ int guarded(const std::function<int()>& work) {
 int main(int argc, char** argv) {
   // A closed pipe on standard output is an error of writing, not a death.
   std::signal(SIGPIPE, SIG_IGN);
-  CLI::App app{"attnc compiles attention blocks and models, written as formulas, to linkable kernels."};
+  CLI::App app{
+      "attnc compiles attention blocks and models, written as formulas, to linkable kernels."};
   app.set_version_flag("--version", "attnc " ATTN_VERSION);
   app.require_subcommand(1);
-  app.footer("Examples:\n  attnc check model.attn\n  attnc build model.attn -o generated\n"
-             "  attnc emit model.attn --stage=gradient\n  attnc run model.attn --in x=x.npy --out results");
+  app.footer(
+      "Examples:\n  attnc check model.attn\n  attnc build model.attn -o generated\n"
+      "  attnc emit model.attn --stage=gradient\n  attnc run model.attn --in x=x.npy --out "
+      "results");
   driver::CommandLine c;
-  auto file = [&](CLI::App* s) {
-    s->add_option("FILE", c.file, "the .attn file")->required();
-  };
+  auto file = [&](CLI::App* s) { s->add_option("FILE", c.file, "the .attn file")->required(); };
   auto sizes = [&](CLI::App* s) {
     s->add_option("-D", c.sizes, "a size known when compiling: -D D=256")->type_name("SIZE=n");
   };
@@ -62,11 +63,14 @@ int main(int argc, char** argv) {
   sizes(build);
   build->add_option("-o,--out-dir", c.out, "folder of the results")->default_str("generated");
   build->add_option("-n,--name", c.name, "stem of the results' names; default: the file's");
-  build->add_option("-t,--target", c.targets, "host, or x86-64-v2, x86-64-v3, x86-64-v4; default: these three")
+  build
+      ->add_option("-t,--target", c.targets,
+                   "host, or x86-64-v2, x86-64-v3, x86-64-v4; default: these three")
       ->delimiter(',');
   build->add_option("-j,--jobs", c.jobs, "kernels compiled at a time; default: one per processor");
   build->add_flag("--no-cache{false}", c.cache, "compile every kernel anew");
-  build->add_option("--progress", c.progress, "auto, on or off")->check(CLI::IsMember({"auto", "on", "off"}));
+  build->add_option("--progress", c.progress, "auto, on or off")
+      ->check(CLI::IsMember({"auto", "on", "off"}));
 
   CLI::App* check = app.add_subcommand("check", "find errors; writes nothing");
   file(check);
@@ -95,11 +99,13 @@ int main(int argc, char** argv) {
   run->add_flag("--reference", c.reference, "by the float64 evaluator instead of kernels");
   run->add_option("--threads", c.threads, "threads of the kernels; default: one per processor");
   run->add_flag("--no-cache{false}", c.cache, "compile every kernel anew");
-  run->add_option("--progress", c.progress, "auto, on or off")->check(CLI::IsMember({"auto", "on", "off"}));
+  run->add_option("--progress", c.progress, "auto, on or off")
+      ->check(CLI::IsMember({"auto", "on", "off"}));
 
   CLI::App* fmt_command = app.add_subcommand("fmt", "print the file in the canonical layout");
   file(fmt_command);
-  fmt_command->add_flag("--check", c.check, "say whether it is in that layout already; print nothing");
+  fmt_command->add_flag("--check", c.check,
+                        "say whether it is in that layout already; print nothing");
 
   try {
     app.parse(argc, argv);

@@ -1,4 +1,5 @@
 // attnc run: reads arrays, calls the model, writes arrays.
+#include <attn/attn.h>
 #include <attn/npy.h>
 #include <attn/safetensors.h>
 #include <fmt/format.h>
@@ -78,7 +79,8 @@ Array load_array(Context& c, const ir::Tensor& t, const std::string& path) {
   return values_of(c, t.name, a);
 }
 
-std::pair<std::string, std::string> name_and_path(const std::string& option, const std::string& text) {
+std::pair<std::string, std::string> name_and_path(const std::string& option,
+                                                  const std::string& text) {
   size_t at = text.find('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size())
     throw UsageError(fmt::format("{} takes NAME=FILE, not `{}`", option, text));
@@ -105,7 +107,6 @@ void take_inputs(const CommandLine& c, const Compiled& m, Context& context, Arra
       throw UsageError(fmt::format("--in {} is given twice", name));
   }
   if (!c.weights.empty()) {
-    std::string missing;
     for (const ir::Tensor& t : m.forward.tensors) {
       if (t.role != ir::Role::parameter || given.count(t.name)) continue;
       given.emplace(t.name, load_array(context, t, c.weights));
@@ -113,7 +114,8 @@ void take_inputs(const CommandLine& c, const Compiled& m, Context& context, Arra
   }
   for (const ir::Tensor& t : m.forward.tensors)
     if (t.role == ir::Role::input && !given.count(t.name))
-      throw UsageError(fmt::format("{} needs the input `{}`: --in {}=FILE.npy", m.name, t.name, t.name));
+      throw UsageError(
+          fmt::format("{} needs the input `{}`: --in {}=FILE.npy", m.name, t.name, t.name));
 }
 
 void take_cotangents(const CommandLine& c, const Compiled& m, Context& context, Arrays& given) {
@@ -134,7 +136,8 @@ void take_cotangents(const CommandLine& c, const Compiled& m, Context& context, 
     } else if (t.extents.empty()) {
       given.emplace(cotangent.name, Array{{}, {1}});
     } else {
-      throw UsageError(fmt::format("the output `{}` needs a cotangent: --cotangent {}=FILE.npy", o.name, o.name));
+      throw UsageError(fmt::format("the output `{}` needs a cotangent: --cotangent {}=FILE.npy",
+                                   o.name, o.name));
     }
   }
   if (!paths.empty())
@@ -192,7 +195,8 @@ int run(const CommandLine& c) {
     std::string names;
     for (const Compiled& m : models) names += (names.empty() ? "" : ", ") + m.name;
     throw UsageError(models.empty() ? fmt::format("{} has no model `{}`", c.file, c.model)
-                                    : fmt::format("{} has the models {}: choose one with --model", c.file, names));
+                                    : fmt::format("{} has the models {}: choose one with --model",
+                                                  c.file, names));
   }
   Compiled& m = models[0];
   Context context;
@@ -207,7 +211,9 @@ int run(const CommandLine& c) {
     initialise_missing(m, c.seed, call.given);
     results = c.reference ? call_reference(m, call)
                           : call_kernels(source, m, call,
-                                         {.targets = {lower::host_target()}, .cache = c.cache, .progress = c.progress != "off"});
+                                         {.targets = {lower::host_target()},
+                                          .cache = c.cache,
+                                          .progress = c.progress != "off"});
   } catch (const evaluate::CallError& e) {
     throw RefusedError(e.what());
   }

@@ -30,13 +30,27 @@ Start start_of(const Graph& g, TensorId parameter) {
   Start start{.a = t.init.a, .b = t.init.b};
   using Kind = Initialiser::Kind;
   switch (t.init.kind) {
-    case Kind::zeros: start.init = "ATTN_INIT_ZEROS"; break;
-    case Kind::ones: start.init = "ATTN_INIT_ONES"; break;
-    case Kind::constant: start.init = "ATTN_INIT_CONSTANT"; break;
-    case Kind::normal: start.init = "ATTN_INIT_NORMAL"; break;
-    case Kind::uniform: start.init = "ATTN_INIT_UNIFORM"; break;
-    case Kind::xavier: start.init = "ATTN_INIT_XAVIER"; break;
-    case Kind::orthogonal: start.init = "ATTN_INIT_ORTHOGONAL"; break;
+    case Kind::zeros:
+      start.init = "ATTN_INIT_ZEROS";
+      break;
+    case Kind::ones:
+      start.init = "ATTN_INIT_ONES";
+      break;
+    case Kind::constant:
+      start.init = "ATTN_INIT_CONSTANT";
+      break;
+    case Kind::normal:
+      start.init = "ATTN_INIT_NORMAL";
+      break;
+    case Kind::uniform:
+      start.init = "ATTN_INIT_UNIFORM";
+      break;
+    case Kind::xavier:
+      start.init = "ATTN_INIT_XAVIER";
+      break;
+    case Kind::orthogonal:
+      start.init = "ATTN_INIT_ORTHOGONAL";
+      break;
     case Kind::automatic:
       start.init = t.extents.size() <= 1 ? "ATTN_INIT_ZEROS" : "ATTN_INIT_XAVIER";
   }
@@ -55,14 +69,24 @@ Start start_of(const Graph& g, TensorId parameter) {
   return start;
 }
 
-std::string byte_size(const Graph& g, TensorId t) {
-  std::string text = std::to_string(plan::element_bytes(g[t].storage) * (g[t].split ? 2 : 1));
+namespace {
+
+std::string product(std::string text, const Graph& g, TensorId t) {
   for (const Poly& extent : g[t].extents) {
     std::string e = c_extent(g, extent);
     bool simple = e.find_first_of(" /") == std::string::npos;
-    text += simple ? " * " + e : " * (" + e + ")";
+    if (!simple) e = "(" + e + ")";
+    text = text == "1" ? e : text + " * " + e;
   }
   return text;
+}
+
+}  // namespace
+
+std::string element_count(const Graph& g, TensorId t) { return product("1", g, t); }
+
+std::string byte_size(const Graph& g, TensorId t) {
+  return product(std::to_string(plan::element_bytes(g[t].storage) * (g[t].split ? 2 : 1)), g, t);
 }
 
 Interface interface_of(const plan::Plan& plan) {

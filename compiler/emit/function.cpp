@@ -58,15 +58,16 @@ class FunctionWriter {
     return all;
   }
 
-  size_t buffers_of(const plan::Kernel& k) const {
-    return k.reads.size() + k.writes.size() + (k.repairs_if_non_finite.empty() ? 0 : 1);
+  size_t read_buffers_of(const plan::Kernel& k) const {
+    return k.reads.size() + (k.repairs_if_non_finite.empty() ? 0 : 1);
   }
 
   void declare_kernels() {
     for (const plan::Kernel* k : all_kernels()) {
       std::string types = "void*";
-      for (size_t n = 0; n < buffers_of(*k); ++n) types += ", attn_buffer*";
+      for (size_t n = 0; n < read_buffers_of(*k); ++n) types += ", attn_buffer*";
       for (size_t n = 0; n < k->sizes.size(); ++n) types += ", int32_t";
+      for (size_t n = 0; n < k->writes.size(); ++n) types += ", attn_buffer*";
       std::string table;
       for (const std::string& target : targets_) {
         std::string symbol = k->name + "_" + target.substr(target.rfind('-') + 1);
@@ -237,19 +238,26 @@ class FunctionWriter {
     std::string arguments = "context";
     for (TensorId t : k.reads) arguments += ", &" + names_[t.value];
     if (!k.repairs_if_non_finite.empty()) arguments += ", &" + names_[k.writes[0].value];
-    for (TensorId t : k.writes) arguments += ", &" + names_[t.value];
     for (SizeId s : k.sizes) arguments += ", (int32_t)" + size_variable(g_, s);
+    for (TensorId t : k.writes) arguments += ", &" + names_[t.value];
     // A gradient that the caller does not want, and nobody reads, is not computed.
     std::string condition;
     if (backward_ && k.writes.size() == 1 && f_.places[k.writes[0].value] == Place::result &&
         std::find(spares_.begin(), spares_.end(), k.writes[0]) == spares_.end())
       condition = fmt::format("p{}", names_[k.writes[0].value]);
+    // Nothing to write: nothing to do.
+    std::string elements;
+    for (TensorId t : k.writes) {
+      std::string count = element_count(g_, t);
+      if (count == "1") elements = "1";
+      if (elements != "1") elements += (elements.empty() ? "" : " + ") + count;
+    }
+    if (elements.find_first_not_of("0123456789 *+") != std::string::npos)
+      condition += fmt::format("{}{} > 0", condition.empty() ? "" : " && ", elements);
     std::string scans;
     for (TensorId t : k.repairs_if_non_finite) {
-      std::string count = "1";
-      for (const Poly& p : g_[t].extents) count += " * (" + c_extent(g_, p) + ")";
       scans += fmt::format("{}attn_has_non_finite(p{}, {}, {})", scans.empty() ? "" : " || ",
-                           names_[t.value], c_type(g_[t].storage), count);
+                           names_[t.value], c_type(g_[t].storage), element_count(g_, t));
     }
     if (!scans.empty()) condition += (condition.empty() ? "(" : " && (") + scans + ")";
     std::string doc = k.kind->name;

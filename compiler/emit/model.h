@@ -26,7 +26,7 @@ Interface interface_of(const plan::Plan& plan);
 
 // How a parameter starts, in the words of attn/abi.h.
 struct Start {
-  std::string init;     // "ATTN_INIT_XAVIER"
+  std::string init;  // "ATTN_INIT_XAVIER"
   double a = 0, b = 0;
   uint64_t fan_in = 0;  // bit k: the first reader sums over extent k
 };
@@ -44,7 +44,8 @@ std::string write_glue(const ModelPlan& model, const Interface& interface,
 std::string write_function(const plan::Plan& plan, const plan::Function& f,
                            const Interface& interface, const std::vector<std::string>& targets);
 
-// The C type and size of a tensor's elements in the workspace: bytes as a C expression.
+// The elements of a tensor (of one plane of it), and the bytes of all, as C expressions.
+std::string element_count(const ir::Graph& g, ir::TensorId t);
 std::string byte_size(const ir::Graph& g, ir::TensorId t);
 
 }  // namespace attn::emit

@@ -187,6 +187,13 @@ Func Scheduler::schedule(bool with_split, bool with_direct) {
   return out_;
 }
 
+// index < extent. Against a constant it is written so that the simplifier does not use it to drop the
+// promise that a place is in range: bounds inference sees the promise, not the condition.
+Expr below(const Expr& index, const Expr& extent) {
+  if (constant(extent) <= 0) return index < extent;
+  return Halide::cast<uint32_t>(index) < Halide::cast<uint32_t>(extent);
+}
+
 // The loops over blocks, and in a block over rows, over runs of neighbouring columns (`hi`) and
 // along a run (`lo`). With one dimension of columns there is one run, cut at the block's ends.
 Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int block_columns) {
@@ -207,17 +214,17 @@ Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int bloc
   Expr lo = domain[0], hi = 0, column = domain[0];
   if (one_run) {
     lo = first + domain[0];
-    domain.where(lo < p.columns);
+    domain.where(below(lo, p.columns));
   } else {
     hi = first / p.run + domain[1];
     Expr within = hi * p.run + lo - first;
-    domain.where(hi < p.runs);
+    domain.where(below(hi, p.runs));
     domain.where(within >= 0);
     domain.where(within < block_columns);
     column = in_range(within, block_columns);
   }
   Expr row = domain[4] * block_rows + domain[2];
-  domain.where(row < p.rows);
+  domain.where(below(row, p.rows));
 
   loops.domain = domain;
   loops.row = domain[2];

@@ -260,9 +260,9 @@ Func lower_loops(const ir::Graph& g, const ir::Definition& d, const ir::Definiti
     out.split(inner, outer, lane, lanes, Halide::TailStrategy::GuardWithIf).vectorize(lane);
     level = Halide::LoopLevel(out, outer);
     for (Func& stage : loops.stages_) {
-      stage.compute_at(level).vectorize(inner, lanes, Halide::TailStrategy::RoundUp);
+      stage.compute_at(level).bound_storage(inner, lanes);
+      stage.vectorize(inner, lanes, Halide::TailStrategy::GuardWithIf);
       stage.update().vectorize(inner, lanes, Halide::TailStrategy::GuardWithIf);
-      if (stage.outputs() == 1) stage.bound_extent(inner, lanes);
     }
   } else {
     for (Func& stage : loops.stages_) stage.compute_root();

@@ -147,6 +147,15 @@ std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
     c.terms.push_back(std::move(term));
     if (!like) like = s;
   }
+  // Neighbours in memory are neighbours among the columns.
+  if (!sum.free.empty() && like->rows.count(sum.free.back())) {
+    std::swap(like->rows, like->columns);
+    for (Term& t : c.terms) {
+      std::swap(t.left, t.right);
+      std::swap(t.left_guard, t.right_guard);
+      std::swap(t.left_leaks, t.right_leaks);
+    }
+  }
   c.batch = in_order(sum.free, like->batch);
   c.rows = in_order(sum.free, like->rows);
   c.columns = in_order(sum.free, like->columns);

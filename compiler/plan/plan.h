@@ -63,8 +63,8 @@ struct Kernel {
   std::string name;  // of its symbol: MODEL_forward_3_q
   std::vector<ir::Definition>
       definitions;  // what it computes, with inlined maps substituted, in order
-  std::vector<ir::TensorId> reads, writes;  // in memory; in the order of the kernel's arguments
-  std::vector<ir::SizeId> sizes;            // run-time sizes that it takes, after the tensors
+  std::vector<ir::TensorId> reads, writes;  // in memory
+  std::vector<ir::SizeId> sizes;            // run-time sizes that it takes
   std::optional<Contraction> contraction;
   std::optional<Row> row;
   std::string why;  // for a slow lowering: the reason, else empty

@@ -64,7 +64,8 @@ std::string kernel_text(const Graph& g, const Kernel& k) {
             group_text(g, "columns", c.columns);
     for (const Term& t : c.terms) text += group_text(g, "sum", t.reduced);
   }
-  if (k.row) text += "  |" + group_text(g, "rows", k.row->rows) + group_text(g, "columns", k.row->columns);
+  if (k.row)
+    text += "  |" + group_text(g, "rows", k.row->rows) + group_text(g, "columns", k.row->columns);
   if (!k.repairs_if_non_finite.empty()) text += "  | only where data is not finite";
   Poly work = operations(g, k);
   return text + fmt::format("  ({} operations)\n", poly_text(g, work));
@@ -74,7 +75,8 @@ std::string function_text(const Function& f) {
   const Graph& g = f.graph;
   std::string text = "  " + f.name + "\n";
   for (const DataCheck& c : f.data_checks)
-    text += fmt::format("    check       {} reads {} in 0..{} - 1\n", c.data, c.read, poly_text(g, c.extent));
+    text += fmt::format("    check       {} reads {} in 0..{} - 1\n", c.data, c.read,
+                        poly_text(g, c.extent));
   for (const Kernel& k : f.kernels) text += kernel_text(g, k);
   std::string saved, gone;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);
