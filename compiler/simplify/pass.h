@@ -25,7 +25,7 @@ std::span<const Pass> pipeline();
 // Guards travel: part of the meaning. Runs after elaborate and again after derive.
 ir::Graph spread_guards(const ir::Graph& g);
 
-// A forward graph, tidied: fold, inline what is trivial, merge, drop what is not used.
+// A forward graph, tidied: fold, inline what is trivial, hoist, merge, drop what is not used.
 ir::Graph simplify(const ir::Graph& g, const Trace& trace = {});
 
 // A gradient graph: everything that `simplify` does, and find, re-bracket, specialise, factor, as
