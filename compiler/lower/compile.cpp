@@ -9,6 +9,7 @@
 #include "compiler/lower/contraction.h"
 #include "compiler/lower/loops.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/row.h"
 
 namespace attn::lower {
 namespace {
@@ -47,6 +48,8 @@ class Builder {
     std::vector<Halide::Func> outs;
     if (kernel_.contraction) {
       outs = {lower_contraction(f_, kernel_, arguments_, target_)};
+    } else if (kernel_.row) {
+      outs = lower_row(f_, kernel_, arguments_, target_);
     } else {
       const auto& ds = kernel_.definitions;
       outs = {lower_loops(g_, ds[0], ds.size() > 1 ? &ds[1] : nullptr, arguments_, target_,

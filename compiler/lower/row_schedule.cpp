@@ -36,6 +36,7 @@ constexpr int kMaxBlocks = 64;          // beyond which blocks grow, for the sak
 
 Expr neutral(Combine combine, const Type& type) {
   if (combine == Combine::kSum) return Halide::Internal::make_zero(type);
+  if (type.is_int()) return combine == Combine::kMax ? type.min() : type.max();
   const float highest = 3.4028235e38f;
   return Halide::cast(type, combine == Combine::kMin ? highest : -highest);
 }
@@ -73,6 +74,9 @@ class RowScheduler {
   Func reduce(const std::string& name, Combine combine, const std::function<Expr(const At&)>& term,
               const Type& type);
   void add_output(int stage);
+  void store_rows(Func out, const RowStage& stage, const At& at, const Expr& row);
+  void store_columns(Func out, const RowStage& stage, const Func& total);
+  bool shaped() const { return !spec_.row_extents.empty() || !spec_.column_extents.empty(); }
   void hold(Func func);
 
   const RowSpec& spec_;
@@ -85,7 +89,7 @@ class RowScheduler {
   std::map<int, Func> low_;
   std::vector<std::function<void(const LoopLevel& group, const LoopLevel& block)>> place_;
   std::vector<Func> fused_, results_;
-  Var u_{"u"}, group_{"group"}, block_{"block"}, column_{"column"}, lane_{"lane"};
+  Var u_{"u"}, group_{"group"}, block_{"block"}, column_{"column"}, lane_{"lane"}, plane_{"plane"};
   RVar fused_group_{"row_group"}, fused_block_{"row_block"};
 };
 
@@ -96,7 +100,8 @@ RowScheduler::RowScheduler(const RowSpec& spec, const TargetInfo& target)
   const int columns = spec_.typical_columns;
   if (columns > 0 && columns <= 8 * lanes) height_ = 4;
   Expr rows_wanted =
-      max(kTaskElements / max(spec_.columns, 1), (spec_.rows + (kMaxBlocks - 1)) / kMaxBlocks);
+      min(max(kTaskElements / max(spec_.columns, 1), (spec_.rows + (kMaxBlocks - 1)) / kMaxBlocks),
+          spec_.rows);
   groups_ = max((rows_wanted + (height_ - 1)) / height_, 1);
   blocks_ = (spec_.rows + groups_ * height_ - 1) / (groups_ * height_);
   readers_.resize(spec_.stages.size());
@@ -243,6 +248,78 @@ void RowScheduler::add_reduction(int stage) {
   low_[stage] = low;
 }
 
+// An output over rows: its update sets the elements of one row.
+void RowScheduler::store_rows(Func out, const RowStage& stage, const At& at, const Expr& row) {
+  auto stored = [&](const Expr& v) { return stage.store ? stage.store(v) : v; };
+  const int index = static_cast<int>(&stage - spec_.stages.data());
+  const bool map = stage.kind == Kind::kMap;
+  std::vector<Expr> place;
+  std::vector<Var> vars;
+  if (shaped()) {
+    std::vector<Expr> rows = decode_index(in_range(row, spec_.rows), spec_.row_extents);
+    for (size_t k = stage.dimensions.size(); k-- > 0;) {
+      const bool column = stage.dimensions[k] >= static_cast<int>(rows.size());
+      place.push_back(column ? Expr(column_) : rows[stage.dimensions[k]]);
+      vars.push_back(column ? column_ : Var("d" + std::to_string(k)));
+    }
+  } else {
+    if (map) place.push_back(column_), vars.push_back(column_);
+    place.push_back(in_range(row, spec_.rows));
+    vars.push_back(u_);
+  }
+  Expr value;
+  if (stage.planes) {
+    value = stored(select(plane_ == 0, stored_.at(index)(at.u, at.group, at.block),
+                          low_.at(index)(at.u, at.group, at.block)));
+    place.push_back(plane_);
+    vars.push_back(plane_);
+  } else {
+    value = stored(this->value(index, at));
+  }
+  out(vars) = Halide::undef(value.type());
+  out(place) = value;
+  if (stage.planes) {
+    out.bound(plane_, 0, 2);
+    out.update().unroll(plane_);
+  }
+  if (shaped()) return;
+  if (map) out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
+  auto rows = out.output_buffer().dim(map ? 1 : 0);
+  rows.set_bounds(0, spec_.rows);
+  rows.set_stride(map ? spec_.columns : Expr(1));
+}
+
+// An output over columns: `total` has them in linear order.
+void RowScheduler::store_columns(Func out, const RowStage& stage, const Func& total) {
+  const int lanes = target_.lanes(total.types()[0]);
+  std::vector<Var> vars;
+  Expr linear = 0;
+  if (shaped()) {
+    std::vector<Expr> at(spec_.column_extents.size());
+    for (size_t k = stage.dimensions.size(); k-- > 0;) {
+      Var v = vars.empty() ? column_ : Var("d" + std::to_string(k));
+      vars.push_back(v);
+      at[stage.dimensions[k] - spec_.row_extents.size()] = v;
+    }
+    for (size_t k = 0; k < at.size(); ++k) linear = linear * spec_.column_extents[k] + at[k];
+    if (at.size() > 1) linear = in_range(linear, spec_.columns);
+  } else {
+    vars = {column_};
+    linear = column_;
+    out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
+  }
+  out(vars) = stage.store ? stage.store(total(linear)) : Expr(total(linear));
+  Func sums = total;
+  Var outer("outer");
+  if (vars.empty()) {
+    sums.compute_root();
+    return;
+  }
+  out.split(column_, outer, column_, 4 * lanes, TailStrategy::GuardWithIf)
+      .vectorize(column_, lanes, TailStrategy::GuardWithIf);
+  sums.compute_at(out, outer);
+}
+
 void RowScheduler::add_output(int stage) {
   const RowStage& s = spec_.stages[stage];
   const std::string name = spec_.name + "_" + s.name + "_out";
@@ -251,52 +328,35 @@ void RowScheduler::add_output(int stage) {
   At at{r[0], r[1], r[2], column_};
   Expr row = row_of(at);
   r.where(row < spec_.rows);
-  auto stored = [&](const Expr& v) { return s.store ? s.store(v) : v; };
   Func out(name);
   if (s.kind == Kind::kColumnSum) {
-    Func sums(name + "_blocks");
+    const int lanes = target_.lanes(types_[stage]);
+    Func sums(name + "_blocks"), total(name + "_total");
     // Written so that Halide takes the block for an index like the other outputs' rows.
     Expr place = min(r[2], blocks_ - 1);
     sums(column_, block_) = Halide::Internal::make_zero(types_[stage]);
     sums(column_, place) += body(stage, at);
-    sums.compute_root().vectorize(column_, target_.lanes(types_[stage]), TailStrategy::GuardWithIf);
+    sums.compute_root().vectorize(column_, lanes, TailStrategy::GuardWithIf);
     fused_.push_back(sums);
-    Func total(name + "_total");
     RDom b(0, blocks_, "blocks");
     total(column_) = Halide::Internal::make_zero(types_[stage]);
     total(column_) += sums(column_, b);
-    out(column_) = stored(total(column_));
-    const int lanes = target_.lanes(types_[stage]);
-    Var outer("outer");
-    out.split(column_, outer, column_, 4 * lanes, TailStrategy::GuardWithIf)
-        .vectorize(column_, lanes);
-    total.compute_at(out, outer).vectorize(column_, lanes, TailStrategy::GuardWithIf);
+    store_columns(out, s, total);
+    total.vectorize(column_, lanes, TailStrategy::GuardWithIf);
     total.update().reorder(column_, b).vectorize(column_, lanes, TailStrategy::GuardWithIf);
-    out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
-  } else if (s.kind == Kind::kMap) {
-    Expr v = stored(value(stage, at));
-    out(column_, u_) = Halide::undef(v.type());
-    out(column_, in_range(row, spec_.rows)) = v;
-    out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
-    out.output_buffer().dim(1).set_bounds(0, spec_.rows).set_stride(spec_.columns);
-    fused_.push_back(out);
   } else {
-    at.column = Expr();
-    Expr v = stored(value(stage, at));
-    out(u_) = Halide::undef(v.type());
-    out(in_range(row, spec_.rows)) = v;
-    out.output_buffer().dim(0).set_bounds(0, spec_.rows).set_stride(1);
+    if (s.kind != Kind::kMap) at.column = Expr();
+    store_rows(out, s, at, row);
     fused_.push_back(out);
   }
-  if (s.kind != Kind::kRowReduction && s.kind != Kind::kRowMap) {
-    fused_.back()
-        .update()
-        .reorder(column_, r[0], r[1], r[2])
+  Stage update = fused_.back().update();
+  if (s.kind == Kind::kMap || s.kind == Kind::kColumnSum) {
+    update.reorder(column_, r[0], r[1], r[2])
         .vectorize(column_, target_.lanes(types_[stage]), TailStrategy::GuardWithIf);
+  } else if (s.planes) {
+    update.reorder(plane_, r[0], r[1], r[2]);
   }
-  fused_.back()
-      .update()
-      .allow_race_conditions()
+  update.allow_race_conditions()
       .rename(r[1], fused_group_)
       .rename(r[2], fused_block_)
       .parallel(fused_block_)

@@ -46,8 +46,13 @@ struct RowStage {
   // log-sum-exp -3.4028235e38, for min 3.4028235e38; that is also the value over nothing.
   std::function<Halide::Expr(const RowCell&)> body;
   bool output = false;  // a column sum always is
+  // A log-sum-exp as an output: two planes along a last, outermost dimension, instead of their sum.
+  bool planes = false;
   // The stored type of an output is the body's type unless this converts: (value) -> stored value.
   std::function<Halide::Expr(Halide::Expr)> store;
+  // The output's dimensions, outermost first: positions in RowSpec::row_extents, followed by those
+  // in column_extents. A map's has the column, unless there is but one.
+  std::vector<int> dimensions;
 };
 
 struct RowSpec {
@@ -55,10 +60,14 @@ struct RowSpec {
   Halide::Expr rows, columns;
   std::vector<RowStage> stages;  // each reads only earlier ones
   int typical_columns = 0;       // 0 for unknown; chooses the shape of short rows
+  // Where rows or columns are several indices, outermost first, whose linear index `rows` and
+  // `columns` count. Several columns are for kernels of column sums alone.
+  std::vector<Halide::Expr> row_extents = {}, column_extents = {};
 };
 
-// The outputs in the order of the stages, innermost dimension first and dense: a map (column, row),
-// a row value (row), a column sum (column); an output log-sum-exp is one value, both planes added.
+// The outputs in the order of the stages, innermost dimension first. Where no extents are given
+// they are dense: a map (column, row), a row value (row), a column sum (column). An output
+// log-sum-exp is one value, both planes added, unless its stage says `planes`.
 Halide::Pipeline schedule_rows(const RowSpec& spec, const TargetInfo& target);
 
 }  // namespace attn::lower

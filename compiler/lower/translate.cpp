@@ -174,15 +174,11 @@ HExpr Translator::add(const ir::Expr& e) {
   if (minus.defined()) sum = sum.defined() ? sum - minus : -minus;
   if (!sum.defined()) sum = Halide::Internal::make_zero(type);
   for (const auto& [coefficient, x] : split) {
-    std::vector<HExpr> at = subscripts(x);
     HExpr c = Halide::Internal::make_const(type, coefficient);
-    for (int plane : {0, 1}) {
-      std::vector<HExpr> args = at;
-      args.push_back(plane);
-      HExpr part = c * cast(type, arguments_.tensors.at(x->tensor)(args));
-      // Both strict: with one, LLVM still adds the planes first.
-      sum = strict_float(sum + part);
-    }
+    auto [high, low] = planes(x, type);
+    // Both strict: with one, LLVM still adds the planes first.
+    sum = strict_float(sum + c * high);
+    sum = strict_float(sum + c * low);
   }
   return sum;
 }
@@ -236,18 +232,25 @@ std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
   return at;
 }
 
+std::pair<HExpr, HExpr> Translator::planes(const ir::Expr& e, const Halide::Type& type) {
+  if (auto it = planes_.find(e->tensor); it != planes_.end()) return it->second;
+  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
+  std::vector<HExpr> high = subscripts(e), low = high;
+  high.push_back(0);
+  low.push_back(1);
+  return {cast(type, buffer(high)), cast(type, buffer(low))};
+}
+
 HExpr Translator::read(const ir::Expr& e) {
   if (auto it = replaced_.find(e->tensor); it != replaced_.end()) return it->second;
   const ir::Tensor& t = g_[e->tensor];
-  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
-  std::vector<HExpr> at = subscripts(e);
   Halide::Type type = arithmetic_type(e.type());
   if (t.split) {
-    std::vector<HExpr> second = at;
-    at.push_back(0);
-    second.push_back(1);
-    return cast(type, buffer(at)) + cast(type, buffer(second));
+    auto [high, low] = planes(e, type);
+    return high + low;
   }
+  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
+  std::vector<HExpr> at = subscripts(e);
   if (t.storage == ir::Storage::boolean) return buffer(at) != 0;
   return cast(type, buffer(at));
 }

@@ -32,6 +32,10 @@ class Translator {
 
   // Reads of this tensor give `value` instead.
   void replace(ir::TensorId tensor, Halide::Expr value) { replaced_[tensor] = value; }
+  // Reads of this log-sum-exp give the sum of `high` and `low`.
+  void replace(ir::TensorId tensor, Halide::Expr high, Halide::Expr low) {
+    planes_[tensor] = {high, low};
+  }
 
   Halide::Expr operator()(const ir::Expr& e);
   Halide::Expr condition(const ir::Conditions& c);
@@ -45,6 +49,7 @@ class Translator {
   Halide::Expr multiply(const ir::Expr& e);
   Halide::Expr power(const ir::Expr& e);
   Halide::Expr read(const ir::Expr& e);
+  std::pair<Halide::Expr, Halide::Expr> planes(const ir::Expr& e, const Halide::Type& type);
   std::vector<Halide::Expr> subscripts(const ir::Expr& e);
 
   const ir::Graph& g_;
@@ -52,6 +57,7 @@ class Translator {
   Indices indices_;
   bool decoded_;
   std::map<ir::TensorId, Halide::Expr> replaced_;
+  std::map<ir::TensorId, std::pair<Halide::Expr, Halide::Expr>> planes_;
   std::map<ir::Expr, Halide::Expr> done_;
 };
 

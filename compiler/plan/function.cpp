@@ -59,21 +59,35 @@ class Planner {
         ++k;
         continue;
       }
-      std::vector<Definition> run;
-      for (size_t n = k; n < g.definitions.size() && !taken[n] && !finished_.count(n); ++n)
-        run.push_back(g.definitions[n]);
       if (auto it = finished_.find(k); it != finished_.end()) {
         add_contraction(g.definitions[k], std::move(it->second.contraction), it->second.sums);
         ++k;
-      } else if (RowClaim row = claim_row(g, run); row.taken > 0) {
-        Kernel kernel{.kind = &kRow, .definitions = row.definitions, .row = row.row};
-        add(std::move(kernel));
-        k += row.taken;
       } else {
-        add_loops(g.definitions[k]);
+        if (!add_rows(k, taken)) add_loops(g.definitions[k]);
         ++k;
       }
     }
+  }
+
+  // What is planned already for a kernel of its own comes later.
+  bool add_rows(size_t first, std::vector<bool>& taken) {
+    const Graph& g = f_.graph;
+    std::vector<Definition> run;
+    std::vector<size_t> places;
+    std::set<TensorId> later;
+    for (size_t n = first; n < g.definitions.size(); ++n) {
+      if (finished_.count(n) || sums_.count(n)) {
+        later.insert(g.definitions[n].target);
+      } else if (!taken[n]) {
+        run.push_back(g.definitions[n]);
+        places.push_back(n);
+      }
+    }
+    RowClaim claim = claim_row(g, run, later);
+    if (claim.taken.empty()) return false;
+    for (size_t n : claim.taken) taken[places[n]] = true;
+    add({.kind = &kRow, .definitions = claim.definitions, .row = claim.row});
+    return true;
   }
 
  private:
@@ -96,6 +110,7 @@ class Planner {
       auto c = claim_contraction(g, sum, &d);
       if (!c) continue;
       taken[at] = true;
+      sums_.insert(at);
       finished_[k] = {std::move(*c), {sum}};
     }
     for (size_t k = 0; k < g.definitions.size(); ++k) {
@@ -146,6 +161,7 @@ class Planner {
   std::string model_;
   Function& f_;
   std::map<size_t, Finished> finished_;
+  std::set<size_t> sums_;  // definitions that another one finishes
 
  public:
   // Fills name, reads, writes and sizes, and places what the kernel writes.
@@ -166,8 +182,10 @@ class Planner {
         if (inside.count(d.target)) continue;
         for (TensorId t : reads(d)) needed.insert(t);
       }
+      // The definitions of checks are not the graph's.
       for (const Definition& d : kernel.definitions)
-        if (needed.count(d.target)) kernel.writes.push_back(d.target);
+        if (needed.count(d.target) || !g.definition_of(d.target))
+          kernel.writes.push_back(d.target);
     } else {
       kernel.writes = {kernel.definitions.back().target};
     }
@@ -193,7 +211,7 @@ Function plan_function(std::string model, std::string name, Graph g,
   for (const Definition& d : std::vector<Definition>(graph.definitions))
     solved.push_back(solve::solve_equalities(graph, d));
   graph.definitions = std::move(solved);
-  graph.definitions = substitute_maps(graph, choose_inlined(graph));
+  graph.definitions = split_sums(graph, substitute_maps(graph, choose_inlined(graph)));
 
   f.places.assign(graph.tensors.size(), Place::none);
   for (size_t k = 0; k < graph.tensors.size(); ++k) {
@@ -204,10 +222,16 @@ Function plan_function(std::string model, std::string name, Graph g,
   for (TensorId t : forwarded) f.places[t.value] = Place::forwarded;
   for (TensorId t : saved) f.places[t.value] = Place::saved;
   for (const Output& o : graph.outputs) f.places[o.tensor.value] = Place::result;
-  for (const Definition& d : checks.definitions) {
-    Kernel kernel{.kind = &kLoops, .definitions = {d}};
+  for (std::vector<Definition> rest = checks.definitions; !rest.empty();) {
+    Kernel kernel{.kind = &kLoops, .definitions = {rest[0]}};
+    RowClaim claim = claim_row(graph, rest, {});
+    if (!claim.taken.empty())
+      kernel = {.kind = &kRow, .definitions = claim.definitions, .row = claim.row};
+    else
+      claim.taken = {0};
     Planner::finish_kernel(model, f, kernel);
     f.checks.push_back(std::move(kernel));
+    for (size_t n = claim.taken.size(); n-- > 0;) rest.erase(rest.begin() + claim.taken[n]);
   }
   f.data_checks = checks.checks;
   Planner(model, f).run();

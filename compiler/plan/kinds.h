@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 
 #include "compiler/plan/plan.h"
@@ -20,14 +21,20 @@ std::span<const KernelKind* const> kinds();
 std::optional<Contraction> claim_contraction(ir::Graph& g, const ir::Definition& sum,
                                              const ir::Definition* finish);
 
-// The longest run of definitions from `first` on that one pass over rows can compute; the number of
-// definitions taken, or 0. `stored` tells which targets must be in memory afterwards.
+// Definitions that one pass over rows can compute, run[0] among them; nothing taken where there are
+// none. `run` are definitions in order, none computed yet, and `later` the targets beside them that
+// are not computed either: no member of the claim reads these, so the kernel can come at once.
 struct RowClaim {
   Row row;
   std::vector<ir::Definition> definitions;  // over the kernel's indices
-  size_t taken = 0;
+  std::vector<size_t> taken;                // their places in `run`
 };
-RowClaim claim_row(ir::Graph& g, std::span<const ir::Definition> definitions);
+RowClaim claim_row(const ir::Graph& g, std::span<const ir::Definition> run,
+                   const std::set<ir::TensorId>& later);
+
+// Takes reductions over several indices, of which the last runs along memory, in two steps: over
+// one index, then over the rest. `definitions` are the graph's to be.
+std::vector<ir::Definition> split_sums(ir::Graph& g, std::vector<ir::Definition> definitions);
 
 // Why `d` lowers slowly as plain loops, or empty where loops are the right form (maps, small sums).
 std::string why_slow(const ir::Graph& g, const ir::Definition& d);

@@ -1,9 +1,320 @@
-// Claims runs of definitions over common rows: reductions over the columns of a row and maps that
-// read them, computed while the row is in cache.
+// Claims definitions over common rows: reductions over the columns of a row, maps that read them
+// while the row is in cache, and sums down the columns. A claim starts from a reduction, which says
+// what rows and columns are; everything that reads or feeds its members, or reads the same tensors,
+// joins when its own indices can be named after theirs.
+#include <algorithm>
+
+#include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
 
 namespace attn::plan {
+namespace {
 
-RowClaim claim_row(ir::Graph&, std::span<const ir::Definition>) { return {}; }
+using namespace ir;
+
+constexpr size_t kMostDefinitions = 24;  // in one kernel: they cost compile time
+constexpr size_t kSeeds = 8;             // reductions that a map tries to join
+constexpr int64_t kLeastRun = 4;         // of the last of several columns, lest all be gathered
+
+std::vector<Expr> read_sites(const Definition& d) {
+  std::vector<Expr> result;
+  auto collect = [&](const Expr& e) {
+    visit(e, [&](const Expr& x) {
+      if (x.is(Kind::read)) result.push_back(x);
+      return true;
+    });
+  };
+  collect(d.body);
+  for (const Expr& c : d.guard) collect(c);
+  return result;
+}
+
+std::optional<IndexId> plain_index(const Expr& e) {
+  return e.is(Kind::index) ? std::optional(e->index) : std::nullopt;
+}
+
+bool has(const std::vector<IndexId>& list, IndexId i) {
+  return std::find(list.begin(), list.end(), i) != list.end();
+}
+
+// The read of the most elements whose last subscript is an index: it says what is contiguous.
+std::optional<Expr> largest_read(const Graph& g, const Definition& d) {
+  std::optional<Expr> best;
+  double most = -1;
+  for (const Expr& site : read_sites(d)) {
+    if (site.args().empty() || !plain_index(site.args().back())) continue;
+    double count = points(g, indices(site));
+    if (count > most) best = site, most = count;
+  }
+  return best;
+}
+
+// Whether neighbours in memory are neighbours along `reduced`; the index of it that they follow.
+std::optional<IndexId> contiguous_reduced(const Graph& g, const Definition& d) {
+  std::optional<Expr> site = largest_read(g, d);
+  if (!site) return d.reduced.size() == 1 ? std::optional(d.reduced[0]) : std::nullopt;
+  IndexId last = *plain_index(site->args().back());
+  return has(d.reduced, last) ? std::optional(last) : std::nullopt;
+}
+
+bool is_row_reduction(Combine c) {
+  return c == Combine::sum || c == Combine::max || c == Combine::min || c == Combine::logsumexp;
+}
+
+// Rows and columns as the reduction has them, or nothing where plain loops do as well.
+std::optional<Row> shape_of(const Graph& g, const Definition& d) {
+  if (d.reduced.empty() || !is_row_reduction(d.combine)) return std::nullopt;
+  if (contiguous_reduced(g, d)) {
+    if (d.reduced.size() != 1) return std::nullopt;
+    return Row{d.free, d.reduced};
+  }
+  std::optional<Expr> site = largest_read(g, d);
+  if (d.combine != Combine::sum || !site || d.free.empty()) return std::nullopt;
+  if (!(*plain_index(site->args().back()) == d.free.back())) return std::nullopt;
+  if (d.free.size() > 1) {
+    std::optional<int64_t> run = g.known(g[d.free.back()].extent);
+    if (!run || *run < kLeastRun) return std::nullopt;
+  }
+  // Rows in the order of memory.
+  Row row{{}, d.free};
+  for (const Expr& s : site->args())
+    if (auto i = plain_index(s); i && has(d.reduced, *i) && !has(row.rows, *i))
+      row.rows.push_back(*i);
+  for (IndexId i : d.reduced)
+    if (!has(row.rows, i)) row.rows.push_back(i);
+  return row;
+}
+
+enum class Form { none, map, row_map, row_reduction, column_sum };
+
+class Claim {
+ public:
+  Claim(const Graph& g, std::span<const Definition> run, Row row)
+      : g_(g), run_(run), row_(std::move(row)), members_(run.size()) {}
+
+  // Takes what can join run[seed].
+  void grow(size_t seed) {
+    members_[seed] = run_[seed];
+    size_t count = 1;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t n = 0; n < run_.size() && count < kMostDefinitions; ++n) {
+        if (members_[n]) continue;
+        std::optional<Definition> d = joined(run_[n]);
+        if (!d) continue;
+        members_[n] = std::move(d);
+        ++count;
+        changed = true;
+      }
+    }
+  }
+
+  // Drops members that read what is computed neither before the kernel nor rightly inside it.
+  void prune(const std::set<TensorId>& later) {
+    std::map<TensorId, size_t> inside;
+    std::set<TensorId> missing = later;
+    for (size_t n = 0; n < run_.size(); ++n) {
+      if (members_[n] && !legal(*members_[n], inside, missing)) members_[n].reset();
+      if (members_[n])
+        inside[run_[n].target] = n;
+      else
+        missing.insert(run_[n].target);
+    }
+  }
+
+  RowClaim result() const {
+    RowClaim claim{.row = row_};
+    bool reduces = false;
+    for (size_t n = 0; n < run_.size(); ++n) {
+      if (!members_[n]) continue;
+      reduces = reduces || !members_[n]->reduced.empty();
+      claim.definitions.push_back(*members_[n]);
+      claim.taken.push_back(n);
+    }
+    return reduces ? claim : RowClaim{};
+  }
+
+ private:
+  bool same_group(const std::vector<IndexId>& list, const std::vector<IndexId>& group) const {
+    return list.size() == group.size() &&
+           std::all_of(list.begin(), list.end(), [&](IndexId i) { return has(group, i); });
+  }
+
+  Form form_of(const Definition& d) const {
+    if (d.combine == Combine::set) {
+      std::vector<IndexId> all = row_.rows;
+      all.insert(all.end(), row_.columns.begin(), row_.columns.end());
+      if (same_group(d.free, row_.rows)) return Form::row_map;
+      return row_.columns.size() == 1 && same_group(d.free, all) ? Form::map : Form::none;
+    }
+    if (row_.columns.size() == 1 && is_row_reduction(d.combine) && same_group(d.free, row_.rows) &&
+        same_group(d.reduced, row_.columns))
+      return Form::row_reduction;
+    if (d.combine == Combine::sum && same_group(d.free, row_.columns) &&
+        same_group(d.reduced, row_.rows))
+      return Form::column_sum;
+    return Form::none;
+  }
+
+  // Names for the indices of `d` among the kernel's.
+  struct Names {
+    std::map<IndexId, IndexId> of;
+    std::set<IndexId> used;
+  };
+
+  void name(Names& names, IndexId own, IndexId kernel) const {
+    if (names.of.count(own) || names.used.count(kernel)) return;
+    if (!has(row_.rows, kernel) && !has(row_.columns, kernel)) return;
+    if (!g_.same(g_[own].extent, g_[kernel].extent)) return;
+    names.of.emplace(own, kernel);
+    names.used.insert(kernel);
+  }
+
+  void name_alike(Names& names, const std::vector<Expr>& own,
+                  const std::vector<Expr>& kernel) const {
+    for (size_t k = 0; k < own.size() && k < kernel.size(); ++k) {
+      auto a = plain_index(own[k]), b = plain_index(kernel[k]);
+      if (a && b) name(names, *a, *b);
+    }
+  }
+
+  bool is_whole(const Expr& site) const {
+    std::set<IndexId> used = indices(site);
+    return used.size() == row_.rows.size() + row_.columns.size();
+  }
+
+  // `d` over the kernel's indices, where something ties it to a member and its indices fit.
+  std::optional<Definition> joined(const Definition& d) const {
+    if (d.free.size() + d.reduced.size() > row_.rows.size() + row_.columns.size())
+      return std::nullopt;
+    Names names;
+    bool tied = false;
+    std::vector<Expr> own_sites = read_sites(d);
+    std::vector<Expr> target;
+    for (IndexId i : d.free) target.push_back(index_value(i));
+    for (const auto& m : members_) {
+      if (!m) continue;
+      std::vector<Expr> place;
+      for (IndexId i : m->free) place.push_back(index_value(i));
+      for (const Expr& site : own_sites) {
+        if (!(site->tensor == m->target)) continue;
+        tied = true;
+        name_alike(names, site.args(), place);
+      }
+      for (const Expr& site : read_sites(*m)) {
+        if (!(site->tensor == d.target)) continue;
+        tied = true;
+        name_alike(names, target, site.args());
+      }
+    }
+    for (const auto& m : members_) {
+      if (!m) continue;
+      for (const Expr& site : read_sites(*m))
+        for (const Expr& own : own_sites) {
+          if (!(own->tensor == site->tensor) || !is_whole(site) || !is_whole(own)) continue;
+          tied = true;
+          name_alike(names, own.args(), site.args());
+        }
+    }
+    if (!tied) return std::nullopt;
+    for (const auto* list : {&d.free, &d.reduced})
+      for (IndexId own : *list)
+        for (const auto* group : {&row_.rows, &row_.columns})
+          for (IndexId kernel : *group) name(names, own, kernel);
+    if (names.of.size() != d.free.size() + d.reduced.size()) return std::nullopt;
+    Definition result = d;
+    std::map<IndexId, Expr> values;
+    for (auto [own, kernel] : names.of) values.emplace(own, index_value(kernel));
+    result.body = substitute(d.body, values);
+    result.guard = substitute(d.guard, values);
+    for (auto* list : {&result.free, &result.reduced})
+      for (IndexId& i : *list) i = names.of.at(i);
+    if (form_of(result) == Form::none) return std::nullopt;
+    return result;
+  }
+
+  bool legal(const Definition& d, const std::map<TensorId, size_t>& inside,
+             const std::set<TensorId>& missing) const {
+    for (const Expr& site : read_sites(d)) {
+      if (missing.count(site->tensor)) return false;
+      auto it = inside.find(site->tensor);
+      if (it == inside.end()) continue;
+      const Definition& m = *members_[it->second];
+      if (form_of(m) == Form::column_sum) return false;
+      for (size_t k = 0; k < m.free.size(); ++k)
+        if (!(site.args()[k] == index_value(m.free[k]))) return false;
+    }
+    return true;
+  }
+
+  const Graph& g_;
+  std::span<const Definition> run_;
+  Row row_;
+  std::vector<std::optional<Definition>> members_;  // over the kernel's indices
+};
+
+}  // namespace
+
+RowClaim claim_row(const Graph& g, std::span<const Definition> run,
+                   const std::set<TensorId>& later) {
+  size_t seeds = 0;
+  for (size_t n = 0; n < run.size() && seeds < kSeeds; ++n) {
+    std::optional<Row> shape = shape_of(g, run[n]);
+    if (!shape) {
+      if (run[n].combine != Combine::set && n == 0) return {};
+      continue;
+    }
+    ++seeds;
+    Claim claim(g, run, *shape);
+    claim.grow(n);
+    claim.prune(later);
+    RowClaim result = claim.result();
+    if (!result.taken.empty() && result.taken[0] == 0) return result;
+    if (n == 0) return {};
+  }
+  return {};
+}
+
+std::vector<Definition> split_sums(Graph& g, std::vector<Definition> definitions) {
+  std::vector<Definition> result;
+  for (Definition d : definitions) {
+    while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
+           !claim_contraction(g, d, nullptr)) {
+      std::optional<IndexId> column = contiguous_reduced(g, d);
+      if (!column) break;
+      std::vector<IndexId> others;
+      for (IndexId i : d.reduced)
+        if (!(i == *column)) others.push_back(i);
+      // One long sum is taken down the columns first, in parallel; others along the rows.
+      const bool down = d.free.empty() && d.combine == Combine::sum;
+      const std::vector<IndexId> kept = down ? std::vector{*column} : others;
+      Tensor part = g[d.target];
+      part.name += ".part";
+      part.role = Role::interior;
+      if (is_real(arithmetic_type(part.storage)) && part.storage != Storage::f64)
+        part.storage = Storage::f32;
+      for (IndexId i : kept) part.extents.push_back(g[i].extent);
+      Definition first = d;
+      first.target = g.new_tensor(part);
+      first.free.insert(first.free.end(), kept.begin(), kept.end());
+      first.reduced = down ? others : std::vector{*column};
+      result.push_back(first);
+      Definition rest{.target = d.target, .combine = d.combine, .where = d.where};
+      std::vector<Expr> at;
+      auto renamed = [&](IndexId i) {
+        Index index = g[i];
+        IndexId fresh = g.new_index(index.name, index.extent);
+        at.push_back(index_value(fresh));
+        return fresh;
+      };
+      for (IndexId i : d.free) rest.free.push_back(renamed(i));
+      for (IndexId i : kept) rest.reduced.push_back(renamed(i));
+      rest.body = g.read(first.target, at);
+      d = rest;
+    }
+    result.push_back(d);
+  }
+  return result;
+}
 
 }  // namespace attn::plan
