@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/emit/model.h"
+#include "compiler/emit/signature.h"
 
 namespace attn::emit {
 
@@ -112,6 +113,10 @@ Interface interface_of(const plan::Plan& plan) {
   return result;
 }
 
+std::string symbol_tail(const std::string& target) {
+  return "_" + target.substr(target.rfind('-') + 1);
+}
+
 Library emit_library(const std::string& stem, const std::vector<ModelPlan>& models,
                      const std::vector<std::string>& targets) {
   Library library{.stem = stem};
@@ -119,28 +124,30 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
   for (const ModelPlan& m : models) interfaces.push_back(interface_of(m.plan));
   library.header = write_header(stem, models, interfaces);
   library.glue = fmt::format(
-      "/* {0}.c - the glue of {0}.attn, written by attnc: checks, workspace, kernel calls in "
-      "order.\n"
+      "/* {0}.c - the glue of {0}.attn, written by attnc: checks, workspace, kernel calls in order.\n"
       " * Compile it with the runtime's headers; {0}.a holds it compiled. */\n"
       "#include \"{0}.h\"\n\n#include <attn/kernel.h>\n#include <string.h>\n",
       stem);
-  for (size_t k = 0; k < models.size(); ++k) {
-    library.glue += write_glue(models[k], interfaces[k], targets);
-    auto add = [&](const plan::Function& f, const std::vector<plan::Kernel>& kernels) {
-      for (const plan::Kernel& kernel : kernels)
-        for (const std::string& target : targets)
-          library.objects.push_back(
-              {&f, &kernel, target,
-               kernel.name + target.substr(target.rfind('-')).replace(0, 1, "_")});
-    };
-    const plan::Plan& plan = models[k].plan;
-    add(plan.forward, plan.forward.checks);
-    add(plan.forward, plan.forward.kernels);
-    if (plan.backward) {
-      add(*plan.backward, plan.backward->checks);
-      add(*plan.backward, plan.backward->kernels);
+  Symbols symbols;
+  std::map<std::string, std::string> first;  // signature -> the symbol of the first such kernel
+  auto add = [&](const plan::Function& f, const std::vector<plan::Kernel>& kernels) {
+    for (const plan::Kernel& kernel : kernels) {
+      auto [it, fresh] = first.try_emplace(signature(f, kernel), kernel.name);
+      symbols[&kernel] = it->second;
+      if (!fresh) continue;
+      for (const std::string& target : targets)
+        library.objects.push_back({&f, &kernel, target, kernel.name + symbol_tail(target)});
     }
+  };
+  for (const ModelPlan& m : models) {
+    add(m.plan.forward, m.plan.forward.checks);
+    add(m.plan.forward, m.plan.forward.kernels);
+    if (!m.plan.backward) continue;
+    add(*m.plan.backward, m.plan.backward->checks);
+    add(*m.plan.backward, m.plan.backward->kernels);
   }
+  for (size_t k = 0; k < models.size(); ++k)
+    library.glue += write_glue(models[k], interfaces[k], symbols, targets);
   return library;
 }
 

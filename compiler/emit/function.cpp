@@ -15,8 +15,8 @@ using plan::Place;
 class FunctionWriter {
  public:
   FunctionWriter(const plan::Plan& plan, const plan::Function& f, const Interface& i,
-                 const std::vector<std::string>& targets)
-      : plan_(plan), f_(f), g_(f.graph), i_(i), targets_(targets) {
+                 const Symbols& symbols, const std::vector<std::string>& targets)
+      : plan_(plan), f_(f), g_(f.graph), i_(i), symbols_(symbols), targets_(targets) {
     backward_ = f.name == "backward";
     std::vector<std::string> names;
     for (const Tensor& t : g_.tensors) names.push_back("t_" + identifier(t.name));
@@ -70,7 +70,7 @@ class FunctionWriter {
       for (size_t n = 0; n < k->writes.size(); ++n) types += ", attn_buffer*";
       std::string table;
       for (const std::string& target : targets_) {
-        std::string symbol = k->name + "_" + target.substr(target.rfind('-') + 1);
+        std::string symbol = symbols_.at(k) + symbol_tail(target);
         line("int {}({});", symbol, types);
         table += (table.empty() ? "" : ", ") + symbol;
       }
@@ -284,6 +284,7 @@ class FunctionWriter {
   const plan::Function& f_;
   const Graph& g_;
   const Interface& i_;
+  const Symbols& symbols_;
   const std::vector<std::string>& targets_;
   bool backward_ = false;
   std::vector<std::string> names_;
@@ -294,8 +295,9 @@ class FunctionWriter {
 }  // namespace
 
 std::string write_function(const plan::Plan& plan, const plan::Function& f,
-                           const Interface& interface, const std::vector<std::string>& targets) {
-  return FunctionWriter(plan, f, interface, targets).write();
+                           const Interface& interface, const Symbols& symbols,
+                           const std::vector<std::string>& targets) {
+  return FunctionWriter(plan, f, interface, symbols, targets).write();
 }
 
 }  // namespace attn::emit

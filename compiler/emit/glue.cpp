@@ -13,8 +13,14 @@ using namespace ir;
 
 class Glue {
  public:
-  Glue(const ModelPlan& m, const Interface& i, const std::vector<std::string>& targets)
-      : m_(m), plan_(m.plan), g_(plan_.forward_graph), i_(i), targets_(targets) {}
+  Glue(const ModelPlan& m, const Interface& i, const Symbols& symbols,
+       const std::vector<std::string>& targets)
+      : m_(m),
+        plan_(m.plan),
+        g_(plan_.forward_graph),
+        i_(i),
+        symbols_(symbols),
+        targets_(targets) {}
 
   std::string write() {
     out_ = fmt::format("\n/* ---- model {} */\n\n", i_.model);
@@ -25,8 +31,8 @@ class Glue {
     shapes();
     read_sizes();
     saved_layout();
-    out_ += write_function(plan_, plan_.forward, i_, targets_);
-    if (plan_.backward) out_ += write_function(plan_, *plan_.backward, i_, targets_);
+    out_ += write_function(plan_, plan_.forward, i_, symbols_, targets_);
+    if (plan_.backward) out_ += write_function(plan_, *plan_.backward, i_, symbols_, targets_);
     sizes();
     forward();
     if (plan_.backward) backward();
@@ -47,7 +53,7 @@ class Glue {
       const Tensor& t = g_[a.tensor];
       Start start = start_of(g_, a.tensor);
       std::string extents;
-      for (const Poly& p : t.extents) extents += quoted(size_text(g_, p)) + ", ";
+      for (const Poly& p : t.extents) extents += quoted(plan::poly_text(g_, p)) + ", ";
       line("  {{{}, {}, {}, {{{}}}, {}, {}, {}, {}, {}, {}}},", quoted(a.name), c_type(t.storage),
            t.extents.size(), extents.empty() ? "0" : extents, a.differentiable ? 1 : 0,
            quoted(a.name), start.init, start.a, start.b, fmt::format("{}u", start.fan_in));
@@ -177,7 +183,7 @@ class Glue {
       line(
           "    return attn_fail(context, ATTN_REFUSED, \"{}: extent {} ({}) is %lld: no whole "
           "{}\",",
-          a.name, k, size_text(g_, g_[a.tensor].extents[k]), g_[*wanted].name);
+          a.name, k, plan::poly_text(g_, g_[a.tensor].extents[k]), g_[*wanted].name);
       line("                     (long long){}.extent[{}]);", place(a), k);
     }
   }
@@ -219,7 +225,7 @@ class Glue {
       if (common == 1) continue;
       line("  if (({}) % {} != 0)", c_expression(g_, scale(p, {common, 1})), common);
       line("    return attn_fail(context, ATTN_REFUSED, \"size {} = {} is no whole number\");",
-           s.name, size_text(g_, *s.definition));
+           s.name, plan::poly_text(g_, *s.definition));
     }
   }
 
@@ -446,15 +452,16 @@ class Glue {
   const plan::Plan& plan_;
   const Graph& g_;
   const Interface& i_;
+  const Symbols& symbols_;
   const std::vector<std::string>& targets_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string write_glue(const ModelPlan& model, const Interface& interface,
+std::string write_glue(const ModelPlan& model, const Interface& interface, const Symbols& symbols,
                        const std::vector<std::string>& targets) {
-  return Glue(model, interface, targets).write();
+  return Glue(model, interface, symbols, targets).write();
 }
 
 }  // namespace attn::emit

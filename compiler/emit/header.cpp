@@ -18,7 +18,7 @@ std::string shape_text(const Graph& g, const Tensor& t) {
   std::string text(name_of(t.storage));
   text += "[";
   for (size_t k = 0; k < t.extents.size(); ++k)
-    text += (k ? ", " : "") + size_text(g, t.extents[k]);
+    text += (k ? ", " : "") + plan::poly_text(g, t.extents[k]);
   return text + "]";
 }
 

@@ -1,6 +1,7 @@
 // What header and glue say about one model, gathered once.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,12 +38,18 @@ std::string c_type(ir::Storage s);
 
 std::string write_header(const std::string& stem, const std::vector<ModelPlan>& models,
                          const std::vector<Interface>& interfaces);
+// The symbol, without the instruction set, of the object that serves a kernel: equal kernels share one.
+using Symbols = std::map<const plan::Kernel*, std::string>;
+// "_v3" of "x86-64-v3".
+std::string symbol_tail(const std::string& target);
+
 // The part of the glue that belongs to one model.
-std::string write_glue(const ModelPlan& model, const Interface& interface,
+std::string write_glue(const ModelPlan& model, const Interface& interface, const Symbols& symbols,
                        const std::vector<std::string>& targets);
 // One function of it: views, workspace and kernel calls in order.
 std::string write_function(const plan::Plan& plan, const plan::Function& f,
-                           const Interface& interface, const std::vector<std::string>& targets);
+                           const Interface& interface, const Symbols& symbols,
+                           const std::vector<std::string>& targets);
 
 // The elements of a tensor (of one plane of it), and the bytes of all, as C expressions.
 std::string element_count(const ir::Graph& g, ir::TensorId t);

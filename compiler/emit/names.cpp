@@ -188,24 +188,6 @@ std::string c_extent(const Graph& g, const Poly& p) {
   return solve::nonnegative(g, p) ? text : fmt::format("attn_extent({})", text);
 }
 
-std::string size_text(const Graph& g, const Poly& p) {
-  std::string sum;
-  for (const auto& [monomial, c] : p.terms()) {
-    std::string product;
-    for (auto [size, power] : monomial)
-      for (int k = 0; k < power; ++k) product += (product.empty() ? "" : "*") + g[size].name;
-    Rational positive{c.num < 0 ? -c.num : c.num, c.den};
-    if (product.empty())
-      product = std::to_string(positive.num);
-    else if (positive.num != 1)
-      product = fmt::format("{}*{}", positive.num, product);
-    if (positive.den != 1) product += fmt::format("/{}", positive.den);
-    sum += sum.empty() ? (c.num < 0 ? "-" : "") : (c.num < 0 ? " - " : " + ");
-    sum += product;
-  }
-  return sum.empty() ? "0" : sum;
-}
-
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {

@@ -20,8 +20,6 @@ std::string size_variable(const ir::Graph& g, ir::SizeId id);
 std::string c_expression(const ir::Graph& g, const ir::Poly& p);
 // The same, 0 where it would be negative.
 std::string c_extent(const ir::Graph& g, const ir::Poly& p);
-// "B", "4*D", "T - 2": for messages.
-std::string size_text(const ir::Graph& g, const ir::Poly& p);
 // A C string literal.
 std::string quoted(std::string_view text);
 

@@ -50,8 +50,6 @@ struct Tensor {
   // Stored as two planes, the maximum and the logarithm of the rest, along a new outermost dimension
   // of extent 2; its value is their sum. Log-sum-exps are, once planned.
   bool split = false;
-  // Over two sequence axes or more: never kept for backward. Set by simplify.
-  bool wide = false;
   Initialiser init;  // of a parameter
   std::string doc;
   Span where;

@@ -8,6 +8,7 @@
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
 #include "compiler/solve/equalities.h"
+#include "compiler/solve/wide.h"
 
 namespace attn::plan {
 namespace {
@@ -198,12 +199,37 @@ class Planner {
   }
 };
 
+// A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its size.
+void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagnostics) {
+  for (const Kernel& k : f.kernels) {
+    for (TensorId t : k.writes) {
+      if (!wide(t) || f.places[t.value] != Place::workspace) continue;
+      const Tensor& tensor = f.graph[t];
+      std::string readers;
+      for (const Kernel& reader : f.kernels)
+        if (reader.repairs_if_non_finite.empty() &&
+            std::count(reader.reads.begin(), reader.reads.end(), t))
+          readers += fmt::format("{}`{}`", readers.empty() ? "" : ", ",
+                                 f.graph[reader.writes[0]].name);
+      std::string extents;
+      for (const Poly& p : tensor.extents)
+        extents += (extents.empty() ? "" : ", ") + poly_text(f.graph, p);
+      Diagnostic& d = diagnostics.warning(
+          k.definitions.back().where, "performance",
+          fmt::format("`{}[{}]` of {} is stored in memory as a whole, for {}", tensor.name, extents,
+                      f.name, readers.empty() ? "nothing" : readers));
+      d.help = "no input or output is as large; kernels that keep it in tiles are to come";
+    }
+  }
+}
+
 }  // namespace
 
 Function plan_function(std::string model, std::string name, Graph g,
                        const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
                        Diagnostics& diagnostics) {
   copy_split_outputs(g);
+  const solve::Wide wide(g);
   Checks checks = data_checks(g);
   Function f{.name = std::move(name), .graph = std::move(g), .saved = saved};
   Graph& graph = f.graph;
@@ -236,6 +262,7 @@ Function plan_function(std::string model, std::string name, Graph g,
   f.data_checks = checks.checks;
   Planner(model, f).run();
   f.workspace = assign_slots(f);
+  warn_of_wide(f, wide, diagnostics);
   for (const Kernel& k : f.kernels) {
     if (k.why.empty()) continue;
     const Definition& d = k.definitions.back();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/plan/function.h"
+#include "compiler/solve/wide.h"
 
 namespace attn::plan {
 namespace {
@@ -17,6 +18,8 @@ struct Backward {
 
 Backward cut_saved(const Graph& gradient, const Function& forward) {
   Backward b{gradient, {}, {}};
+  // What is wide for forward would be too large to keep; it is computed again.
+  const solve::Wide wide(forward.graph);
   std::set<std::string> outputs;
   for (const Output& o : forward.graph.outputs) outputs.insert(forward.graph[o.tensor].name);
   std::set<TensorId> given;
@@ -28,7 +31,7 @@ Backward cut_saved(const Graph& gradient, const Function& forward) {
     bool output = outputs.count(t.name) > 0;
     bool gradient_output = std::any_of(gradient.outputs.begin(), gradient.outputs.end(),
                                        [&](const Output& o) { return o.tensor == d.target; });
-    bool kept_by_forward = output || (place == Place::workspace && !t.wide);
+    bool kept_by_forward = output || (place == Place::workspace && !wide(*in_forward));
     if (!kept_by_forward || gradient_output) {
       kept.push_back(d);
       continue;

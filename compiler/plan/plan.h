@@ -116,6 +116,9 @@ Plan make_plan(const ir::Graph& forward, const ir::Graph* gradient, Diagnostics&
 // formulas in the sizes.
 std::string to_string(const Plan& plan);
 
+// A size as people write it: "4*D", "T - 2".
+std::string poly_text(const ir::Graph& g, const ir::Poly& p);
+
 // Bytes of one element as kernels store it; the log-sum-exp of a tensor takes two planes of it.
 int element_bytes(ir::Storage s);
 // True for tensors that a log-sum-exp defines: they are stored as two planes, the maximum and the

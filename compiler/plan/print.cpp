@@ -8,23 +8,6 @@ namespace {
 
 using namespace ir;
 
-std::string poly_text(const Graph& g, const Poly& p) {
-  std::string sum;
-  for (const auto& [monomial, c] : p.terms()) {
-    std::string product;
-    for (auto [size, power] : monomial)
-      for (int k = 0; k < power; ++k) product += (product.empty() ? "" : "*") + g[size].name;
-    Rational positive{c.num < 0 ? -c.num : c.num, c.den};
-    if (product.empty() || positive.num != 1)
-      product = product.empty() ? std::to_string(positive.num)
-                                : fmt::format("{}*{}", positive.num, product);
-    if (positive.den != 1) product += fmt::format("/{}", positive.den);
-    sum += sum.empty() ? (c.num < 0 ? "-" : "") : (c.num < 0 ? " - " : " + ");
-    sum += product;
-  }
-  return sum.empty() ? "0" : sum;
-}
-
 std::string shape_text(const Graph& g, TensorId t) {
   std::string text = g[t].name;
   if (g[t].extents.empty()) return text;
@@ -91,6 +74,23 @@ std::string function_text(const Function& f) {
 }
 
 }  // namespace
+
+std::string poly_text(const Graph& g, const Poly& p) {
+  std::string sum;
+  for (const auto& [monomial, c] : p.terms()) {
+    std::string product;
+    for (auto [size, power] : monomial)
+      for (int k = 0; k < power; ++k) product += (product.empty() ? "" : "*") + g[size].name;
+    Rational positive{c.num < 0 ? -c.num : c.num, c.den};
+    if (product.empty() || positive.num != 1)
+      product = product.empty() ? std::to_string(positive.num)
+                                : fmt::format("{}*{}", positive.num, product);
+    if (positive.den != 1) product += fmt::format("/{}", positive.den);
+    sum += sum.empty() ? (c.num < 0 ? "-" : "") : (c.num < 0 ? " - " : " + ");
+    sum += product;
+  }
+  return sum.empty() ? "0" : sum;
+}
 
 std::string to_string(const Plan& plan) {
   std::string text = "plan " + plan.model + "\n" + function_text(plan.forward);
