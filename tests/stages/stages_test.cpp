@@ -1,0 +1,58 @@
+// Small programs, each with the text of its stages: NAME.graph, NAME.gradient and NAME.plan.
+#include "tests/stages/stages.h"
+
+#include "tests/elaborate/elaborated.h"
+
+namespace attn::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kFolder = fs::path(ATTN_SOURCE_DIR) / "tests" / "stages";
+
+class EveryProgram : public ::testing::TestWithParam<fs::path> {};
+
+// "" or what is wrong with printing, parsing and elaborating g.
+std::string round_trip(const ir::Graph& g) {
+  const std::string text = text::to_string(g);
+  const auto again = elaborate_text(text);
+  if (again->diagnostics.has_errors()) return again->messages() + "in\n" + text;
+  std::string difference;
+  if (text::same_graph(g, again->graph(), &difference)) return "";
+  return difference + "\nin\n" + text;
+}
+
+TEST_P(EveryProgram, ReadsAsItsGoldensDo) {
+  fs::path path = GetParam();
+  const auto s = stages_of(path);
+  ASSERT_EQ(s->models.size(), 1u);
+  const driver::Compiled& m = s->models[0];
+  expect_golden(path.replace_extension(".graph"), text::to_string(m.raw));
+  expect_golden(path.replace_extension(".gradient"), text::to_string(*m.gradient));
+  expect_golden(path.replace_extension(".plan"), plan::to_string(*m.plan));
+}
+
+TEST_P(EveryProgram, IsAProgramAgainAfterEachPass) {
+  const auto s = stages_of(GetParam());
+  ASSERT_EQ(s->models.size(), 1u);
+  EXPECT_EQ(round_trip(s->models[0].raw), "");
+  EXPECT_EQ(round_trip(*s->models[0].gradient), "");
+  if (s->models[0].gradient->definitions.size() > 60) return;  // it takes long, and shows no more
+  // The later rounds of a pass change little; its first and last results are enough.
+  std::map<std::string, std::pair<size_t, size_t>> ends;
+  for (size_t k = 0; k < s->passes.size(); ++k) {
+    const auto [it, fresh] = ends.try_emplace(s->passes[k].first, k, k);
+    it->second.second = k;
+  }
+  EXPECT_TRUE(ends.count("graph") && ends.count("derive"));
+  for (const auto& [pass, place] : ends) {
+    EXPECT_EQ(round_trip(s->passes[place.first].second), "") << "after " << pass;
+    EXPECT_EQ(round_trip(s->passes[place.second].second), "") << "after the last " << pass;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, EveryProgram, ::testing::ValuesIn(files_in(kFolder, ".attn")),
+                         [](const auto& test) { return test.param.stem().string(); });
+
+}  // namespace
+}  // namespace attn::testing
