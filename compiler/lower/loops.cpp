@@ -191,11 +191,7 @@ class Loops {
   RDom domain_;
 };
 
-HExpr stored(const HExpr& value, ir::Storage storage) {
-  Halide::Type type = storage_type(storage);
-  if (value.type().is_bool()) return select(value, cast<uint8_t>(1), cast<uint8_t>(0));
-  return cast(type, value);
-}
+HExpr stored(const HExpr& value, ir::Storage storage) { return cast(storage_type(storage), value); }
 
 }  // namespace
 

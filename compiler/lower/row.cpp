@@ -124,9 +124,8 @@ class Lowering {
     s.dimensions = dimensions(d);
     s.body = [this, &d, type = arithmetic_type(ir::arithmetic_type(tensor.storage))](
                  const RowCell& cell) { return body(d, type, cell); };
-    s.store = [storage = tensor.storage](const HExpr& value) -> HExpr {
-      if (value.type().is_bool()) return select(value, cast<uint8_t>(1), cast<uint8_t>(0));
-      return cast(storage_type(storage), value);
+    s.store = [type = storage_type(tensor.storage)](const HExpr& value) -> HExpr {
+      return cast(type, value);
     };
     return s;
   }

@@ -306,9 +306,9 @@ void RowScheduler::store_columns(Func out, const RowStage& stage, const Func& to
   } else {
     vars = {column_};
     linear = column_;
-    out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
   }
   out(vars) = stage.store ? stage.store(total(linear)) : Expr(total(linear));
+  if (!shaped()) out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
   Func sums = total;
   Var outer("outer");
   if (vars.empty()) {

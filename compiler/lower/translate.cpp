@@ -29,7 +29,7 @@ Halide::Type arithmetic_type(ir::Type t) {
 Halide::Type storage_type(ir::Storage s) {
   switch (s) {
     case ir::Storage::boolean:
-      return Halide::UInt(8);
+      return Halide::Bool();  // a byte in memory
     case ir::Storage::i32:
       return Halide::Int(32);
     case ir::Storage::f16:
@@ -251,7 +251,6 @@ HExpr Translator::read(const ir::Expr& e) {
   }
   Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
   std::vector<HExpr> at = subscripts(e);
-  if (t.storage == ir::Storage::boolean) return buffer(at) != 0;
   return cast(type, buffer(at));
 }
 
