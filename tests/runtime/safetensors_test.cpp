@@ -32,8 +32,9 @@ class Weights : public attn_test::Files {
   // The message, or "" when the bytes were accepted.
   std::string parse(const std::string& bytes) {
     attn_weights_close(weights_);
-    const attn_status status = attn_weights_parse(context_, "f", bytes.data(),
-                                                  static_cast<int64_t>(bytes.size()), &weights_);
+    bytes_ = bytes;  // an opened file reads from it later
+    const attn_status status = attn_weights_parse(context_, "f", bytes_.data(),
+                                                  static_cast<int64_t>(bytes_.size()), &weights_);
     if (status == ATTN_OK) return "";
     EXPECT_EQ(status, ATTN_BAD_FILE);
     EXPECT_EQ(weights_, nullptr);
@@ -45,6 +46,7 @@ class Weights : public attn_test::Files {
     return parse(file("{" + tensor("a", type, shape, offsets) + "}", std::string(bytes, '\1')));
   }
 
+  std::string bytes_;
   attn_weights* weights_ = nullptr;
 };
 
