@@ -192,7 +192,7 @@ const Operation kTable[] = {
          }},
     {.name = "relu",
      .value = [](Values x) { return x[0] > 0 ? x[0] : 0; },
-     .derivative = [](Args x, const Expr&) { return Partials{select(less(0, x[0]), 1, 0)}; },
+     .derivative = [](Args, const Expr& y) { return Partials{select(less(0, y), 1, 0)}; },
      .expand = [](Args x) { return select(less(0, x[0]), x[0], 0); }},
     {.name = "floor", .value = [](Values x) { return std::floor(x[0]); }},
     {.name = "float",

@@ -1,6 +1,7 @@
-// Finds in bodies what earlier maps compute already, and reads it there: `exp(s - lse) where c` is
-// `p`. Up to names of indices, order, what is left over of a product or sum, a factor in front, and
-// the sign of a sum; only where the place's conditions imply the map's guard.
+// Finds in bodies, and in comparisons of guards, what earlier maps compute already, and reads it
+// there: `exp(s - lse) where c` is `p`. Up to names of indices, order, what is left over of a
+// product or sum, a factor in front, and the sign of a sum; only where the place's conditions imply
+// the map's guard.
 #include <algorithm>
 #include <cmath>
 
@@ -58,6 +59,7 @@ class Finder {
         d.body = replaced(d.body, d.guard);
         d = normal_form(std::move(d));
       }
+      d.guard = replaced(d.guard);
       learn(d);
     }
     return std::move(result_);
@@ -66,8 +68,23 @@ class Finder {
  private:
   static bool is_arithmetic_inside(const Expr& e) { return !e.args().empty(); }
 
+  // A condition matters only where the others hold.
+  Conditions replaced(Conditions guard) {
+    in_guard_ = true;
+    const Conditions old = guard;
+    for (const Expr& c : old) {
+      if (!c.is(Kind::less) && !c.is(Kind::at_most) && !c.is(Kind::equal)) continue;
+      guard.erase(c);
+      std::vector<Expr> args;
+      for (const Expr& a : c.args()) args.push_back(replaced(a, guard));
+      guard.merge(conjuncts(rebuild(c, std::move(args))));
+    }
+    in_guard_ = false;
+    return guard;
+  }
+
   void learn(const Definition& d) {
-    if (d.combine != Combine::set || !is_real(d.body.type()) || cost(d.body) < 2) return;
+    if (d.combine != Combine::set || !is_real(d.body.type()) || cost(d.body) < 1) return;
     if (!stores_exactly(g_, d.target)) return;
     if (indices(d.body).size() != d.free.size()) return;
     Product p = as_product(d.body);
@@ -103,8 +120,11 @@ class Finder {
       for (TensorId t : tensors(x)) {
         auto found = maps_.find(key(x, t));
         if (found == maps_.end()) continue;
-        for (const Known& k : found->second)
+        for (const Known& k : found->second) {
+          // One cheap operation is computed again, but not to be compared.
+          if (!in_guard_ && cost(k.definition->body) < 2) continue;
           if (auto r = as_read(k, e, known)) return r;
+        }
       }
       if (x == top) break;
     }
@@ -167,6 +187,7 @@ class Finder {
   const Graph& g_;
   Graph result_;
   std::map<Key, std::vector<Known>> maps_;
+  bool in_guard_ = false;
 };
 
 }  // namespace

@@ -82,14 +82,22 @@ Graph simplify_gradient(const Graph& g, const std::vector<TensorId>& forward_out
                         const Trace& trace) {
   Graph result = g;
   // Outputs are never inlined nor dropped, and so is nothing that they read.
-  for (TensorId t : forward_outputs) {
-    bool given = std::any_of(g.outputs.begin(), g.outputs.end(),
-                             [&](const Output& o) { return o.tensor == t; });
-    if (!given) result.outputs.push_back({g[t].name, t});
-  }
+  auto protect = [&](bool (*wanted)(const Graph&, TensorId)) {
+    for (TensorId t : forward_outputs) {
+      bool given = std::any_of(result.outputs.begin(), result.outputs.end(),
+                               [&](const Output& o) { return o.tensor == t; });
+      if (!given && wanted(result, t)) result.outputs.push_back({g[t].name, t});
+    }
+  };
+  protect([](const Graph&, TensorId) { return true; });
   run_rounds(kGradientRound, result, trace);
+  // What is read of them stays a read: the caller has it, and need not compute it again.
   result.outputs = g.outputs;
+  result = drop_unused(result);
+  protect([](const Graph& r, TensorId t) { return r.definition_of(t) != nullptr; });
   run(kGradientEnd, result, trace);
+  result.outputs = g.outputs;
+  run(std::span(&kDropUnused, 1), result, trace);
   return result;
 }
 
