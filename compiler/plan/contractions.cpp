@@ -5,6 +5,7 @@
 
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
+#include "compiler/solve/prove.h"
 
 namespace attn::plan {
 namespace {
@@ -173,8 +174,64 @@ std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
     Expr own = g.target(sum), accumulated = c.epilogue;
     c.epilogue = rewrite(substitute(finish->body, names),
                          [&](const Expr& e) { return e == own ? accumulated : e; });
+    c.epilogue = solve::assume(g, c.epilogue, c.guard);
   }
   return c;
+}
+
+bool join_sum(Graph& g, Contraction& c, const Definition& first, const Definition& other) {
+  std::optional<Contraction> o = claim_contraction(g, other, nullptr);
+  if (!o) return false;
+  std::map<IndexId, Expr> names;
+  std::map<IndexId, IndexId> ids;
+  for (size_t k = 0; k < other.free.size(); ++k) {
+    names.emplace(other.free[k], index_value(first.free[k]));
+    ids.emplace(other.free[k], first.free[k]);
+  }
+  auto renamed = [&](const std::vector<IndexId>& group) {
+    std::vector<IndexId> result;
+    for (IndexId i : group) result.push_back(ids.at(i));
+    return result;
+  };
+  if (renamed(o->batch) != c.batch || renamed(o->rows) != c.rows ||
+      renamed(o->columns) != c.columns)
+    return false;
+  // A plain twin computes one sum.
+  for (const auto* terms : {&c.terms, &o->terms})
+    for (const Term& t : *terms)
+      if (t.left_leaks || t.right_leaks) return false;
+  Scaled value = split_coefficient(o->epilogue);
+  if (!(value.rest == g.target(other))) return false;
+
+  Expr own = g.target(first), joined = substitute(g.target(other), names);
+  double ratio = 0;
+  Expr epilogue = rewrite(c.epilogue, [&](const Expr& e) {
+    if (!e.is(ir::Kind::add)) return e;
+    double of_own = 0, of_joined = 0;
+    std::vector<Expr> rest;
+    for (const Expr& term : e.args()) {
+      Scaled s = split_coefficient(term);
+      if (s.rest == own) of_own = s.coefficient.value();
+      if (s.rest == joined)
+        of_joined = s.coefficient.value();
+      else
+        rest.push_back(term);
+    }
+    if (of_own == 0 || of_joined == 0) return e;
+    ratio = of_joined / of_own * value.coefficient.value();
+    return add(std::move(rest));
+  });
+  if (ratio == 0 || tensors(epilogue).count(other.target)) return false;
+  c.epilogue = epilogue;
+  for (Term& t : o->terms) {
+    t.left = substitute(t.left, names);
+    if (ratio != 1) t.left = multiply({Expr(ratio), t.left});
+    t.right = substitute(t.right, names);
+    t.left_guard = substitute(t.left_guard, names);
+    t.right_guard = substitute(t.right_guard, names);
+    c.terms.push_back(std::move(t));
+  }
+  return true;
 }
 
 }  // namespace attn::plan

@@ -104,15 +104,20 @@ class Planner {
     for (size_t k = 0; k < g.definitions.size(); ++k) position[g.definitions[k].target] = k;
     for (size_t k = 0; k < g.definitions.size(); ++k) {
       const Definition d = g.definitions[k];
-      TensorId t = epilogue_operand(g, d);
-      if (!t.valid()) continue;
-      size_t at = position.at(t);
-      Definition sum = g.definitions[at];
-      auto c = claim_contraction(g, sum, &d);
-      if (!c) continue;
-      taken[at] = true;
-      sums_.insert(at);
-      finished_[k] = {std::move(*c), {sum}};
+      std::vector<TensorId> operands = epilogue_operands(g, d);
+      // The last is finished here; the others join it where they are added to it.
+      std::vector<Definition> sums;
+      std::optional<Contraction> c;
+      for (size_t n = operands.size(); n-- > 0;) {
+        const Definition sum = g.definitions[position.at(operands[n])];
+        if (c ? !join_sum(g, *c, sums[0], sum) : !(c = claim_contraction(g, sum, &d))) continue;
+        sums.push_back(sum);
+      }
+      for (const Definition& sum : sums) {
+        taken[position.at(sum.target)] = true;
+        sums_.insert(position.at(sum.target));
+      }
+      if (c) finished_[k] = {std::move(*c), std::move(sums)};
     }
     for (size_t k = 0; k < g.definitions.size(); ++k) {
       if (taken[k] || finished_.count(k)) continue;
@@ -185,8 +190,7 @@ class Planner {
       }
       // The definitions of checks are not the graph's.
       for (const Definition& d : kernel.definitions)
-        if (needed.count(d.target) || !g.definition_of(d.target))
-          kernel.writes.push_back(d.target);
+        if (needed.count(d.target) || !g.definition_of(d.target)) kernel.writes.push_back(d.target);
     } else {
       kernel.writes = {kernel.definitions.back().target};
     }
@@ -199,7 +203,8 @@ class Planner {
   }
 };
 
-// A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its size.
+// A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its
+// size.
 void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagnostics) {
   for (const Kernel& k : f.kernels) {
     for (TensorId t : k.writes) {
@@ -209,8 +214,8 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
       for (const Kernel& reader : f.kernels)
         if (reader.repairs_if_non_finite.empty() &&
             std::count(reader.reads.begin(), reader.reads.end(), t))
-          readers += fmt::format("{}`{}`", readers.empty() ? "" : ", ",
-                                 f.graph[reader.writes[0]].name);
+          readers +=
+              fmt::format("{}`{}`", readers.empty() ? "" : ", ", f.graph[reader.writes[0]].name);
       std::string extents;
       for (const Poly& p : tensor.extents)
         extents += (extents.empty() ? "" : ", ") + poly_text(f.graph, p);

@@ -21,6 +21,11 @@ std::span<const KernelKind* const> kinds();
 std::optional<Contraction> claim_contraction(ir::Graph& g, const ir::Definition& sum,
                                              const ir::Definition* finish);
 
+// Adds the products of `other` to the terms of `c`, the contraction of `first`, where its epilogue
+// only adds the two sums and their groups of indices agree; false, with `c` as it was, elsewhere.
+bool join_sum(ir::Graph& g, Contraction& c, const ir::Definition& first,
+              const ir::Definition& other);
+
 // Definitions that one pass over rows can compute, run[0] among them; nothing taken where there are
 // none. `run` are definitions in order, none computed yet, and `later` the targets beside them that
 // are not computed either: no member of the claim reads these, so the kernel can come at once.

@@ -126,11 +126,11 @@ std::vector<Definition> substitute_maps(Graph& g, const std::set<TensorId>& gone
   return result;
 }
 
-TensorId epilogue_operand(const Graph& g, const Definition& map) {
+std::vector<TensorId> epilogue_operands(const Graph& g, const Definition& map) {
   if (map.combine != Combine::set) return {};
   Readers readers = readers_of(g);
   std::set<TensorId> outputs = outputs_of(g);
-  TensorId best;
+  std::vector<TensorId> result;
   for (TensorId t : reads(map)) {
     const Definition* sum = g.definition_of(t);
     if (!sum || sum->combine != Combine::sum || outputs.count(t)) continue;
@@ -140,9 +140,9 @@ TensorId epilogue_operand(const Graph& g, const Definition& map) {
     bool own = true;
     for (size_t k = 0; k < map.free.size(); ++k)
       own = own && here[0].args()[k] == index_value(map.free[k]);
-    if (own) best = t;  // the last: its operands are the latest to be ready
+    if (own) result.push_back(t);
   }
-  return best;
+  return result;
 }
 
 std::set<TensorId> choose_inlined(const Graph& g) {
@@ -160,7 +160,7 @@ std::set<TensorId> choose_inlined(const Graph& g) {
     bool one_reader = readers[d.target].size() == 1;
     bool in_map =
         one_reader && first.combine == Combine::set && same_work(first, sites(first, d.target));
-    if (epilogue_operand(g, d).valid() && !in_map) continue;
+    if (!epilogue_operands(g, d).empty() && !in_map) continue;
     bool whole = !is_real(arithmetic_type(g[d.target].storage));
     bool cheap = total <= kCheap || (whole && total <= 4 * kCheap);
     bool alone = in_map || (one_reader && sites(first, d.target).size() == 1 &&

@@ -15,8 +15,8 @@ std::vector<ir::Definition> substitute_maps(ir::Graph& g, const std::set<ir::Ten
 // work does not grow by it. A map that can be the epilogue of a sum stays: the sum goes instead.
 std::set<ir::TensorId> choose_inlined(const ir::Graph& g);
 
-// The sum that `map` can finish: an interior sum over the same points, read by nothing else, and
-// read by `map` at its own free indices only. Invalid where there is none.
-ir::TensorId epilogue_operand(const ir::Graph& g, const ir::Definition& map);
+// The sums that `map` can finish: interior sums over the same points, read by nothing else, and
+// read by `map` at its own free indices only. In the order of their tensors.
+std::vector<ir::TensorId> epilogue_operands(const ir::Graph& g, const ir::Definition& map);
 
 }  // namespace attn::plan
