@@ -169,7 +169,7 @@ class FunctionWriter {
   }
 
   void body() {
-    line("static attn_status {}_run_{}(attn_context* context, const attn_tensor* params,", i_.model,
+    line("static attn_status {}_{}_run(attn_context* context, const attn_tensor* params,", i_.model,
          f_.name);
     line(
         "    const attn_tensor* inputs, const attn_tensor* outputs, const int64_t* size, char* "

@@ -112,7 +112,7 @@ class Glue {
 
   // Where a size stands alone, or else one extent that is linear in it.
   void read_sizes() {
-    line("static attn_status {}_read_sizes(attn_context* context, const attn_tensor* params,",
+    line("static attn_status {}_sizes_read(attn_context* context, const attn_tensor* params,",
          i_.model);
     line("                                  const attn_tensor* inputs, int64_t* size) {{");
     line("  attn_status status = ATTN_OK;");
@@ -265,7 +265,7 @@ class Glue {
     line("    attn_sizes* result) {{");
     line("  int64_t size[{}];", i_.sizes.size() + 1);
     line("  if (!context || !result) return ATTN_REFUSED;");
-    line("  attn_status status = {}_read_sizes(context, (const attn_tensor*)params,", i_.model);
+    line("  attn_status status = {}_sizes_read(context, (const attn_tensor*)params,", i_.model);
     line("                                     (const attn_tensor*)inputs, size);");
     line("  if (status) return status;");
     line("  result->saved = {};", plan_.backward ? i_.model + "_saved_layout(size, 0)" : "0");
@@ -282,7 +282,7 @@ class Glue {
     if (!i_.params.empty())
       line("  if (!params) return attn_fail(context, ATTN_REFUSED, \"{}: no parameters\");",
            i_.model);
-    line("  attn_status status = {}_read_sizes(context, (const attn_tensor*)params,", i_.model);
+    line("  attn_status status = {}_sizes_read(context, (const attn_tensor*)params,", i_.model);
     line("                                     (const attn_tensor*)inputs, size);");
     line("  if (status) return status;");
     line("  attn_tensor wanted[{}];", std::max<size_t>(i_.outputs.size(), 1));
@@ -341,7 +341,7 @@ class Glue {
         i_.model);
     line("  const uint32_t control = attn_begin_call(context);");
     line(
-        "  status = {}_run_forward(context, (const attn_tensor*)params, (const "
+        "  status = {}_forward_run(context, (const attn_tensor*)params, (const "
         "attn_tensor*)inputs, out,",
         i_.model);
     line("                          size, kept, (char*)workspace);");
@@ -392,7 +392,7 @@ class Glue {
                   {{"param_gradients", &i_.params}, {"input_gradients", &i_.inputs}});
     line("  const uint32_t control = attn_begin_call(context);");
     line(
-        "  status = {}_run_backward(context, (const attn_tensor*)params, (const "
+        "  status = {}_backward_run(context, (const attn_tensor*)params, (const "
         "attn_tensor*)inputs, out,",
         i_.model);
     line(
@@ -408,12 +408,12 @@ class Glue {
   void model() {
     // Generic callers pass arrays of tensors; the structs are exactly such arrays.
     line(
-        "static attn_status {0}_any_sizes(attn_context* c, const attn_tensor* p, const "
+        "static attn_status {0}_sizes_any(attn_context* c, const attn_tensor* p, const "
         "attn_tensor* in, attn_sizes* r) {{\n"
         "  return {0}_sizes(c, (const {0}_params*)p, (const {0}_inputs*)in, r);\n}}",
         i_.model);
     line(
-        "static attn_status {0}_any_forward(attn_context* c, const attn_tensor* p, const "
+        "static attn_status {0}_forward_any(attn_context* c, const attn_tensor* p, const "
         "attn_tensor* in,\n"
         "                                   const attn_tensor* out, void* saved, void* workspace) "
         "{{\n"
@@ -422,7 +422,7 @@ class Glue {
         i_.model);
     if (plan_.backward)
       line(
-          "static attn_status {0}_any_backward(attn_context* c, const attn_tensor* p, const "
+          "static attn_status {0}_backward_any(attn_context* c, const attn_tensor* p, const "
           "attn_tensor* in,\n"
           "                                    const attn_tensor* out, const void* saved, const "
           "attn_tensor* cot,\n"
@@ -443,8 +443,8 @@ class Glue {
     line("      {}, {}, {}, {}_size_names, {},", table_name("params", i_.params),
          table_name("inputs", i_.inputs), table_name("outputs", i_.outputs), i_.model,
          plan_.backward ? 1 : 0);
-    line("      {0}_read_sizes, {0}_shapes, {0}_any_sizes, {0}_any_forward, {1}}};", i_.model,
-         plan_.backward ? i_.model + "_any_backward" : "0");
+    line("      {0}_sizes_read, {0}_shapes, {0}_sizes_any, {0}_forward_any, {1}}};", i_.model,
+         plan_.backward ? i_.model + "_backward_any" : "0");
     line("  return &description;\n}}");
   }
 

@@ -36,8 +36,8 @@ bool whole(const Poly& p) {
                      [](const auto& t) { return t.second.is_integer(); });
 }
 
-// 2*i - 3 >= 0 is 2*i - 4 >= 0 for whole numbers: the constant is lowered to a multiple of the
-// greatest common divisor of everything else.
+// 2*i - 3 >= 0 is i - 2 >= 0 for whole numbers: the constant is lowered to a multiple of the
+// greatest common divisor of everything else, and all is divided by that.
 void tighten(Linear& l) {
   int64_t divisor = 0, constant = 0;
   auto take = [&](const Poly& p, bool is_constant) {
@@ -55,6 +55,8 @@ void tighten(Linear& l) {
   if (divisor <= 1) return;
   int64_t over = ((constant % divisor) + divisor) % divisor;
   if (over) l.constant = l.constant - Poly(over);
+  for (auto& t : l.terms) t.second = ir::scale(t.second, {1, divisor});
+  l.constant = ir::scale(l.constant, {1, divisor});
 }
 
 Poly negative(const Poly& p) { return ir::scale(p, {-1, 1}); }
@@ -128,8 +130,14 @@ Linear System::linear(const Expr& e) {
     case Kind::size:
       return {{}, g_.expand(e->size)};
     case Kind::add: {
+      // Bare indices are numbered last, and so eliminated first: what is left of 7 - 2*q - u is then
+      // even, which settles the quotient q.
       Linear sum;
-      for (const Expr& t : e.args()) sum = sum + linear(t);
+      auto bare = [](const Expr& t) { return ir::split_coefficient(t).rest.is(Kind::index); };
+      for (const Expr& t : e.args())
+        if (!bare(t)) sum = sum + linear(t);
+      for (const Expr& t : e.args())
+        if (bare(t)) sum = sum + linear(t);
       return sum;
     }
     case Kind::multiply:
@@ -342,11 +350,15 @@ bool System::eliminate(const Linear& goal, int depth, uint64_t used) {
 bool System::eliminate_with(const Linear& goal, const Linear& fact, const Poly& a, int depth,
                             uint64_t used) {
   const Poly& c = goal.terms.back().second;
-  if (c == a) return eliminate(goal - fact, depth - 1, used);
+  auto go_on = [&](Linear next) {
+    tighten(next);
+    return eliminate(next, depth - 1, used);
+  };
+  if (c == a) return go_on(goal - fact);
   auto n = a.constant(), m = c.constant();
   if (n && m && (n->num < 0) != (m->num < 0)) return false;
   if (auto factor = ir::divide(c, a); factor && whole(*factor))
-    return sizes_.nonnegative(*factor) && eliminate(goal - scale(fact, *factor), depth - 1, used);
+    return sizes_.nonnegative(*factor) && go_on(goal - scale(fact, *factor));
   // a * goal >= 1 - a is enough, because the goal is a whole number and a >= 1.
   int sign = sizes_.nonnegative(c) ? 1 : sizes_.nonnegative(negative(c)) ? -1 : 0;
   if (sign == 0) return false;
@@ -354,7 +366,7 @@ bool System::eliminate_with(const Linear& goal, const Linear& fact, const Poly& 
   if (!sizes_.nonnegative(size - Poly(1))) return false;
   Linear next = scale(goal, size) - scale(fact, sign < 0 ? negative(c) : c);
   next.constant = next.constant + size - Poly(1);
-  return eliminate(next, depth - 1, used);
+  return go_on(std::move(next));
 }
 
 bool System::proves(const Expr& condition) {
