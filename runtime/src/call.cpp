@@ -50,10 +50,10 @@ attn_status attn_kernel_status(attn_context* context, const char* kernel, int co
 // The compiler's run-time support knows which registers the system saves, too.
 int attn_cpu_level(void) {
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("avx2") ||
-      !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c") ||
-      !__builtin_cpu_supports("lzcnt") || !__builtin_cpu_supports("bmi") ||
-      !__builtin_cpu_supports("bmi2")) {
+  if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt")) return -1;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+      !__builtin_cpu_supports("f16c") || !__builtin_cpu_supports("lzcnt") ||
+      !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2")) {
     return 0;
   }
   if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||

@@ -25,7 +25,8 @@ typedef struct attn_buffer {
   void* padding;
 } attn_buffer;
 
-/* 0: x86-64-v2, 1: v3 (AVX2, FMA), 2: v4 (AVX-512). What this processor can run, at most. */
+/* 0: x86-64-v2, 1: v3 (AVX2, FMA), 2: v4 (AVX-512). What this processor can run, at most;
+ * -1: less than that. */
 int attn_cpu_level(void);
 
 /* Begins a call: clears the message and sets the floating point control register to the state that
