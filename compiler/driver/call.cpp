@@ -3,12 +3,12 @@
 #include <attn/attn.h>
 #include <attn/train.h>
 #include <attn/types.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "compiler/driver/commands.h"
+#include "compiler/driver/loaded.h"
 #include "compiler/emit/model.h"
 
 namespace attn::driver {
@@ -32,12 +32,6 @@ attn_type type_of(ir::Storage s) {
     default:
       return ATTN_F32;
   }
-}
-
-int64_t count_of(const attn_tensor& t) {
-  int64_t n = 1;
-  for (int32_t k = 0; k < t.rank; ++k) n *= t.extent[k];
-  return n;
 }
 
 attn_init init_of(const std::string& name) {
@@ -66,137 +60,6 @@ class Memory {
   std::vector<void*> blocks_;
 };
 
-void store(const std::string& name, const Array& a, const attn_tensor& t) {
-  for (size_t k = 0; k < a.values.size(); ++k) {
-    double v = a.values[k];
-    switch (t.type) {
-      case ATTN_F32:
-        static_cast<float*>(t.data)[k] = static_cast<float>(v);
-        break;
-      case ATTN_F64:
-        static_cast<double*>(t.data)[k] = v;
-        break;
-      case ATTN_F16:
-        static_cast<uint16_t*>(t.data)[k] = attn_f16_from_f64(v);
-        break;
-      case ATTN_BF16:
-        static_cast<uint16_t*>(t.data)[k] = attn_bf16_from_f64(v);
-        break;
-      case ATTN_I32:
-        if (v < INT32_MIN || v > INT32_MAX)
-          throw RefusedError(fmt::format("{}: {} does not fit 32 bits", name, v));
-        static_cast<int32_t*>(t.data)[k] = static_cast<int32_t>(v);
-        break;
-      case ATTN_BOOL:
-        static_cast<uint8_t*>(t.data)[k] = v != 0;
-        break;
-    }
-  }
-}
-
-Array fetch(const attn_tensor& t) {
-  Array a{.extents = {t.extent, t.extent + t.rank}, .values = {}};
-  int64_t n = count_of(t);
-  a.values.resize(static_cast<size_t>(n));
-  for (int64_t k = 0; k < n; ++k) {
-    switch (t.type) {
-      case ATTN_F32:
-        a.values[k] = static_cast<const float*>(t.data)[k];
-        break;
-      case ATTN_F64:
-        a.values[k] = static_cast<const double*>(t.data)[k];
-        break;
-      case ATTN_F16:
-        a.values[k] = attn_f32_from_f16(static_cast<const uint16_t*>(t.data)[k]);
-        break;
-      case ATTN_BF16:
-        a.values[k] = attn_f32_from_bf16(static_cast<const uint16_t*>(t.data)[k]);
-        break;
-      case ATTN_I32:
-        a.values[k] = static_cast<const int32_t*>(t.data)[k];
-        break;
-      case ATTN_BOOL:
-        a.values[k] = static_cast<const uint8_t*>(t.data)[k];
-        break;
-    }
-  }
-  return a;
-}
-
-// The library as a shared object in this process.
-class Loaded {
- public:
-  Loaded(const std::string& path, const std::string& model) {
-    handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle_)
-      throw InternalError(fmt::format("the compiled library does not load: {}", dlerror()));
-    auto get = [&](const std::string& name) {
-      void* p = dlsym(handle_, name.c_str());
-      if (!p) throw InternalError("the compiled library lacks " + name);
-      return p;
-    };
-    model_ = reinterpret_cast<const attn_model* (*)()>(get(emit::identifier(model) + "_model"))();
-    create_ = reinterpret_cast<decltype(&attn_context_create)>(get("attn_context_create"));
-    destroy_ = reinterpret_cast<decltype(&attn_context_destroy)>(get("attn_context_destroy"));
-    message_ = reinterpret_cast<decltype(&attn_context_message)>(get("attn_context_message"));
-  }
-  ~Loaded() {
-    if (context_) destroy_(context_);
-    dlclose(handle_);
-  }
-  void open(int threads) {
-    attn_context_options options{};
-    options.threads = threads;
-    if (create_(&options, &context_) != ATTN_OK) throw SystemError("out of memory");
-  }
-  void require(attn_status status) {
-    if (status == ATTN_OK) return;
-    std::string text = message_(context_);
-    if (status == ATTN_REFUSED || status == ATTN_BAD_DATA) throw RefusedError(text);
-    if (status == ATTN_NO_MEMORY) throw SystemError(text);
-    throw InternalError(text);
-  }
-  const attn_model& model() const { return *model_; }
-  attn_context* context() { return context_; }
-
- private:
-  void* handle_ = nullptr;
-  const attn_model* model_ = nullptr;
-  attn_context* context_ = nullptr;
-  decltype(&attn_context_create) create_ = nullptr;
-  decltype(&attn_context_destroy) destroy_ = nullptr;
-  decltype(&attn_context_message) message_ = nullptr;
-};
-
-std::string link_library(const Source& source, Compiled& model, std::vector<emit::ModelPlan>& plans,
-                         const Scratch& scratch, const BuildOptions& options) {
-  std::vector<Compiled> one;
-  one.push_back(std::move(model));
-  emit::Library library = make_library("model", source, one, plans, options.targets);
-  std::vector<std::string> objects = compile_objects(library, scratch, options);
-  std::string why_not;
-  std::string glue = compile_glue(library, scratch, why_not);
-  if (glue.empty()) throw SystemError("`attnc run` needs a C compiler: " + why_not);
-  std::string runtime = runtime_archive();
-  if (runtime.empty()) throw SystemError("libattn_rt.a is not beside the compiler");
-  std::string path = scratch.path() + "/model.so";
-  const char* compiler = getenv("CC");
-  std::vector<std::string> command = {compiler && *compiler ? compiler : "cc", "-shared", "-o",
-                                      path, glue};
-  command.insert(command.end(), objects.begin(), objects.end());
-  for (const char* flag : {"-Wl,--whole-archive"}) command.push_back(flag);
-  command.push_back(runtime);
-  for (const char* flag : {"-Wl,--no-whole-archive", "-Wl,-Bsymbolic", "-lm", "-lpthread"})
-    command.push_back(flag);
-#ifdef __SANITIZE_ADDRESS__
-  command.push_back("-fsanitize=address,undefined");
-#endif
-  std::string said;
-  if (run_program(command, said) != 0)
-    throw InternalError(fmt::format("the kernels do not link:\n{}", said));
-  return path;
-}
-
 }  // namespace
 
 evaluate::Arrays call_reference(const Compiled& model, const Call& call) {
@@ -215,10 +78,12 @@ evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call&
   Scratch scratch;
   std::vector<emit::ModelPlan> plans;
   std::string name = model.name;
-  std::string path = link_library(source, model, plans, scratch, options);
-  Loaded library(path, name);
+  std::vector<Compiled> one;
+  one.push_back(std::move(model));
+  emit::Library compiled = make_library("model", source, one, plans, options.targets);
+  Loaded library(link_shared(compiled, scratch, options));
   library.open(call.threads);
-  const attn_model& m = library.model();
+  const attn_model& m = library.model(name);
   Memory memory;
   std::vector<attn_tensor> params(m.n_params), inputs(m.n_inputs), outputs(m.n_outputs);
   auto fill = [&](const attn_argument* table, std::vector<attn_tensor>& tensors,

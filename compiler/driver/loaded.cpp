@@ -1,0 +1,142 @@
+#include "compiler/driver/loaded.h"
+
+#include <attn/types.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "compiler/driver/commands.h"
+#include "compiler/emit/names.h"
+
+namespace attn::driver {
+
+using evaluate::Array;
+
+Loaded::Loaded(const std::string& path) {
+  handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle_)
+    throw InternalError(fmt::format("the compiled library does not load: {}", dlerror()));
+  create_ = reinterpret_cast<decltype(create_)>(symbol("attn_context_create"));
+  destroy_ = reinterpret_cast<decltype(destroy_)>(symbol("attn_context_destroy"));
+  message_ = reinterpret_cast<decltype(message_)>(symbol("attn_context_message"));
+}
+
+Loaded::~Loaded() {
+  if (context_) destroy_(context_);
+  dlclose(handle_);
+}
+
+void* Loaded::symbol(const std::string& name) const {
+  void* p = dlsym(handle_, name.c_str());
+  if (!p) throw InternalError("the compiled library lacks " + name);
+  return p;
+}
+
+const attn_model& Loaded::model(const std::string& name) const {
+  auto get = reinterpret_cast<const attn_model* (*)()>(symbol(emit::identifier(name) + "_model"));
+  return *get();
+}
+
+void Loaded::open(int threads) {
+  attn_context_options options{};
+  options.threads = threads;
+  if (create_(&options, &context_) != ATTN_OK) throw SystemError("out of memory");
+}
+
+void Loaded::require(attn_status status) const {
+  if (status == ATTN_OK) return;
+  std::string text = message();
+  if (status == ATTN_REFUSED || status == ATTN_BAD_DATA) throw RefusedError(text);
+  if (status == ATTN_NO_MEMORY) throw SystemError(text);
+  throw InternalError(text);
+}
+
+std::string link_shared(const emit::Library& library, const Scratch& scratch,
+                        const BuildOptions& options) {
+  std::vector<std::string> objects = compile_objects(library, scratch, options);
+  std::string why_not;
+  std::string glue = compile_glue(library, scratch, why_not);
+  if (glue.empty()) throw SystemError("`attnc run` needs a C compiler: " + why_not);
+  std::string runtime = runtime_archive();
+  if (runtime.empty()) throw SystemError("libattn_rt.a is not beside the compiler");
+  std::string path = scratch.path() + "/" + library.stem + ".so";
+  const char* compiler = getenv("CC");
+  std::vector<std::string> command = {compiler && *compiler ? compiler : "cc", "-shared", "-o",
+                                      path, glue};
+  command.insert(command.end(), objects.begin(), objects.end());
+  command.push_back("-Wl,--whole-archive");
+  command.push_back(runtime);
+  for (const char* flag : {"-Wl,--no-whole-archive", "-Wl,-Bsymbolic", "-lm", "-lpthread"})
+    command.push_back(flag);
+#ifdef __SANITIZE_ADDRESS__
+  command.push_back("-fsanitize=address,undefined");
+#endif
+  std::string said;
+  if (run_program(command, said) != 0)
+    throw InternalError(fmt::format("the kernels do not link:\n{}", said));
+  return path;
+}
+
+int64_t count_of(const attn_tensor& t) {
+  int64_t n = 1;
+  for (int32_t k = 0; k < t.rank; ++k) n *= t.extent[k];
+  return n;
+}
+
+void store(const std::string& name, const Array& a, const attn_tensor& t) {
+  for (size_t k = 0; k < a.values.size(); ++k) {
+    double v = a.values[k];
+    switch (t.type) {
+      case ATTN_F32:
+        static_cast<float*>(t.data)[k] = static_cast<float>(v);
+        break;
+      case ATTN_F64:
+        static_cast<double*>(t.data)[k] = v;
+        break;
+      case ATTN_F16:
+        static_cast<uint16_t*>(t.data)[k] = attn_f16_from_f64(v);
+        break;
+      case ATTN_BF16:
+        static_cast<uint16_t*>(t.data)[k] = attn_bf16_from_f64(v);
+        break;
+      case ATTN_I32:
+        if (v < INT32_MIN || v > INT32_MAX)
+          throw RefusedError(fmt::format("{}: {} does not fit 32 bits", name, v));
+        static_cast<int32_t*>(t.data)[k] = static_cast<int32_t>(v);
+        break;
+      case ATTN_BOOL:
+        static_cast<uint8_t*>(t.data)[k] = v != 0;
+        break;
+    }
+  }
+}
+
+Array fetch(const attn_tensor& t) {
+  Array a{.extents = {t.extent, t.extent + t.rank}, .values = {}};
+  int64_t n = count_of(t);
+  a.values.resize(static_cast<size_t>(n));
+  for (int64_t k = 0; k < n; ++k) {
+    switch (t.type) {
+      case ATTN_F32:
+        a.values[k] = static_cast<const float*>(t.data)[k];
+        break;
+      case ATTN_F64:
+        a.values[k] = static_cast<const double*>(t.data)[k];
+        break;
+      case ATTN_F16:
+        a.values[k] = attn_f32_from_f16(static_cast<const uint16_t*>(t.data)[k]);
+        break;
+      case ATTN_BF16:
+        a.values[k] = attn_f32_from_bf16(static_cast<const uint16_t*>(t.data)[k]);
+        break;
+      case ATTN_I32:
+        a.values[k] = static_cast<const int32_t*>(t.data)[k];
+        break;
+      case ATTN_BOOL:
+        a.values[k] = static_cast<const uint8_t*>(t.data)[k];
+        break;
+    }
+  }
+  return a;
+}
+
+}  // namespace attn::driver
