@@ -1,0 +1,322 @@
+#include "compiled.h"
+
+#include <attn/types.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <stdexcept>
+
+#include "compiler/base/check.h"
+#include "compiler/derive/derive.h"
+#include "compiler/driver/call.h"
+#include "compiler/lower/lower.h"
+#include "compiler/simplify/pass.h"
+#include "compiler/simplify/passes.h"
+#include "guarded_memory.h"
+#include "tests/support/random_graph.h"
+
+namespace attn::testing {
+
+std::vector<driver::Compiled> compile_file(const std::string& path,
+                                           const elaborate::Overrides& sizes) {
+  driver::Source source;
+  driver::load(source, path);
+  std::vector<driver::Compiled> models;
+  if (!source.diagnostics.has_errors())
+    models = driver::compile(source, {.sizes = sizes, .all_gradients = true});
+  if (source.diagnostics.has_errors())
+    throw std::runtime_error(render(source.map, source.diagnostics));
+  return models;
+}
+
+std::vector<driver::Compiled> compile_text(const std::string& text,
+                                           const elaborate::Overrides& sizes) {
+  driver::Scratch scratch;
+  std::string path = scratch.path() + "/model.attn";
+  std::ofstream(path) << text;
+  return compile_file(path, sizes);
+}
+
+driver::Compiled compile_graph(const std::string& name, ir::Graph graph) {
+  graph.name = name;
+  driver::Compiled c{.name = name, .doc = ""};
+  Diagnostics diagnostics;
+  c.raw = simplify::spread_guards(graph);
+  c.forward = simplify::simplify(c.raw);
+  c.raw_gradient = simplify::spread_guards(derive::gradient(c.forward, diagnostics));
+  std::vector<ir::TensorId> outputs;
+  for (const ir::Output& o : c.forward.outputs) outputs.push_back(o.tensor);
+  c.gradient = simplify::simplify_gradient(*c.raw_gradient, outputs);
+  c.plan = plan::make_plan(c.forward, &*c.gradient, diagnostics);
+  if (diagnostics.has_errors()) throw std::runtime_error("errors in a graph");
+  return c;
+}
+
+Library::Library(std::vector<driver::Compiled> models, int threads) {
+  std::vector<emit::ModelPlan> plans;
+  driver::Source none;
+  // Kernels are found again only where the caller keeps a cache for it.
+  driver::BuildOptions options{.targets = {lower::host_target()},
+                               .cache = getenv("ATTNC_CACHE_DIR") != nullptr,
+                               .progress = false};
+  emit::Library library = driver::make_library("library", none, models, plans, options.targets);
+  loaded_ = std::make_unique<driver::Loaded>(driver::link_shared(library, scratch_, options));
+  loaded_->open(threads);
+  only_ = models.at(0).name;
+  for (driver::Compiled& m : models) models_.emplace(m.name, std::move(m));
+}
+
+const driver::Compiled& Library::model(const std::string& name) const {
+  return models_.at(name.empty() ? only_ : name);
+}
+
+const attn_model& Library::interface(const std::string& name) const {
+  return loaded_->model(name.empty() ? only_ : name);
+}
+
+Arrays Library::reference(const Arrays& given, const std::string& name, bool gradient) const {
+  return driver::call_reference(model(name), {.given = given, .gradient = gradient});
+}
+
+namespace {
+
+// The memory of one call.
+class CallMemory {
+ public:
+  void* block(int64_t bytes, size_t alignment) {
+    blocks_.emplace_back(static_cast<size_t>(std::max<int64_t>(bytes, 0)), alignment);
+    return blocks_.back().data();
+  }
+  void* tensor(const attn_tensor& t) {
+    int64_t element = attn_type_size(t.type);
+    return block(driver::count_of(t) * element, static_cast<size_t>(element));
+  }
+  void* result(const attn_tensor& t) {
+    void* p = tensor(t);
+    results_.push_back(blocks_.size() - 1);
+    return p;
+  }
+  void protect_last() { blocks_.back().protect(); }
+  bool results_untouched() const {
+    return std::all_of(results_.begin(), results_.end(),
+                       [&](size_t k) { return blocks_[k].untouched(); });
+  }
+
+ private:
+  std::vector<GuardedMemory> blocks_;
+  std::vector<size_t> results_;
+};
+
+}  // namespace
+
+Outcome Library::call(const Arrays& given, const CallOptions& options, const std::string& name) {
+  const attn_model& m = interface(name);
+  CallMemory memory;
+  auto fill = [&](const attn_argument* table, int32_t n, const std::string& prefix) {
+    std::vector<attn_tensor> tensors(static_cast<size_t>(n) + 1);
+    for (int32_t k = 0; k < n; ++k) {
+      attn_tensor& t = tensors[k];
+      t.type = table[k].type;
+      t.rank = table[k].rank;
+      auto it = given.find(prefix + table[k].name);
+      if (it == given.end()) continue;
+      t.rank = static_cast<int32_t>(it->second.extents.size());
+      std::copy(it->second.extents.begin(), it->second.extents.end(), t.extent);
+      t.data = memory.tensor(t);
+      driver::store(it->first, it->second, t);
+      memory.protect_last();
+    }
+    return tensors;
+  };
+  std::vector<attn_tensor> params = fill(m.params, m.n_params, "");
+  std::vector<attn_tensor> inputs = fill(m.inputs, m.n_inputs, "");
+  std::vector<attn_tensor> outputs(static_cast<size_t>(m.n_outputs) + 1);
+  Outcome outcome;
+  auto failed = [&](attn_status status) {
+    outcome.status = status;
+    if (status != ATTN_OK) outcome.message = loaded_->message();
+    outcome.untouched = memory.results_untouched();
+    return status != ATTN_OK;
+  };
+  attn_context* context = loaded_->context();
+  std::vector<int64_t> sizes(static_cast<size_t>(m.n_sizes) + 1);
+  if (failed(m.read_sizes(context, params.data(), inputs.data(), sizes.data()))) return outcome;
+  m.shapes(sizes.data(), nullptr, nullptr, outputs.data());
+  for (int32_t k = 0; k < m.n_outputs; ++k) outputs[k].data = memory.result(outputs[k]);
+  attn_sizes bytes{};
+  if (failed(m.sizes(context, params.data(), inputs.data(), &bytes))) return outcome;
+  void* saved = memory.block(bytes.saved, 64);
+  if (failed(m.forward(context, params.data(), inputs.data(), outputs.data(),
+                       options.gradient ? saved : nullptr,
+                       memory.block(bytes.forward_workspace, 64))))
+    return outcome;
+  for (int32_t k = 0; k < m.n_outputs; ++k)
+    outcome.values[m.outputs[k].name] = driver::fetch(outputs[k]);
+  if (!options.gradient) return outcome;
+
+  std::vector<attn_tensor> cotangents = fill(m.outputs, m.n_outputs, "d");
+  auto wanted = [&](const attn_argument* table, int32_t n, std::vector<attn_tensor> tensors) {
+    for (int32_t k = 0; k < n; ++k) {
+      std::string gradient = std::string("d") + table[k].name;
+      bool want = table[k].differentiable &&
+                  (options.wanted.empty() ||
+                   std::count(options.wanted.begin(), options.wanted.end(), gradient) > 0);
+      tensors[k].data = want ? memory.result(tensors[k]) : nullptr;
+    }
+    return tensors;
+  };
+  std::vector<attn_tensor> dparams = wanted(m.params, m.n_params, params);
+  std::vector<attn_tensor> dinputs = wanted(m.inputs, m.n_inputs, inputs);
+  if (failed(m.backward(context, params.data(), inputs.data(), outputs.data(), saved,
+                        cotangents.data(), dparams.data(), dinputs.data(),
+                        memory.block(bytes.backward_workspace, 64))))
+    return outcome;
+  auto collect = [&](const attn_argument* table, int32_t n, const std::vector<attn_tensor>& from) {
+    for (int32_t k = 0; k < n; ++k)
+      if (from[k].data) outcome.values[std::string("d") + table[k].name] = driver::fetch(from[k]);
+  };
+  collect(m.params, m.n_params, dparams);
+  collect(m.inputs, m.n_inputs, dinputs);
+  return outcome;
+}
+
+double as_stored(double value, ir::Storage storage) {
+  switch (storage) {
+    case ir::Storage::f16:
+      return attn_f32_from_f16(attn_f16_from_f64(value));
+    case ir::Storage::bf16:
+      return attn_f32_from_bf16(attn_bf16_from_f64(value));
+    case ir::Storage::f32:
+      return static_cast<float>(value);
+    default:
+      return value;
+  }
+}
+
+Arrays random_call(const driver::Compiled& model, const std::map<std::string, int64_t>& sizes,
+                   uint64_t seed, int64_t integers) {
+  const ir::Graph& g = model.forward;
+  std::vector<int64_t> values;
+  for (const ir::Size& s : g.sizes) {
+    auto it = sizes.find(s.name);
+    values.push_back(s.value ? *s.value : it == sizes.end() ? 0 : it->second);
+  }
+  g.complete(values);
+  Arrays given = random_inputs(g, values, seed, integers);
+  for (const ir::Tensor& t : g.tensors)
+    if (auto it = given.find(t.name); it != given.end())
+      for (double& v : it->second.values) v = as_stored(v, t.storage);
+  std::mt19937_64 random(seed + 77);
+  for (const ir::Output& o : g.outputs) {
+    const ir::Tensor& t = g[o.tensor];
+    if (!ir::is_real(ir::arithmetic_type(t.storage))) continue;
+    Array a;
+    int64_t n = 1;
+    for (const ir::Poly& p : t.extents) {
+      a.extents.push_back(std::max<int64_t>(g.value(p, values), 0));
+      n *= a.extents.back();
+    }
+    for (int64_t k = 0; k < n; ++k)
+      a.values.push_back(as_stored(static_cast<double>(random() % 2001) / 1000 - 1, t.storage));
+    given["d" + o.name] = std::move(a);
+  }
+  return given;
+}
+
+std::string differ(const std::string& name, const Array& want, const Array& got, double tolerance,
+                   double least) {
+  if (want.extents != got.extents) return name + ": the shapes differ";
+  size_t row = want.extents.empty() ? 1 : static_cast<size_t>(want.extents.back());
+  double largest = 0;
+  for (double v : want.values)
+    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+  for (size_t start = 0; start < want.values.size(); start += row) {
+    double scale = largest * least;
+    for (size_t k = start; k < start + row; ++k)
+      if (std::isfinite(want.values[k])) scale = std::max(scale, std::abs(want.values[k]));
+    for (size_t k = start; k < start + row; ++k) {
+      double a = want.values[k], b = got.values[k];
+      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+      if (std::abs(a - b) <= tolerance * scale) continue;
+      return fmt::format("{}[{}]: {} instead of {}, {:.2g} of the row's {:.3g}", name, k, b, a,
+                         std::abs(a - b) / scale, scale);
+    }
+  }
+  return "";
+}
+
+std::string differ(const Arrays& want, const Arrays& got, double tolerance, double least) {
+  for (const auto& [name, array] : want) {
+    auto it = got.find(name);
+    if (it == got.end()) return "no " + name;
+    std::string text = differ(name, array, it->second, tolerance, least);
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
+namespace {
+
+// The outputs weighted by their cotangents.
+double weighted(const ir::Graph& g, const Arrays& given) {
+  Arrays all = evaluate::evaluate(g, given);
+  double sum = 0;
+  for (const ir::Output& o : g.outputs) {
+    auto weight = given.find("d" + o.name);
+    if (weight == given.end()) continue;
+    const Array& y = all.at(g[o.tensor].name);
+    for (size_t k = 0; k < y.values.size(); ++k) sum += y.values[k] * weight->second.values[k];
+  }
+  return sum;
+}
+
+// By five points: the error is of the fourth order in the step.
+double slope(const ir::Graph& g, const Arrays& given, const std::string& name,
+             const std::vector<double>& direction) {
+  constexpr double kStep = 1e-3;
+  auto at = [&](double step) {
+    Arrays moved = given;
+    std::vector<double>& values = moved.at(name).values;
+    for (size_t k = 0; k < values.size(); ++k) values[k] += step * direction[k];
+    return weighted(g, moved);
+  };
+  return (8 * (at(kStep) - at(-kStep)) - (at(2 * kStep) - at(-2 * kStep))) / (12 * kStep);
+}
+
+}  // namespace
+
+std::string differ_from_differences(const driver::Compiled& model, const Arrays& given,
+                                    double tolerance) {
+  const ir::Graph& g = model.raw;
+  Arrays gradients = driver::call_reference(model, {.given = given, .gradient = true});
+  std::mt19937_64 random(5);
+  for (const ir::Tensor& t : g.tensors) {
+    if (t.role != ir::Role::input && t.role != ir::Role::parameter) continue;
+    if (!ir::is_real(ir::arithmetic_type(t.storage))) continue;
+    auto it = gradients.find("d" + t.name);
+    if (it == gradients.end()) return "no gradient of " + t.name;
+    const std::vector<double>& got = it->second.values;
+    double scale = 1;
+    for (double v : got) scale = std::max(scale, std::abs(v));
+    bool dense = got.size() <= 500;
+    for (size_t k = 0; k < (dense ? got.size() : 8); ++k) {
+      std::vector<double> direction(got.size());
+      double along = 0;
+      for (size_t n = 0; n < got.size(); ++n) {
+        direction[n] = dense ? (n == k) : static_cast<double>(random() % 2001) / 1000 - 1;
+        along += direction[n] * got[n];
+      }
+      double want = slope(g, given, t.name, direction);
+      double size = dense ? scale : std::max(scale, std::abs(want));
+      if (!(std::abs(want - along) <= tolerance * size))
+        return fmt::format("d{} along {}: {} instead of {}", t.name, k, along, want);
+    }
+  }
+  return "";
+}
+
+}  // namespace attn::testing

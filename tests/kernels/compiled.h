@@ -1,0 +1,80 @@
+// Models compiled once to a library in this process and called many times, by a caller who gives
+// guarded memory that starts as NaN; and the evaluator's answers to the same calls.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/front.h"
+#include "compiler/driver/loaded.h"
+#include "compiler/evaluate/evaluate.h"
+
+namespace attn::testing {
+
+using evaluate::Array;
+using evaluate::Arrays;
+
+// The models of a text in the language, or of a file, with gradients; throws with all diagnostics.
+std::vector<driver::Compiled> compile_text(const std::string& text,
+                                           const elaborate::Overrides& sizes = {});
+std::vector<driver::Compiled> compile_file(const std::string& path,
+                                           const elaborate::Overrides& sizes = {});
+// A model that is a graph already.
+driver::Compiled compile_graph(const std::string& name, ir::Graph graph);
+
+struct Outcome {
+  attn_status status = ATTN_OK;
+  std::string message;
+  Arrays values;  // outputs, and gradients as dNAME
+  // No byte of outputs, gradients and saved block was written.
+  bool untouched = true;
+};
+
+struct CallOptions {
+  bool gradient = true;
+  // Only these gradients (dNAME); empty: all.
+  std::vector<std::string> wanted;
+};
+
+class Library {
+ public:
+  explicit Library(std::vector<driver::Compiled> models, int threads = 2);
+
+  const driver::Compiled& model(const std::string& name = "") const;
+  const attn_model& interface(const std::string& name = "") const;
+  // `given`: inputs, parameters and cotangents; a cotangent that is not given is null.
+  Outcome call(const Arrays& given, const CallOptions& options = {}, const std::string& name = "");
+  // The evaluator's values of the simplified graphs.
+  Arrays reference(const Arrays& given, const std::string& name = "", bool gradient = true) const;
+
+ private:
+  std::map<std::string, driver::Compiled> models_;
+  std::string only_;
+  driver::Scratch scratch_;
+  std::unique_ptr<driver::Loaded> loaded_;
+};
+
+// Values in +-[0.2, 1] for every input and parameter, and cotangents, as their storage holds them.
+// `sizes` by name; the rest follows.
+Arrays random_call(const driver::Compiled& model, const std::map<std::string, int64_t>& sizes,
+                   uint64_t seed, int64_t integers = 2);
+// What is left of a value in a storage type.
+double as_stored(double value, ir::Storage storage);
+
+// "" or the first row of `got` that is further from `want` than `tolerance` of the row's scale: its
+// largest magnitude, and at least `least` times the largest of all rows.
+std::string differ(const std::string& name, const Array& want, const Array& got,
+                   double tolerance = 1e-5, double least = 0);
+// The same for all arrays of `want`, which `got` must have.
+std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-5,
+                   double least = 0);
+
+// "" or the first entry of dNAME that is not the derivative of the outputs, weighted by their
+// cotangents, by central differences of the evaluator: every entry of a tensor of at most 500, else
+// along 8 random directions.
+std::string differ_from_differences(const driver::Compiled& model, const Arrays& given,
+                                    double tolerance = 1e-6);
+
+}  // namespace attn::testing
