@@ -1,10 +1,12 @@
 // The operations that have a Halide form of their own. Everything else is expanded by its table
 // row.
+#include <limits>
 #include <map>
 
 #include "compiler/base/check.h"
 #include "compiler/ir/operation.h"
 #include "compiler/lower/translate.h"
+#include "compiler/lower/vector_math.h"
 
 namespace attn::lower {
 namespace {
@@ -45,6 +47,11 @@ Expr sigmoid(const Expr& x) {
   return select(x < 0, e, constant(1, x.type())) / (1 + e);
 }
 
+Expr exponential(const Expr& x) {
+  if (x.type().bits() != 32) return vector_exp(x);
+  return select(x > 88.7228f, std::numeric_limits<float>::infinity(), vector_exp(x));
+}
+
 // log(u) x / (u - 1) with u = 1 + x loses nothing where x is small.
 Expr log1p(const Expr& x) {
   Expr u = strict_float(1 + x);
@@ -71,7 +78,7 @@ const std::map<std::string_view, Form>& forms() {
   static const std::map<std::string_view, Form> kForms = {
       {"//", [](Args a, Type) { return floor_divide(a[0], a[1]); }},
       {"%", [](Args a, Type) { return a[0] - a[1] * floor_divide(a[0], a[1]); }},
-      {"exp", [](Args a, Type) { return exp(a[0]); }},
+      {"exp", [](Args a, Type) { return exponential(a[0]); }},
       {"log", [](Args a, Type) { return log(a[0]); }},
       {"log1p", [](Args a, Type) { return log1p(a[0]); }},
       {"tanh", [](Args a, Type) { return smooth_tanh(a[0]); }},

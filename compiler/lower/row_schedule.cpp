@@ -12,6 +12,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/translate.h"
 #include "compiler/lower/vector_math.h"
 
 namespace attn::lower {
@@ -234,15 +235,16 @@ void RowScheduler::add_reduction(int stage) {
   Func sum = reduce(
       name + "_sum", Combine::kSum,
       [=](const At& at) -> Expr {
-        Expr e = held(at);
-        return select(e <= lowest, Halide::Internal::make_zero(e.type()),
-                      vector_exp(e - high(at.u, at.group, at.block)));
+        return vector_exp(strict_float(held(at) - high(at.u, at.group, at.block)));
       },
       types_[stage]);
   Func low(name + "_low");
   Expr z = sum(u_, group_, block_);
-  low(u_, group_, block_) = select(z > 0, log(max(z, Halide::cast(z.type(), 1e-30f))),
-                                   Halide::Internal::make_zero(z.type()));
+  // What is hidden counts 0 beside anything visible, and must not be counted alone.
+  Expr nothing = high(u_, group_, block_) <= lowest;
+  Expr logarithm = select(nothing || z <= 0, Halide::Internal::make_zero(z.type()),
+                          log(max(z, Halide::cast(z.type(), 1e-30f))));
+  low(u_, group_, block_) = select(has_finite_bits(z), logarithm, z);
   hold(low);
   stored_[stage] = high;
   low_[stage] = low;

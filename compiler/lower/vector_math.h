@@ -1,4 +1,4 @@
-// exp for vectors, without infinities and subnormals.
+// exp for vectors, without infinities from numbers and without subnormals.
 #pragma once
 
 #include <Halide.h>
@@ -7,6 +7,7 @@ namespace attn::lower {
 
 // f32: within 2 ulp; exactly 0 below -86.6 (a subnormal result would slow what multiplies by it
 // tenfold), 3.4e38 from 88.72 on. f64: Halide's exp.
+// NaN stays NaN.
 Halide::Expr vector_exp(const Halide::Expr& x);
 
 }  // namespace attn::lower
