@@ -187,7 +187,8 @@ class FunctionWriter {
          i_.model);
     line("  (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;");
     if (backward_) line("  (void)cotangents, (void)param_gradients, (void)input_gradients;");
-    line("  (void)at, (void)saved_at, (void)level;\n");
+    line("  int failed = 0;");
+    line("  (void)at, (void)saved_at, (void)level, (void)failed;\n");
     views();
     for (const plan::Kernel& k : f_.checks) call(k);
     data_checks();
@@ -263,8 +264,9 @@ class FunctionWriter {
     std::string doc = k.kind->name;
     for (const Definition& d : k.definitions) doc += " " + g_[d.target].name;
     line("  /* {} */", doc);
-    line("  if ({}{}[level]({})) return attn_kernel_failed(context);",
-         condition.empty() ? "" : condition + " && ", k.name, arguments);
+    line("  if ({}(failed = {}[level]({})) != 0)", condition.empty() ? "" : condition + " && ",
+         k.name, arguments);
+    line("    return attn_kernel_status(context, {}, failed);", quoted(k.name));
   }
 
   void data_checks() {

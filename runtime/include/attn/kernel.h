@@ -95,11 +95,6 @@ static inline int attn_level(attn_context* context, int lowest, int count) {
   }
   return level < count ? level : count - 1;
 }
-/* The status after a kernel returned non-zero; its message stands in the context. */
-static inline attn_status attn_kernel_failed(attn_context* context) {
-  (void)context;
-  return ATTN_INTERNAL;
-}
 
 #ifdef __cplusplus
 }
