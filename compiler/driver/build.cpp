@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -82,7 +84,11 @@ pid_t start(const Job& job) {
   try {
     std::string object = lower::compile_object(*job.object->function, *job.object->kernel,
                                                job.object->target, job.object->symbol);
-    std::ofstream(job.path, std::ios::binary) << object;
+    std::ofstream out(job.path, std::ios::binary);
+    if (!(out << object) || !out.flush()) {
+      said = std::strerror(errno);
+      status = 3;
+    }
   } catch (const std::exception& e) {
     said = e.what();
     status = 70;
@@ -94,6 +100,8 @@ pid_t start(const Job& job) {
 [[noreturn]] void give_up(const Job& job, int status) {
   std::ifstream in(job.path + ".why");
   std::string why((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
+    throw SystemError(fmt::format("{}: {}", job.path, why));
   if (WIFSIGNALED(status))
     why = fmt::format("the kernel compiler crashed (signal {})", WTERMSIG(status));
   throw InternalError(fmt::format("{} for {}: {}", job.object->symbol, job.object->target, why));
@@ -161,8 +169,8 @@ std::string compile_glue(const emit::Library& library, const Scratch& scratch,
   }
   std::string c = fmt::format("{}/{}.c", scratch.path(), library.stem);
   std::string o = fmt::format("{}/{}_glue.o", scratch.path(), library.stem);
-  std::ofstream(c) << library.glue;
-  std::ofstream(fmt::format("{}/{}.h", scratch.path(), library.stem)) << library.header;
+  write_file(c, library.glue);
+  write_file(fmt::format("{}/{}.h", scratch.path(), library.stem), library.header);
   const char* compiler = getenv("CC");
   std::vector<std::string> command = {compiler && *compiler ? compiler : "cc",
                                       "-std=c11",

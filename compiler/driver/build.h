@@ -49,6 +49,8 @@ emit::Library make_library(const std::string& stem, const Source& source,
 
 // Writes a file whole: beside it first, then renamed over it.
 void write_file(const std::string& path, const std::string& bytes);
+// All of them: none is renamed before the last is written, so that a full disk changes nothing.
+void write_files(const std::vector<std::pair<std::string, std::string>>& paths_and_bytes);
 
 // The folder of cached objects, or empty where there is none.
 std::string cache_folder();

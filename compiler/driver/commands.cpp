@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include "compiler/driver/build.h"
 #include "compiler/lower/lower.h"
+#include "compiler/simplify/pass.h"
 #include "compiler/text/text.h"
 #include "dsl/parse.h"
 #include "dsl/print.h"
@@ -44,6 +47,38 @@ Options options_of(const CommandLine& c) {
   return o;
 }
 
+// A word that `--after` takes.
+void require_pass(const std::string& name) {
+  std::string known = "graph, derive";
+  bool found = name == "graph" || name == "derive";
+  for (const simplify::Pass& pass : simplify::pipeline()) {
+    known += fmt::format(", {}", pass.name);
+    found = found || name == pass.name;
+  }
+  if (!found) throw UsageError(fmt::format("no pass `{}`: there are {}", name, known));
+}
+
+// The stem of the results' names. What a C `#include` or a shell would stumble over becomes `_`.
+std::string stem_of(const CommandLine& c) {
+  auto plain = [](char x) {
+    return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || (x >= '0' && x <= '9') || x == '_' ||
+           x == '-' || x == '.';
+  };
+  if (!c.name.empty()) {
+    if (!std::all_of(c.name.begin(), c.name.end(), plain) || c.name[0] == '.' || c.name[0] == '-')
+      throw UsageError(fmt::format(
+          "--name takes letters, digits, `_`, `-` and `.`, and begins with none of the last two, "
+          "not `{}`",
+          c.name));
+    return c.name;
+  }
+  std::string stem = fs::path(c.file).stem().string();
+  for (char& x : stem)
+    if (!plain(x)) x = '_';
+  if (stem[0] == '.' || stem[0] == '-') stem[0] = '_';
+  return stem;
+}
+
 void require_model(const CommandLine& c, const std::vector<Compiled>& models) {
   if (models.empty())
     throw UsageError(c.model.empty() ? c.file + " has no model"
@@ -69,10 +104,12 @@ elaborate::Overrides size_overrides(const std::vector<std::string>& given) {
   return sizes;
 }
 
+void say(const std::string& text) { fwrite(text.data(), 1, text.size(), stderr); }
+
 bool report(const Source& source) {
   const char* none = getenv("NO_COLOR");
   std::string text = render(source.map, source.diagnostics, isatty(2) && !(none && *none));
-  if (!text.empty()) fmt::print(stderr, "{}", text);
+  say(text);
   return source.diagnostics.has_errors();
 }
 
@@ -80,20 +117,20 @@ int check(const CommandLine& c) {
   Source source;
   load(source, c.file);
   if (!source.diagnostics.has_errors()) compile(source, options_of(c));
-  return report(source) ? 1 : 0;
+  return report(source) ? source.failure() : 0;
 }
 
 int format(const CommandLine& c) {
   Source source;
   load(source, c.file);
-  if (report(source)) return 1;
+  if (report(source)) return source.failure();
   std::string text = dsl::print(source.tree);
   if (!c.check) {
     print_out(text);
     return 0;
   }
   if (text == source.map.file(source.file).text) return 0;
-  fmt::print(stderr, "{}: not in the canonical layout; `attnc fmt` prints it\n", c.file);
+  say(fmt::format("{}: not in the canonical layout; `attnc fmt` prints it\n", c.file));
   return 1;
 }
 
@@ -102,7 +139,7 @@ int emit(const CommandLine& c) {
   load(source, c.file);
   if (source.diagnostics.has_errors()) {
     report(source);
-    return 1;
+    return source.failure();
   }
   if (c.stage == "ast") {
     report(source);
@@ -110,19 +147,28 @@ int emit(const CommandLine& c) {
     return 0;
   }
   Options options = options_of(c);
-  options.all_gradients = c.stage == "gradient";
+  options.all_gradients = c.stage == "gradient" || c.after == "derive";
   options.plan = c.stage == "plan" || c.stage == "statement";
-  std::string after;
-  if (!c.after.empty())
-    options.trace = [&](const std::string&, const std::string& pass, const ir::Graph& g) {
-      if (pass == c.after) after = text::to_string(g);
+  std::map<std::string, std::string> after;  // by model
+  if (!c.after.empty()) {
+    require_pass(c.after);
+    // The passes of the forward graph come before "derive", those of the gradient with it.
+    options.trace = [&, derived = false](const std::string& model, const std::string& pass,
+                                         const ir::Graph& g) mutable {
+      derived = pass == "derive" || (derived && pass != "graph");
+      if (pass == c.after && (derived || c.stage != "gradient")) after[model] = text::to_string(g);
     };
+  }
   std::vector<Compiled> models = compile(source, options);
-  if (report(source)) return 1;
+  if (report(source)) return source.failure();
   require_model(c, models);
   if (!c.after.empty()) {
-    if (after.empty()) throw UsageError(fmt::format("no pass `{}` changed the graph", c.after));
-    print_out(after);
+    std::string out;
+    for (const Compiled& m : models)
+      if (auto it = after.find(m.name); it != after.end())
+        out += (out.empty() ? "" : "\n") + it->second;
+    if (out.empty()) throw UsageError(fmt::format("the pass `{}` changed nothing here", c.after));
+    print_out(out);
     return 0;
   }
   std::string out;
@@ -154,13 +200,20 @@ int build(const CommandLine& c) {
   load(source, c.file);
   std::vector<Compiled> models;
   if (!source.diagnostics.has_errors()) models = compile(source, options_of(c));
-  if (report(source)) return 1;
+  if (report(source)) return source.failure();
   require_model(c, models);
-  std::string stem = c.name.empty() ? fs::path(c.file).stem().string() : c.name;
+  std::string stem = stem_of(c);
   std::string folder = c.out.empty() ? "generated" : c.out;
+  std::string base = (fs::path(folder) / stem).string();
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw SystemError(fmt::format("{}: {}", folder, error.message()));
+  for (const char* kind : {".h", ".c", ".a"})
+    if (fs::equivalent(base + kind, c.file, error))
+      throw UsageError(
+          fmt::format("{} would be written over by the result; name another folder "
+                      "with -o",
+                      c.file));
 
   std::vector<emit::ModelPlan> plans;
   emit::Library library = make_library(stem, source, models, plans, targets);
@@ -174,17 +227,12 @@ int build(const CommandLine& c) {
   std::string archive = scratch.path() + "/" + stem + ".a";
   lower::write_archive(objects, archive);
   std::string bytes = read_file(archive, size_t{1} << 32);
-  // The archive last: a header without its archive fails to link, never the other way round.
-  std::string base = (fs::path(folder) / stem).string();
-  write_file(base + ".h", library.header);
-  write_file(base + ".c", library.glue);
-  write_file(base + ".a", bytes);
+  write_files({{base + ".h", library.header}, {base + ".c", library.glue}, {base + ".a", bytes}});
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (glue.empty())
-    fmt::print(stderr, "attnc: {}: compile {}.c with your program ({})\n", c.file, stem, why_not);
-  fmt::print(stderr,
-             "wrote {0}.h, {0}.c, {0}.a: {1} kernels for {2} instruction sets in {3:.1f} s\n", base,
-             library.objects.size() / targets.size(), targets.size(), seconds);
+    say(fmt::format("attnc: {}: compile {}.c with your program ({})\n", c.file, stem, why_not));
+  say(fmt::format("wrote {0}.h, {0}.c, {0}.a: {1} kernels for {2} instruction sets in {3:.1f} s\n",
+                  base, library.objects.size() / targets.size(), targets.size(), seconds));
   return 0;
 }
 

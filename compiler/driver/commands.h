@@ -35,6 +35,8 @@ int format(const CommandLine& c);
 
 // -D NAME=n as overrides; UsageError on anything else.
 elaborate::Overrides size_overrides(const std::vector<std::string>& given);
+// Prints to standard error; where that cannot be written, nothing can be said.
+void say(const std::string& text);
 // Prints what the phases had to say to standard error; true where there were errors.
 bool report(const Source& source);
 

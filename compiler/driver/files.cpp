@@ -30,27 +30,59 @@ Scratch::~Scratch() {
   fs::remove_all(path_, error);
 }
 
-void write_file(const std::string& path, const std::string& bytes) {
-  std::string beside = fmt::format("{}.{}.part", path, getpid());
-  auto fail = [&]() {
-    std::string why = std::strerror(errno);
-    unlink(beside.c_str());
-    throw SystemError(fmt::format("{}: {}", path, why));
-  };
-  int fd = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) fail();
-  for (size_t done = 0; done < bytes.size();) {
-    ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      int error = errno;
-      close(fd);
-      errno = error;
-      fail();
+namespace {
+
+[[noreturn]] void fail_writing(const std::string& path, int error) {
+  throw SystemError(fmt::format("{}: {}", path, std::strerror(error)));
+}
+
+// A file written beside `path`, there to be renamed over it; gone with this object if it was not.
+class Beside {
+ public:
+  Beside(std::string path, const std::string& bytes)
+      : path_(std::move(path)), beside_(fmt::format("{}.{}.part", path_, getpid())) {
+    // A folder of that name would be found only when the others are renamed already.
+    struct stat info;
+    if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) fail_writing(path_, EISDIR);
+    int fd = open(beside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) fail_writing(path_, errno);
+    int error = 0;
+    for (size_t done = 0; done < bytes.size() && error == 0;) {
+      ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
+      if (n >= 0) done += static_cast<size_t>(n);
+      if (n < 0 && errno != EINTR) error = errno;
     }
-    done += static_cast<size_t>(n);
+    if (error == 0 && fsync(fd) != 0) error = errno;
+    if (close(fd) != 0 && error == 0) error = errno;
+    if (error == 0) return;
+    unlink(beside_.c_str());
+    fail_writing(path_, error);
   }
-  if (fsync(fd) != 0 || close(fd) != 0 || rename(beside.c_str(), path.c_str()) != 0) fail();
+  ~Beside() {
+    if (!beside_.empty()) unlink(beside_.c_str());
+  }
+  Beside(Beside&& other) noexcept
+      : path_(std::move(other.path_)), beside_(std::move(other.beside_)) {
+    other.beside_.clear();
+  }
+  Beside& operator=(Beside&&) = delete;
+  void commit() {
+    if (rename(beside_.c_str(), path_.c_str()) != 0) fail_writing(path_, errno);
+    beside_.clear();
+  }
+
+ private:
+  std::string path_, beside_;
+};
+
+}  // namespace
+
+void write_file(const std::string& path, const std::string& bytes) { Beside(path, bytes).commit(); }
+
+void write_files(const std::vector<std::pair<std::string, std::string>>& paths_and_bytes) {
+  std::vector<Beside> files;
+  for (const auto& [path, bytes] : paths_and_bytes) files.emplace_back(path, bytes);
+  for (Beside& file : files) file.commit();
 }
 
 std::string cache_folder() {

@@ -19,8 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// All that one program may read.
+constexpr size_t kMaxProgramBytes = 16 * dsl::kMaxSourceBytes;
+
 // `use "parts/ffn.attn"` is looked up beside the file that says it and may not leave the folder of
-// the program's first file.
+// the program's first file. The result is relative to that folder.
 std::string used_path(const std::string& root, const std::string& from, const std::string& name,
                       std::string& why_not) {
   fs::path wanted(name);
@@ -35,16 +38,13 @@ std::string used_path(const std::string& root, const std::string& from, const st
     why_not = "it lies outside the folder of the program";
     return {};
   }
-  return path.string();
+  return below.string();
 }
 
-}  // namespace
-
-std::string read_file(const std::string& path, size_t limit) {
+// Reads and closes what was opened as `path`; fd < 0: it was not, and errno says why.
+std::string read_opened(int fd, const std::string& path, size_t limit) {
   auto fail = [&](const std::string& why) { throw SystemError(fmt::format("{}: {}", path, why)); };
-  // O_NONBLOCK: opening a pipe must not wait for a writer.
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) fail(std::strerror(errno));
+  if (fd < 0) fail(errno == ELOOP ? "is a symbolic link" : std::strerror(errno));
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd);
@@ -70,7 +70,36 @@ std::string read_file(const std::string& path, size_t limit) {
   return text;
 }
 
+// O_NONBLOCK: opening a pipe must not wait for a writer.
+constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
+// A file below `root`, reached without following a symbolic link.
+std::string read_beneath(const std::string& root, const std::string& relative, size_t limit) {
+  int fd = open(root.c_str(), kOpenFlags | O_DIRECTORY);
+  const fs::path path(relative);
+  for (auto part = path.begin(); fd >= 0 && part != path.end(); ++part) {
+    const int folder = fd;
+    const bool last = std::next(part) == path.end();
+    fd = openat(folder, part->c_str(), kOpenFlags | O_NOFOLLOW | (last ? 0 : O_DIRECTORY));
+    const int error = errno;
+    // With O_DIRECTORY a link is an ENOTDIR.
+    struct stat info;
+    const bool link = fd < 0 && fstatat(folder, part->c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                      S_ISLNK(info.st_mode);
+    close(folder);
+    errno = link ? ELOOP : error;
+  }
+  return read_opened(fd, (fs::path(root) / path).lexically_normal().string(), limit);
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path, size_t limit) {
+  return read_opened(open(path.c_str(), kOpenFlags), path, limit);
+}
+
 void load(Source& source, const std::string& path) {
+  if (path == "-") throw SystemError("-: standard input is not read; name a file");
   std::string text = read_file(path, dsl::kMaxSourceBytes);
   source.file = source.map.add(path, std::move(text));
   source.tree = dsl::parse(source.map, source.file, source.diagnostics);
@@ -81,12 +110,14 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
   if (root.empty()) root = ".";
   elaborate::Loader loader;
   std::map<std::string, int32_t> loaded;
+  size_t total = source.map.file(source.file).text.size();
   loader.load = [&](const std::string& name, bool library, int32_t from,
                     std::string& why_not) -> std::optional<int32_t> {
-    std::string path = name;
+    std::string path = name, relative;
     if (!library) {
-      path = used_path(root, source.map.file(from).path, name, why_not);
-      if (path.empty()) return std::nullopt;
+      relative = used_path(root, source.map.file(from).path, name, why_not);
+      if (relative.empty()) return std::nullopt;
+      path = (fs::path(root) / relative).lexically_normal().string();
     }
     if (auto it = loaded.find(path); it != loaded.end()) return it->second;
     std::string text;
@@ -98,17 +129,18 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
       }
       text = *found;
     } else {
-      std::error_code error;
-      if (fs::is_symlink(fs::symlink_status(path, error))) {
-        why_not = "it is a symbolic link";
-        return std::nullopt;
-      }
       try {
-        text = read_file(path, dsl::kMaxSourceBytes);
+        text = read_beneath(root, relative, dsl::kMaxSourceBytes);
       } catch (const SystemError& e) {
         why_not = e.what();
         return std::nullopt;
       }
+      total += text.size();
+      if (total > kMaxProgramBytes)
+        throw LimitError(
+            fmt::format("{}: with it the program has {} bytes in its files; at most {}"
+                        " are read",
+                        path, total, kMaxProgramBytes));
     }
     return loaded[path] = source.map.add(path, std::move(text));
   };

@@ -27,6 +27,9 @@ struct Source {
   Diagnostics diagnostics;
   int32_t file = -1;
   dsl::File tree;
+
+  // What a command that fails by its source exits with: 4 where a limit was exceeded, else 1.
+  int failure() const { return diagnostics.exceeded_limit() ? 4 : 1; }
 };
 
 // Reads and parses; errors stand in the diagnostics.

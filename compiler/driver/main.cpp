@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 
 #include "compiler/driver/commands.h"
@@ -19,22 +20,22 @@ int guarded(const std::function<int()>& work) {
   try {
     return work();
   } catch (const driver::UsageError& e) {
-    fmt::print(stderr, "attnc: {}\n", e.what());
+    driver::say(fmt::format("attnc: {}\n", e.what()));
     return kUsage;
   } catch (const driver::SystemError& e) {
-    fmt::print(stderr, "attnc: {}\n", e.what());
+    driver::say(fmt::format("attnc: {}\n", e.what()));
     return kSystem;
   } catch (const LimitError& e) {
-    fmt::print(stderr, "attnc: limit exceeded: {}\n", e.what());
+    driver::say(fmt::format("attnc: limit exceeded: {}\n", e.what()));
     return kLimit;
   } catch (const driver::RefusedError& e) {
-    fmt::print(stderr, "attnc: {}\n", e.what());
+    driver::say(fmt::format("attnc: {}\n", e.what()));
     return kRefused;
   } catch (const std::exception& e) {
-    fmt::print(stderr,
-               "attnc: internal error: {}\nThis is a defect of attnc, not of your program. Please "
-               "report it with the .attn file.\n",
-               e.what());
+    driver::say(fmt::format(
+        "attnc: internal error: {}\nThis is a defect of attnc, not of your program. Please "
+        "report it with the .attn file.\n",
+        e.what()));
     return kInternal;
   }
 }
@@ -44,6 +45,8 @@ int guarded(const std::function<int()>& work) {
 int main(int argc, char** argv) {
   // A closed pipe on standard output is an error of writing, not a death.
   std::signal(SIGPIPE, SIG_IGN);
+  // So is a file that grows beyond a quota.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{
       "attnc compiles attention blocks and models, written as formulas, to linkable kernels."};
   app.set_version_flag("--version", "attnc " ATTN_VERSION);
@@ -55,7 +58,10 @@ int main(int argc, char** argv) {
   driver::CommandLine c;
   auto file = [&](CLI::App* s) { s->add_option("FILE", c.file, "the .attn file")->required(); };
   auto sizes = [&](CLI::App* s) {
-    s->add_option("-D", c.sizes, "a size known when compiling: -D D=256")->type_name("SIZE=n");
+    // One a flag: what follows may be the file.
+    s->add_option("-D", c.sizes, "a size known when compiling: -D D=256")
+        ->type_name("SIZE=n")
+        ->allow_extra_args(false);
   };
 
   CLI::App* build = app.add_subcommand("build", "write header, glue and archive");
@@ -90,12 +96,14 @@ int main(int argc, char** argv) {
   file(run);
   sizes(run);
   run->add_option("--model", c.model, "which model; needed where the file has several");
-  run->add_option("--in", c.inputs, "an input or parameter: NAME=A.npy or NAME=F.safetensors");
+  run->add_option("--in", c.inputs, "an input or parameter: NAME=A.npy or NAME=F.safetensors")
+      ->allow_extra_args(false);
   run->add_option("--weights", c.weights, "parameters from a safetensors file");
   run->add_option("--seed", c.seed, "of the parameters that are not given");
   run->add_option("--out", c.out, "folder of the results")->default_str(".");
   run->add_flag("--gradient", c.gradient, "also the gradients of parameters and real inputs");
-  run->add_option("--cotangent", c.cotangents, "of an output: OUT=A.npy; a scalar's is 1");
+  run->add_option("--cotangent", c.cotangents, "of an output: OUT=A.npy; a scalar's is 1")
+      ->allow_extra_args(false);
   run->add_flag("--reference", c.reference, "by the float64 evaluator instead of kernels");
   run->add_option("--threads", c.threads, "threads of the kernels; default: one per processor");
   run->add_flag("--no-cache{false}", c.cache, "compile every kernel anew");
@@ -107,6 +115,21 @@ int main(int argc, char** argv) {
   fmt_command->add_flag("--check", c.check,
                         "say whether it is in that layout already; print nothing");
 
+  app.failure_message([](const CLI::App*, const CLI::Error& e) {
+    return fmt::format("attnc: {}\n`attnc --help` and `attnc COMMAND --help` say what there is.\n",
+                       e.what());
+  });
+  if (argc > 1 && argv[1][0] != '-') {
+    std::vector<std::string> commands;
+    for (const CLI::App* s : app.get_subcommands({})) commands.push_back(s->get_name());
+    if (std::find(commands.begin(), commands.end(), argv[1]) == commands.end()) {
+      std::string near = nearest(argv[1], commands);
+      driver::say(fmt::format("attnc: no command `{}`: {}\n", argv[1],
+                              near.empty() ? fmt::format("there are {}", fmt::join(commands, ", "))
+                                           : fmt::format("did you mean `{}`?", near)));
+      return kUsage;
+    }
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

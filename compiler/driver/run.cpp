@@ -190,7 +190,7 @@ int run(const CommandLine& c) {
     options.plan = !c.reference;
     models = compile(source, options);
   }
-  if (report(source)) return 1;
+  if (report(source)) return source.failure();
   if (models.size() != 1) {
     std::string names;
     for (const Compiled& m : models) names += (names.empty() ? "" : ", ") + m.name;
