@@ -94,6 +94,24 @@ Tiles tiles_for(const TargetInfo& target, const Type& type, int64_t rows, int64_
   return tiles;
 }
 
+// Loops over a block have constant extents, walked in full: where the whole matrix is known to be
+// smaller, so are its blocks.
+void fit_blocks(Tiles& tiles, const Problem& problem) {
+  auto fit = [](int& block, int64_t extent, int unit) {
+    if (extent < 0) return;
+    block = static_cast<int>(
+        std::min<int64_t>(block, (std::max<int64_t>(extent, 1) + unit - 1) / unit * unit));
+  };
+  int64_t reduced = 0;
+  for (const ContractionTerm& term : problem.terms) {
+    const int64_t length = constant(term.reduced);
+    reduced = reduced < 0 || length < 0 ? -1 : std::max(reduced, length);
+  }
+  fit(tiles.block_rows, constant(problem.rows), tiles.rows);
+  fit(tiles.block_columns, constant(problem.columns), tiles.vectors * problem.lanes);
+  fit(tiles.block_reduced, reduced, 8);
+}
+
 class Scheduler {
  public:
   explicit Scheduler(Problem problem)
@@ -187,8 +205,8 @@ Func Scheduler::schedule(bool with_split, bool with_direct) {
   return out_;
 }
 
-// index < extent. Against a constant it is written so that the simplifier does not use it to drop the
-// promise that a place is in range: bounds inference sees the promise, not the condition.
+// index < extent. Against a constant it is written so that the simplifier does not use it to drop
+// the promise that a place is in range: bounds inference sees the promise, not the condition.
 Expr below(const Expr& index, const Expr& extent) {
   if (constant(extent) <= 0) return index < extent;
   return Halide::cast<uint32_t>(index) < Halide::cast<uint32_t>(extent);
@@ -549,10 +567,11 @@ Func schedule_contraction(const ContractionSpec& given, const TargetInfo& target
   problem.tiles = tiles_for(target, spec.accumulate, rows, columns);
   problem.one_block = rows > 0 && columns > 0 && rows <= problem.tiles.block_rows &&
                       columns <= problem.tiles.block_columns;
+  fit_blocks(problem.tiles, problem);
   const bool long_sums = spec.typical_reduced == 0 || spec.typical_reduced >= kMinSplitLength;
   const bool split = long_sums && rows > 0 && columns > 0 && rows <= kSplitArea &&
                      columns <= kSplitArea && rows * columns <= kSplitArea;
-  return Scheduler(std::move(problem)).schedule(split, rows <= 8 * kDirectRows);
+  return Scheduler(std::move(problem)).schedule(split, rows > 0 ? rows <= 8 * kDirectRows : !spec.rarely_thin);
 }
 
 Expr in_range(Expr index, Expr extent) {
