@@ -1,7 +1,7 @@
 #include "compiler/driver/build.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -191,6 +191,30 @@ std::string compile_glue(const emit::Library& library, const Scratch& scratch,
   if (status != 0)
     throw InternalError(fmt::format("the generated glue does not compile:\n{}", said));
   return o;
+}
+
+std::string make_archive(const std::vector<std::string>& objects, const Scratch& scratch) {
+  const std::string path = scratch.path() + "/archive.a";
+  // LLVM ends the process that cannot write, so it has one of its own.
+  fflush(nullptr);
+  pid_t child = fork();
+  if (child < 0) throw SystemError("cannot start a process to write the archive");
+  if (child == 0) {
+    // What it says of that is not for the user.
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null >= 0) dup2(null, 2);
+    try {
+      lower::write_archive(objects, path);
+    } catch (...) {
+      _exit(70);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw SystemError(fmt::format("{}: the archive cannot be written", path));
+  return read_file(path, size_t{1} << 32);
 }
 
 emit::Library make_library(const std::string& stem, const Source& source,

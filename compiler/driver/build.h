@@ -42,6 +42,8 @@ std::vector<std::string> compile_objects(const emit::Library& library, const Scr
 // Compiles the glue to an object in `scratch`; empty, with the reason, where no C compiler works.
 std::string compile_glue(const emit::Library& library, const Scratch& scratch,
                          std::string& why_not);
+// The bytes of an archive of the objects.
+std::string make_archive(const std::vector<std::string>& objects, const Scratch& scratch);
 // The plans of `models` as a library called `stem`.
 emit::Library make_library(const std::string& stem, const Source& source,
                            std::vector<Compiled>& models, std::vector<emit::ModelPlan>& plans,

@@ -224,9 +224,7 @@ int build(const CommandLine& c) {
   std::vector<std::string> objects = compile_objects(library, scratch, options);
   std::string glue = compile_glue(library, scratch, why_not);
   if (!glue.empty()) objects.push_back(glue);
-  std::string archive = scratch.path() + "/" + stem + ".a";
-  lower::write_archive(objects, archive);
-  std::string bytes = read_file(archive, size_t{1} << 32);
+  std::string bytes = make_archive(objects, scratch);
   write_files({{base + ".h", library.header}, {base + ".c", library.glue}, {base + ".a", bytes}});
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (glue.empty())

@@ -1,0 +1,75 @@
+// What `attnc emit` prints is a program, at every stage that the language can say.
+#include "tests/driver/process.h"
+
+namespace attn::testing {
+namespace {
+
+constexpr const char* kModels =
+    "size T\n"
+    "\n"
+    "train model one(x: [T, 3]) -> y {\n"
+    "  p[i,j] = softmax[j] (x[i,j])\n"
+    "  y[i]   = sum[j] p[i,j] * x[i,j]^2\n"
+    "}\n"
+    "\n"
+    "model two(x: [T]) -> y {\n"
+    "  y[i] = exp(x[i])\n"
+    "}\n";
+
+class Emit : public Folder {
+ protected:
+  std::string emitted(std::vector<std::string> options) {
+    options.insert(options.begin(), {"emit", file("m.attn", kModels)});
+    const Ended e = attnc(options);
+    EXPECT_EQ(e.status, 0) << e.error;
+    return e.out;
+  }
+  // Elaborating what was printed prints it again.
+  void expect_program(const std::string& text) {
+    const Ended again = attnc({"emit", file("again.attn", text), "--stage=graph"});
+    EXPECT_EQ(again.status, 0) << again.error << text;
+    EXPECT_EQ(again.out, text);
+  }
+};
+
+TEST_F(Emit, ATreeIsTheProgramInItsLayout) { EXPECT_EQ(emitted({"--stage=ast"}), kModels); }
+
+TEST_F(Emit, EveryStageOfOneModelIsAProgram) {
+  for (const char* model : {"one", "two"}) {
+    expect_program(emitted({"--stage=graph", "--model", model}));
+    // The gradient of a model that does not say `train`, too.
+    const std::string gradient = emitted({"--stage=gradient", "--model", model});
+    EXPECT_NE(gradient.find("dx[i"), std::string::npos) << gradient;
+    expect_program(gradient);
+  }
+}
+
+TEST_F(Emit, AfterDeriveIsTheRawForm) {
+  const std::string raw = emitted({"--stage=gradient", "--after=derive", "--model", "one"});
+  EXPECT_NE(raw, emitted({"--stage=gradient", "--model", "one"}));
+  EXPECT_NE(raw.find("dp.lse"), std::string::npos) << raw;
+  expect_program(raw);
+}
+
+TEST_F(Emit, APassPrintsOncePerModel) {
+  const std::string text = emitted({"--stage=gradient", "--after=derive"});
+  EXPECT_NE(text.find("model one"), std::string::npos) << text;
+  EXPECT_NE(text.find("model two"), std::string::npos) << text;
+  const std::string both = emitted({"--stage=graph"});
+  EXPECT_NE(both.find("model one"), std::string::npos) << both;
+  EXPECT_NE(both.find("model two"), std::string::npos) << both;
+}
+
+TEST_F(Emit, APlanNamesItsKernels) {
+  const std::string plan = emitted({"--stage=plan"});
+  for (const char* word : {"plan one", "plan two", "forward", "backward", "operations"})
+    EXPECT_NE(plan.find(word), std::string::npos) << word << plan;
+}
+
+TEST_F(Emit, AStatementIsLoops) {
+  const std::string text = emitted({"--stage=statement", "--model", "two"});
+  EXPECT_NE(text.find("for ("), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace attn::testing

@@ -1,0 +1,271 @@
+// attnc run: arrays by name, in files of every kind; kernels and the evaluator agree.
+#include <attn/attn.h>
+#include <attn/npy.h>
+#include <attn/safetensors.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "tests/driver/process.h"
+
+namespace attn::testing {
+namespace {
+
+constexpr const char* kModel =
+    "size T, D = 4, V = 6\n"
+    "train model words(token: int[T], x: [T, D], keep: bool[T]) -> y, loss {\n"
+    "  param table: [V, D] = normal(0, 1), w: [D, D], b: [D]\n"
+    "  h[i,d] = x[i,d] + table[token[i], d] where keep[i]\n"
+    "  y[i,e] = tanh(sum[d] h[i,d] * w[e,d] + b[e])\n"
+    "  loss = sum[i,e] y[i,e]^2\n"
+    "}\n";
+
+struct Array {
+  attn_type type = ATTN_F32;
+  std::vector<int64_t> extents;
+  std::vector<double> values;
+};
+
+class Run : public Folder {
+ protected:
+  Run() { attn_context_create(nullptr, &context_); }
+  ~Run() override { attn_context_destroy(context_); }
+
+  template <typename T>
+  static std::vector<T> as(const Array& a) {
+    return {a.values.begin(), a.values.end()};
+  }
+
+  // `use` gets a view of the array, stored as its type.
+  template <typename Use>
+  void with_tensor(const Array& a, Use use) {
+    attn_tensor t{};
+    t.type = a.type;
+    t.rank = static_cast<int32_t>(a.extents.size());
+    std::copy(a.extents.begin(), a.extents.end(), t.extent);
+    auto f32 = as<float>(a);
+    auto f64 = as<double>(a);
+    auto i32 = as<int32_t>(a);
+    auto bytes = as<uint8_t>(a);
+    t.data = a.type == ATTN_F32   ? static_cast<void*>(f32.data())
+             : a.type == ATTN_F64 ? static_cast<void*>(f64.data())
+             : a.type == ATTN_I32 ? static_cast<void*>(i32.data())
+                                  : static_cast<void*>(bytes.data());
+    ASSERT_EQ(use(&t), ATTN_OK) << attn_context_message(context_);
+  }
+
+  std::string npy(const std::string& name, const Array& a) {
+    with_tensor(
+        a, [&](const attn_tensor* t) { return attn_npy_save(context_, path(name).c_str(), t); });
+    return name;
+  }
+
+  std::string weights(const std::string& name, const std::string& tensor, const Array& a) {
+    const char* names[] = {tensor.c_str()};
+    with_tensor(a, [&](const attn_tensor* t) {
+      return attn_weights_save(context_, path(name).c_str(), 1, names, t);
+    });
+    return name;
+  }
+
+  Array loaded(const std::string& name) {
+    attn_array a{};
+    Array result;
+    const attn_status status = attn_npy_load(context_, path(name).c_str(), &a);
+    EXPECT_EQ(status, ATTN_OK) << attn_context_message(context_);
+    if (status != ATTN_OK) return result;
+    result.type = static_cast<attn_type>(a.type);
+    result.extents.assign(a.extent, a.extent + a.rank);
+    result.values.resize(static_cast<size_t>(a.count));
+    attn_array_convert(context_, name.c_str(), &a, ATTN_F64, result.values.data());
+    attn_array_free(&a);
+    return result;
+  }
+
+  void expect_near(const std::string& a, const std::string& b, double tolerance) {
+    const Array x = loaded(a), y = loaded(b);
+    ASSERT_EQ(x.extents, y.extents) << a;
+    double scale = 1e-3;
+    for (double v : y.values) scale = std::max(scale, std::abs(v));
+    for (size_t k = 0; k < x.values.size(); ++k)
+      EXPECT_NEAR(x.values[k], y.values[k], tolerance * scale) << a << " at " << k;
+  }
+
+  // Inputs of the model above, T = 5.
+  std::vector<std::string> inputs() {
+    file("m.attn", kModel);
+    Array x{ATTN_F32, {5, 4}, {}}, token{ATTN_I32, {5}, {0, 5, 3, 3, 1}},
+        keep{ATTN_BOOL, {5}, {1, 0, 1, 1, 1}};
+    for (int k = 0; k < 20; ++k) x.values.push_back(std::sin(k));
+    return {"run",  "m.attn",
+            "--in", "x=" + npy("x.npy", x),
+            "--in", "token=" + npy("token.npy", token),
+            "--in", "keep=" + npy("keep.npy", keep)};
+  }
+  std::vector<std::string> with(std::vector<std::string> base,
+                                const std::vector<std::string>& more) {
+    base.insert(base.end(), more.begin(), more.end());
+    return base;
+  }
+  void expect_refused(const std::vector<std::string>& arguments, int status,
+                      const std::string& said) {
+    const Ended e = attnc(arguments);
+    EXPECT_EQ(e.status, status) << e.error;
+    EXPECT_NE(e.error.find(said), std::string::npos) << said << " is not in\n" << e.error;
+    EXPECT_FALSE(std::filesystem::exists(path("out")) && !names_in(path("out")).empty());
+  }
+
+  attn_context* context_ = nullptr;
+};
+
+TEST_F(Run, KernelsAndTheEvaluatorStartFromTheSameWeights) {
+  Array dy{ATTN_F32, {5, 4}, {}};
+  for (int k = 0; k < 20; ++k) dy.values.push_back(std::cos(3 * k));
+  const auto base = with(inputs(), {"--gradient", "--cotangent", "y=" + npy("dy.npy", dy)});
+  for (const char* seed : {"7", "8"}) {
+    const std::string s = seed;
+    Ended e = attnc(with(base, {"--seed", s, "--out", "kernels" + s, "--threads", "2"}));
+    ASSERT_EQ(e.status, 0) << e.error;
+    EXPECT_EQ(e.out, "");
+    e = attnc(with(base, {"--seed", s, "--out", "truth" + s, "--reference"}));
+    ASSERT_EQ(e.status, 0) << e.error;
+    const std::vector<std::string> names = names_in(path("kernels" + s));
+    EXPECT_EQ(names, (std::vector<std::string>{"db.npy", "dtable.npy", "dw.npy", "dx.npy",
+                                               "loss.npy", "y.npy"}));
+    EXPECT_EQ(names, names_in(path("truth" + s)));
+    for (const std::string& name : names)
+      expect_near("kernels" + s + "/" + name, "truth" + s + "/" + name, 1e-5);
+  }
+  EXPECT_NE(loaded("truth7/y.npy").values, loaded("truth8/y.npy").values);
+  // What keep hides is 0, exactly, and so is the gradient through it.
+  const Array dx = loaded("kernels7/dx.npy");
+  for (int d = 0; d < 4; ++d) EXPECT_EQ(dx.values[4 + d], 0);
+  // The same call gives the same bytes.
+  ASSERT_EQ(attnc(with(base, {"--seed", "7", "--out", "again", "--threads", "1"})).status, 0);
+  for (const std::string& name : names_in(path("again")))
+    EXPECT_TRUE(read_bytes(path("again/" + name)) == read_bytes(path("kernels7/" + name))) << name;
+}
+
+TEST_F(Run, TakesFilesOfOtherTypesAndWeights) {
+  auto base = inputs();
+  base.push_back("--reference");
+  Array w{ATTN_F32, {4, 4}, {}}, b{ATTN_F32, {4}, {1, 2, 3, 4}};
+  for (int k = 0; k < 16; ++k) w.values.push_back(0.125 * k);
+  ASSERT_EQ(attnc(with(base, {"--in", "w=" + npy("w.npy", w), "--in", "b=" + npy("b.npy", b),
+                              "--out", "one"}))
+                .status,
+            0);
+  // As float64, and by the name in a safetensors file.
+  w.type = b.type = ATTN_F64;
+  Ended e = attnc(with(base, {"--in", "w=" + npy("w64.npy", w), "--in",
+                              "b=" + weights("b.safetensors", "b", b), "--out", "two"}));
+  ASSERT_EQ(e.status, 0) << e.error;
+  EXPECT_TRUE(read_bytes(path("one/y.npy")) == read_bytes(path("two/y.npy")));
+}
+
+TEST_F(Run, WeightsMustHaveWhatIsNotGiven) {
+  auto base = with(inputs(), {"--reference", "--out", "out"});
+  Array b{ATTN_F32, {4}, {1, 2, 3, 4}};
+  const std::string file = weights("b.safetensors", "b", b);
+  expect_refused(with(base, {"--weights", file}), 3, "b.safetensors: has no tensor `table`");
+  expect_refused(with(base, {"--in", "w=" + file}), 3, "b.safetensors: has no tensor `w`");
+  expect_refused(with(base, {"--weights", "missing.safetensors"}), 3,
+                 "missing.safetensors: No such file");
+}
+
+TEST_F(Run, NamesWhatIsMissing) {
+  auto base = with(inputs(), {"--reference", "--out", "out"});
+  std::vector<std::string> less(base.begin(), base.end());
+  less.erase(less.begin() + 4, less.begin() + 6);
+  expect_refused(less, 2, "words needs the input `token`: --in token=FILE.npy");
+  expect_refused(with(base, {"--gradient"}), 2,
+                 "the output `y` needs a cotangent: --cotangent y=FILE.npy");
+  expect_refused(with(base, {"--gradient", "--cotangent", "y=x.npy", "--cotangent", "z=x.npy"}), 2,
+                 "words has no real output `z`");
+  expect_refused(with(base, {"--in", "x=x.npy"}), 2, "--in x is given twice");
+  expect_refused(with(base, {"--in", "b=missing.npy"}), 3, "missing.npy: No such file");
+}
+
+TEST_F(Run, RefusesWhatDoesNotFit) {
+  for (const char* how : {"--reference", "--no-cache=true"}) {
+    // The second leaves kernels and their cache as they are.
+    auto base = with(inputs(), {"--out", "out"});
+    if (std::string(how) == "--reference") base.push_back(how);
+    Array b{ATTN_F32, {5}, {1, 2, 3, 4, 5}}, flat{ATTN_F32, {4, 1}, {1, 2, 3, 4}},
+        whole{ATTN_I32, {4}, {1, 2, 3, 4}};
+    expect_refused(with(base, {"--in", "b=" + npy("b.npy", b)}), 5, "b");
+    expect_refused(with(base, {"--in", "b=" + npy("b.npy", flat)}), 5, "b");
+    expect_refused(with(base, {"--in", "b=" + npy("b.npy", whole)}), 5,
+                   "b is i32 in the file, but f32 in the model");
+    // A token that the table lacks.
+    npy("token.npy", {ATTN_I32, {5}, {0, 5, 6, 3, 1}});
+    expect_refused(base, 5, "table");
+    npy("token.npy", {ATTN_I32, {5}, {0, 5, -1, 3, 1}});
+    expect_refused(base, 5, "table");
+    // Lengths that disagree.
+    npy("token.npy", {ATTN_I32, {4}, {0, 5, 3, 3}});
+    expect_refused(base, 5, "T");
+  }
+}
+
+TEST_F(Run, ATokenBehindAMaskIsNotLookedUp) {
+  auto base = with(inputs(), {"--seed", "3"});
+  npy("token.npy", {ATTN_I32, {5}, {0, 1000, 3, 3, 1}});  // keep is false there
+  ASSERT_EQ(attnc(with(base, {"--out", "one"})).status, 0);
+  ASSERT_EQ(attnc(with(base, {"--out", "two", "--reference"})).status, 0);
+  expect_near("one/y.npy", "two/y.npy", 1e-5);
+}
+
+TEST_F(Run, WorksWithoutRowsAndWritesWhereItIsTold) {
+  file("m.attn", kModel);
+  const Array x{ATTN_F32, {0, 4}, {}}, token{ATTN_I32, {0}, {}}, keep{ATTN_BOOL, {0}, {}};
+  const std::vector<std::string> base{"run",  "m.attn",
+                                      "--in", "x=" + npy("x.npy", x),
+                                      "--in", "token=" + npy("token.npy", token),
+                                      "--in", "keep=" + npy("keep.npy", keep)};
+  for (const char* how : {"--seed=1", "--reference"}) {
+    const Ended e = attnc(with(base, {how, "--out", "deep/er"}));
+    ASSERT_EQ(e.status, 0) << e.error;
+    EXPECT_EQ(loaded("deep/er/y.npy").extents, (std::vector<int64_t>{0, 4}));
+    EXPECT_EQ(loaded("deep/er/loss.npy").values, std::vector<double>{0});
+  }
+  EXPECT_EQ(attnc(with(base, {"--reference", "--out", "m.attn/out"})).status, 3);
+}
+
+TEST_F(Run, ChoosesAmongModels) {
+  file("two.attn", "model a(x: f32) -> y { y = x + 1 }\nmodel b(x: f32) -> y { y = x * x }\n");
+  const std::string x = npy("x.npy", {ATTN_F32, {}, {3}});
+  expect_refused({"run", "two.attn", "--in", "x=" + x, "--reference"}, 2,
+                 "two.attn has the models a, b: choose one with --model");
+  ASSERT_EQ(attnc({"run", "two.attn", "--model", "b", "--in", "x=" + x, "--reference"}).status, 0);
+  EXPECT_EQ(loaded("y.npy").values, std::vector<double>{9});
+  // A gradient is there without `train`, and the cotangent of a scalar is 1.
+  ASSERT_EQ(
+      attnc({"run", "two.attn", "--model", "b", "--in", "x=" + x, "--reference", "--gradient"})
+          .status,
+      0);
+  EXPECT_EQ(loaded("dx.npy").values, std::vector<double>{6});
+}
+
+TEST_F(Run, AnOutputThatIsCalledLikeAGradientIsAnError) {
+  file("d.attn", "train model m(x: [3]) -> dx {\n  dx[i] = x[i]^2\n}\n");
+  const Ended e = attnc({"check", "d.attn"});
+  EXPECT_EQ(e.status, 1) << e.error;
+  EXPECT_NE(e.error.find("`dx`"), std::string::npos) << e.error;
+  EXPECT_NE(e.error.find("`x`"), std::string::npos) << e.error;
+}
+
+TEST_F(Run, HugeNumbersOfTheShapeAreNoCrash) {
+  file("m.attn", kModel);
+  // A header that promises 2^62 elements.
+  std::string header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }";
+  header.resize(117, ' ');
+  header += '\n';
+  const std::string npy = std::string("\x93NUMPY\x01\x00", 8) + '\x76' + '\x00' + header;
+  file("x.npy", npy);
+  expect_refused({"run", "m.attn", "--in", "x=x.npy", "--reference", "--out", "out"}, 3, "x.npy");
+}
+
+}  // namespace
+}  // namespace attn::testing
