@@ -39,6 +39,8 @@ class Lowering {
         value = select(t.condition(c_.guard), value, Halide::Internal::make_zero(type_));
       return cast(storage_type(storage), value);
     };
+    // A batch of such matrices is small work, and several terms are costly to compile twice.
+    spec.rarely_thin = !c_.batch.empty() || c_.terms.size() > 1;
     spec.typical_batch = typical(c_.batch);
     spec.typical_rows = typical(c_.rows);
     spec.typical_columns = typical(c_.columns);

@@ -571,7 +571,8 @@ Func schedule_contraction(const ContractionSpec& given, const TargetInfo& target
   const bool long_sums = spec.typical_reduced == 0 || spec.typical_reduced >= kMinSplitLength;
   const bool split = long_sums && rows > 0 && columns > 0 && rows <= kSplitArea &&
                      columns <= kSplitArea && rows * columns <= kSplitArea;
-  return Scheduler(std::move(problem)).schedule(split, rows > 0 ? rows <= 8 * kDirectRows : !spec.rarely_thin);
+  const bool direct = rows > 0 ? rows <= 8 * kDirectRows : !spec.rarely_thin;
+  return Scheduler(std::move(problem)).schedule(split, direct);
 }
 
 Expr in_range(Expr index, Expr extent) {

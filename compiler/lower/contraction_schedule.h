@@ -57,6 +57,8 @@ struct ContractionSpec {
   // long reduction is split only where rows and columns are known or typical to be few). The result
   // is right for all sizes.
   int typical_batch = 0, typical_rows = 0, typical_columns = 0, typical_reduced = 0;
+  // Where the rows are unknown, they are not often so few that packing does not pay.
+  bool rarely_thin = false;
 };
 
 // The output Func, over the output's dimensions innermost first, scheduled for `target`, its
