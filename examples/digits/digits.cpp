@@ -16,7 +16,7 @@ namespace {
 
 using example::text_of;
 
-constexpr int64_t kBatch = 32, kEpochs = 25, kClasses = 10;
+constexpr int64_t kBatch = 32, kEpochs = 40, kClasses = 10;
 constexpr double kRate = 3e-3, kNoise = 0.2, kWanted = 0.97;
 
 // Ends the program with the text of a call that failed.
@@ -81,8 +81,8 @@ example::History train(attn::Model& model, const Digits& learned, const Digits& 
     const double part = accuracy(model.output("logit"), held.labels), at = epoch + 1;
     history.loss.points.emplace_back(at, sum / batches);
     history.held_loss.points.emplace_back(at, loss);
-    history.accuracy.points.emplace_back(at, 100 * right / batches);
-    history.held_accuracy.points.emplace_back(at, 100 * part);
+    history.misread.points.emplace_back(at, 100 - 100 * right / batches);
+    history.held_misread.points.emplace_back(at, 100 - 100 * part);
     progress.milestone(text_of("epoch %2.0f: loss %.4f; held out: loss %.4f, accuracy %.2f %%", at,
                                sum / batches, loss, 100 * part));
   }

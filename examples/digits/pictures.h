@@ -7,18 +7,19 @@
 
 namespace example {
 
-// Losses and accuracies (in per cent) after each epoch.
+// Losses, and how many of a hundred digits were misread, after each epoch.
 struct History {
   Series loss{"training", "#d95f02", {}}, held_loss{"held out", "#2563ab", {}};
-  Series accuracy{"training", "#d95f02", {}}, held_accuracy{"held out", "#2563ab", {}};
+  Series misread{"training", "#d95f02", {}}, held_misread{"held out", "#2563ab", {}};
 };
 
 inline bool draw_history(const History& history, const std::string& path) {
   Svg svg(960, 390);
   line_chart(svg, {74, 64, 380, 264},
              {"Loss", "epoch", "cross-entropy", true, {history.loss, history.held_loss}});
-  line_chart(svg, {556, 64, 380, 264},
-             {"Accuracy", "epoch", "per cent", false, {history.accuracy, history.held_accuracy}});
+  line_chart(
+      svg, {556, 64, 380, 264},
+      {"Misread digits", "epoch", "per cent", true, {history.misread, history.held_misread}});
   return svg.save(path);
 }
 

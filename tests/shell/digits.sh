@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The digits example in short: three epochs learn nine digits of ten, weights that were saved and read
+# The digits example in short: five epochs learn nine digits of ten, weights that were saved and read
 # back know as much (or the program fails), and the pictures are whole.
 source "$(dirname "$0")/lib.sh" "$@"
 
-expect 0 "$build/bin/digits" "$root/examples/digits" "$scratch" 3
+expect 0 "$build/bin/digits" "$root/examples/digits" "$scratch" 5
 read_back="$(sed -n 's/^accuracy on 359 held-out digits: .* read back: \([0-9.]*\) %$/\1/p' <<<"$output")"
 awk -v part="${read_back:-0}" 'BEGIN { exit !(part >= 90) }' || fail "reads too few digits:"$'\n'"$output"
 
