@@ -218,11 +218,12 @@ Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int bloc
   const Problem& p = problem_;
   const bool one_run = constant(p.runs) == 1;
   Expr on = condition && p.rows > 0 && p.columns > 0;
-  Expr lo_extent = one_run ? Expr(block_columns) : p.run;
+  // Also the loops' extents end with a small matrix: bounds inference does not see conditions.
+  Expr lo_extent = one_run ? min(block_columns, p.columns) : p.run;
   Expr hi_extent = one_run ? Expr(1) : (block_columns - 1) / max(p.run, 1) + 2;
   Halide::Region ranges = {{0, lo_extent},
                            {0, hi_extent},
-                           {0, block_rows},
+                           {0, min(block_rows, p.rows)},
                            {0, blocks_of(p.columns, block_columns)},
                            {0, blocks_of(p.rows, block_rows)},
                            {0, select(on, p.batch, 0)}};
@@ -354,8 +355,8 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
     if (first) per_split = max(per_split, 1);
     RDom r({{0, columns},
             {0, rows},
-            {0, tiles_.block_rows / rows},
-            {0, tiles_.block_columns / columns},
+            {0, min(tiles_.block_rows / rows, blocks_of(problem_.rows, rows))},
+            {0, min(tiles_.block_columns / columns, blocks_of(problem_.columns, columns))},
             {0, per_split}},
            "c");
     r.where(r[2] * rows < problem_.rows - row_block_ * tiles_.block_rows);
