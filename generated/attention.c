@@ -1,0 +1,723 @@
+/* attention.c - the glue of attention.attn, written by attnc: checks, workspace, kernel calls in order.
+ * Compile it with the runtime's headers; attention.a holds it compiled. */
+#include "attention.h"
+
+#include <attn/kernel.h>
+#include <string.h>
+
+/* ---- model attention */
+
+static const attn_argument attention_params_table[] = {
+  {"wq", ATTN_F32, 3, {"H", "E", "D", }, 1, "wq", ATTN_INIT_XAVIER, 0, 0, 4u},
+  {"wk", ATTN_F32, 3, {"H", "E", "D", }, 1, "wk", ATTN_INIT_XAVIER, 0, 0, 4u},
+  {"wv", ATTN_F32, 3, {"H", "E", "D", }, 1, "wv", ATTN_INIT_XAVIER, 0, 0, 4u},
+  {"wo", ATTN_F32, 3, {"D", "H", "E", }, 1, "wo", ATTN_INIT_XAVIER, 0, 0, 6u},
+};
+static const attn_argument attention_inputs_table[] = {
+  {"x", ATTN_F32, 3, {"B", "T", "D", }, 1, "x", ATTN_INIT_XAVIER, 0, 0, 4u},
+  {"wanted", ATTN_F32, 3, {"B", "T", "D", }, 1, "wanted", ATTN_INIT_XAVIER, 0, 0, 7u},
+};
+static const attn_argument attention_outputs_table[] = {
+  {"loss", ATTN_F32, 0, {0}, 1, "loss", ATTN_INIT_ZEROS, 0, 0, 0u},
+  {"y", ATTN_F32, 3, {"B", "T", "D", }, 1, "y", ATTN_INIT_XAVIER, 0, 0, 7u},
+};
+static const char* const attention_size_names[] = {"B", "T", 0};
+
+static void attention_shapes(const int64_t* size, attn_tensor* params, attn_tensor* inputs,
+                      attn_tensor* outputs) {
+  const int64_t n_B = size[0];
+  const int64_t n_T = size[1];
+  (void)n_B;
+  (void)n_T;
+  (void)size;
+  if (params) {
+    attn_shape(&params[0], ATTN_F32, 3, (const int64_t[]){8, 32, 256});
+    attn_shape(&params[1], ATTN_F32, 3, (const int64_t[]){8, 32, 256});
+    attn_shape(&params[2], ATTN_F32, 3, (const int64_t[]){8, 32, 256});
+    attn_shape(&params[3], ATTN_F32, 3, (const int64_t[]){256, 8, 32});
+  }
+  if (inputs) {
+    attn_shape(&inputs[0], ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256});
+    attn_shape(&inputs[1], ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256});
+  }
+  if (outputs) {
+    attn_shape(&outputs[0], ATTN_F32, 0, (const int64_t[]){0});
+    attn_shape(&outputs[1], ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256});
+  }
+}
+
+static attn_status attention_sizes_read(attn_context* context, const attn_tensor* params,
+                                  const attn_tensor* inputs, int64_t* size) {
+  attn_status status = ATTN_OK;
+  if (!inputs) return attn_fail(context, ATTN_REFUSED, "attention: no inputs");
+  (void)inputs, (void)params;
+  const int64_t n_B = inputs[0].extent[0];
+  const int64_t n_T = inputs[0].extent[1];
+  size[0] = n_B;
+  size[1] = n_T;
+  attn_tensor wanted_params[4];
+  attn_tensor wanted_inputs[2];
+  attention_shapes(size, wanted_params, wanted_inputs, 0);
+  for (int k = 0; inputs && k < 2 && !status; ++k)
+    status = attn_check_tensor(context, "input", &attention_inputs_table[k], &inputs[k], &wanted_inputs[k], 0);
+  for (int k = 0; params && k < 4 && !status; ++k)
+    status = attn_check_tensor(context, "parameter", &attention_params_table[k], &params[k], &wanted_params[k], 0);
+  if (status) return status;
+  if (n_B < 0 || n_B > 2147483647)
+    return attn_fail(context, ATTN_REFUSED, "size B is %lld, must be in 0..",
+                     (long long)n_B);
+  if (n_T < 0 || n_T > 2147483647)
+    return attn_fail(context, ATTN_REFUSED, "size T is %lld, must be in 0..",
+                     (long long)n_T);
+  return status;
+}
+
+static int64_t attention_saved_layout(const int64_t* size, int64_t* at) {
+  const int64_t n_B = size[0];
+  const int64_t n_T = size[1];
+  (void)n_B;
+  (void)n_T;
+  (void)size;
+  int64_t end = attn_align(24);
+  if (at) at[0] = end;
+  end += attn_align(4 * n_B * 8 * n_T * 32); /* q */
+  if (at) at[1] = end;
+  end += attn_align(4 * n_B * 8 * n_T * 32); /* k */
+  if (at) at[2] = end;
+  end += attn_align(4 * n_B * 8 * n_T * 32); /* v */
+  if (at) at[3] = end;
+  end += attn_align(8 * n_B * 8 * n_T); /* p.lse */
+  if (at) at[4] = end;
+  end += attn_align(4 * n_B * 8 * n_T * 32); /* z */
+  (void)at;
+  return end;
+}
+
+int attention_forward_0_q_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_0_q_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_0_q_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_0_q[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_0_q_v2, attention_forward_0_q_v3, attention_forward_0_q_v4};
+int attention_forward_0_q_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_0_q_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_0_q_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_1_k[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_0_q_v2, attention_forward_0_q_v3, attention_forward_0_q_v4};
+int attention_forward_0_q_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_0_q_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_0_q_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_2_v[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_0_q_v2, attention_forward_0_q_v3, attention_forward_0_q_v4};
+int attention_forward_3_s_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_3_s_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_3_s_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_3_s[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_3_s_v2, attention_forward_3_s_v3, attention_forward_3_s_v4};
+int attention_forward_4_p_lse_v2(void*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_4_p_lse_v3(void*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_4_p_lse_v4(void*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_4_p_lse[])(void*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_4_p_lse_v2, attention_forward_4_p_lse_v3, attention_forward_4_p_lse_v4};
+int attention_forward_5_z_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_5_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_5_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_5_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_5_z_v2, attention_forward_5_z_v3, attention_forward_5_z_v4};
+int attention_forward_6_z_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_6_z_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_6_z_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_6_z_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_6_z_plain_v2, attention_forward_6_z_plain_v3, attention_forward_6_z_plain_v4};
+int attention_forward_7_y_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_7_y_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_7_y_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_7_y[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_7_y_v2, attention_forward_7_y_v3, attention_forward_7_y_v4};
+int attention_forward_8_loss_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_8_loss_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_8_loss_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_8_loss_part[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_8_loss_part_v2, attention_forward_8_loss_part_v3, attention_forward_8_loss_part_v4};
+int attention_forward_9_loss_v2(void*, attn_buffer*, attn_buffer*);
+int attention_forward_9_loss_v3(void*, attn_buffer*, attn_buffer*);
+int attention_forward_9_loss_v4(void*, attn_buffer*, attn_buffer*);
+static int (*const attention_forward_9_loss[])(void*, attn_buffer*, attn_buffer*) = {attention_forward_9_loss_v2, attention_forward_9_loss_v3, attention_forward_9_loss_v4};
+
+static int64_t attention_forward_layout(const int64_t* size, int64_t* at) {
+  const int64_t n_B = size[0];
+  const int64_t n_T = size[1];
+  (void)n_B;
+  (void)n_T;
+  (void)size;
+  int64_t end = 0, most = 0;
+  (void)most, (void)at;
+  most = 0;
+  most = attn_larger(most, 4 * n_B * 8 * n_T * n_T); /* s */
+  most = attn_larger(most, 4 * 256); /* loss.part */
+  if (at) at[0] = end;
+  end += attn_align(most);
+  return end + 64;
+}
+
+static attn_status attention_forward_run(attn_context* context, const attn_tensor* params,
+    const attn_tensor* inputs, const attn_tensor* outputs, const int64_t* size, char* saved,
+    char* workspace) {
+  const int level = attn_level(context, 0, 3);
+  if (level < 0) return ATTN_REFUSED;
+  const int64_t n_B = size[0];
+  const int64_t n_T = size[1];
+  (void)n_B;
+  (void)n_T;
+  (void)size;
+  int64_t at[2], saved_at[6];
+  attention_forward_layout(size, at);
+  attention_saved_layout(size, saved_at);
+  (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;
+  int failed = 0;
+  (void)at, (void)saved_at, (void)level, (void)failed;
+
+  void* pt_x = inputs[0].data;
+  attn_buffer t_x;
+  attn_dimension dt_x[3];
+  if (attn_view(context, &t_x, dt_x, pt_x, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
+  void* pt_wanted = inputs[1].data;
+  attn_buffer t_wanted;
+  attn_dimension dt_wanted[3];
+  if (attn_view(context, &t_wanted, dt_wanted, pt_wanted, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
+  void* pt_wq = params[0].data;
+  attn_buffer t_wq;
+  attn_dimension dt_wq[3];
+  if (attn_view(context, &t_wq, dt_wq, pt_wq, ATTN_F32, 3, (const int64_t[]){8, 32, 256})) return ATTN_REFUSED;
+  void* pt_wk = params[1].data;
+  attn_buffer t_wk;
+  attn_dimension dt_wk[3];
+  if (attn_view(context, &t_wk, dt_wk, pt_wk, ATTN_F32, 3, (const int64_t[]){8, 32, 256})) return ATTN_REFUSED;
+  void* pt_wv = params[2].data;
+  attn_buffer t_wv;
+  attn_dimension dt_wv[3];
+  if (attn_view(context, &t_wv, dt_wv, pt_wv, ATTN_F32, 3, (const int64_t[]){8, 32, 256})) return ATTN_REFUSED;
+  void* pt_wo = params[3].data;
+  attn_buffer t_wo;
+  attn_dimension dt_wo[3];
+  if (attn_view(context, &t_wo, dt_wo, pt_wo, ATTN_F32, 3, (const int64_t[]){256, 8, 32})) return ATTN_REFUSED;
+  void* pt_q = saved + saved_at[0];
+  attn_buffer t_q;
+  attn_dimension dt_q[4];
+  if (attn_view(context, &t_q, dt_q, pt_q, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_k = saved + saved_at[1];
+  attn_buffer t_k;
+  attn_dimension dt_k[4];
+  if (attn_view(context, &t_k, dt_k, pt_k, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_v = saved + saved_at[2];
+  attn_buffer t_v;
+  attn_dimension dt_v[4];
+  if (attn_view(context, &t_v, dt_v, pt_v, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_s = workspace + at[0];
+  attn_buffer t_s;
+  attn_dimension dt_s[4];
+  if (attn_view(context, &t_s, dt_s, pt_s, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, n_T})) return ATTN_REFUSED;
+  void* pt_p_lse = saved + saved_at[3];
+  attn_buffer t_p_lse;
+  attn_dimension dt_p_lse[4];
+  if (attn_view(context, &t_p_lse, dt_p_lse, pt_p_lse, ATTN_F32, 4, (const int64_t[]){2, n_B, 8, n_T})) return ATTN_REFUSED;
+  void* pt_z = saved + saved_at[4];
+  attn_buffer t_z;
+  attn_dimension dt_z[4];
+  if (attn_view(context, &t_z, dt_z, pt_z, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_y = outputs[1].data;
+  attn_buffer t_y;
+  attn_dimension dt_y[3];
+  if (attn_view(context, &t_y, dt_y, pt_y, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
+  void* pt_loss = outputs[0].data;
+  attn_buffer t_loss;
+  attn_dimension dt_loss[1];
+  if (attn_view(context, &t_loss, dt_loss, pt_loss, ATTN_F32, 0, (const int64_t[]){0})) return ATTN_REFUSED;
+  void* pt_loss_part = workspace + at[0];
+  attn_buffer t_loss_part;
+  attn_dimension dt_loss_part[1];
+  if (attn_view(context, &t_loss_part, dt_loss_part, pt_loss_part, ATTN_F32, 1, (const int64_t[]){256})) return ATTN_REFUSED;
+
+  /* contraction q */
+  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_forward_0_q[level](context, &t_x, &t_wq, (int32_t)n_B, (int32_t)n_T, &t_q)) != 0)
+    return attn_kernel_status(context, "attention_forward_0_q", failed);
+  /* contraction k */
+  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_forward_1_k[level](context, &t_x, &t_wk, (int32_t)n_B, (int32_t)n_T, &t_k)) != 0)
+    return attn_kernel_status(context, "attention_forward_1_k", failed);
+  /* contraction v */
+  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_forward_2_v[level](context, &t_x, &t_wv, (int32_t)n_B, (int32_t)n_T, &t_v)) != 0)
+    return attn_kernel_status(context, "attention_forward_2_v", failed);
+  /* contraction s */
+  if (n_B * 8 * n_T * n_T > 0 && (failed = attention_forward_3_s[level](context, &t_q, &t_k, (int32_t)n_B, (int32_t)n_T, &t_s)) != 0)
+    return attn_kernel_status(context, "attention_forward_3_s", failed);
+  /* row p.lse */
+  if (n_B * 8 * n_T > 0 && (failed = attention_forward_4_p_lse[level](context, &t_s, (int32_t)n_B, (int32_t)n_T, &t_p_lse)) != 0)
+    return attn_kernel_status(context, "attention_forward_4_p_lse", failed);
+  /* contraction z */
+  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_forward_5_z[level](context, &t_v, &t_s, &t_p_lse, (int32_t)n_B, (int32_t)n_T, &t_z)) != 0)
+    return attn_kernel_status(context, "attention_forward_5_z", failed);
+  /* loops z */
+  if (n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_v, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_forward_6_z_plain[level](context, &t_v, &t_s, &t_p_lse, &t_z, (int32_t)n_B, (int32_t)n_T, &t_z)) != 0)
+    return attn_kernel_status(context, "attention_forward_6_z_plain", failed);
+  /* contraction y */
+  if (n_B * n_T * 256 > 0 && (failed = attention_forward_7_y[level](context, &t_wo, &t_z, (int32_t)n_B, (int32_t)n_T, &t_y)) != 0)
+    return attn_kernel_status(context, "attention_forward_7_y", failed);
+  /* row loss.part */
+  if ((failed = attention_forward_8_loss_part[level](context, &t_wanted, &t_y, (int32_t)n_B, (int32_t)n_T, &t_loss_part)) != 0)
+    return attn_kernel_status(context, "attention_forward_8_loss_part", failed);
+  /* row loss */
+  if ((failed = attention_forward_9_loss[level](context, &t_loss_part, &t_loss)) != 0)
+    return attn_kernel_status(context, "attention_forward_9_loss", failed);
+  return ATTN_OK;
+}
+
+int attention_backward_0_p_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_0_p_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_0_p_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_0_p[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_0_p_v2, attention_backward_0_p_v3, attention_backward_0_p_v4};
+int attention_backward_1_dy_total_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_1_dy_total_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_1_dy_total_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_1_dy_total[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_1_dy_total_v2, attention_backward_1_dy_total_v3, attention_backward_1_dy_total_v4};
+int attention_backward_2_dz_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_2_dz_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_2_dz_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_2_dz[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_2_dz_v2, attention_backward_2_dz_v3, attention_backward_2_dz_v4};
+int attention_backward_3_dp_lse_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_3_dp_lse_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_3_dp_lse_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_3_dp_lse[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_3_dp_lse_v2, attention_backward_3_dp_lse_v3, attention_backward_3_dp_lse_v4};
+int attention_backward_4_ds_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_4_ds_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_4_ds_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_4_ds[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_4_ds_v2, attention_backward_4_ds_v3, attention_backward_4_ds_v4};
+int attention_backward_5_dv_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_5_dv_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_5_dv_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_5_dv[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_5_dv_v2, attention_backward_5_dv_v3, attention_backward_5_dv_v4};
+int attention_backward_6_dv_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_6_dv_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_6_dv_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_6_dv_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_6_dv_plain_v2, attention_backward_6_dv_plain_v3, attention_backward_6_dv_plain_v4};
+int attention_backward_7_dk_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_7_dk_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_7_dk_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_7_dk[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_7_dk_v2, attention_backward_7_dk_v3, attention_backward_7_dk_v4};
+int attention_backward_8_dk_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_8_dk_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_8_dk_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_8_dk_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_8_dk_plain_v2, attention_backward_8_dk_plain_v3, attention_backward_8_dk_plain_v4};
+int attention_backward_9_dq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_9_dq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_9_dq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_9_dq[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_9_dq_v2, attention_backward_9_dq_v3, attention_backward_9_dq_v4};
+int attention_backward_10_dq_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_10_dq_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_10_dq_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_10_dq_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_10_dq_plain_v2, attention_backward_10_dq_plain_v3, attention_backward_10_dq_plain_v4};
+int attention_backward_11_dx_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_11_dx_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_11_dx_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_11_dx[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_11_dx_v2, attention_backward_11_dx_v3, attention_backward_11_dx_v4};
+int attention_backward_12_dwanted_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_12_dwanted_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_12_dwanted_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_12_dwanted[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_12_dwanted_v2, attention_backward_12_dwanted_v3, attention_backward_12_dwanted_v4};
+int attention_backward_13_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_13_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_13_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_13_dwq[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_13_dwq_v2, attention_backward_13_dwq_v3, attention_backward_13_dwq_v4};
+int attention_backward_13_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_13_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_13_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_14_dwk[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_13_dwq_v2, attention_backward_13_dwq_v3, attention_backward_13_dwq_v4};
+int attention_backward_13_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_13_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_13_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_15_dwv[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_13_dwq_v2, attention_backward_13_dwq_v3, attention_backward_13_dwq_v4};
+int attention_backward_16_dwo_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_16_dwo_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_16_dwo_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_16_dwo[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_16_dwo_v2, attention_backward_16_dwo_v3, attention_backward_16_dwo_v4};
+
+static int64_t attention_backward_layout(const int64_t* size, int64_t* at) {
+  const int64_t n_B = size[0];
+  const int64_t n_T = size[1];
+  (void)n_B;
+  (void)n_T;
+  (void)size;
+  int64_t end = 0, most = 0;
+  (void)most, (void)at;
+  most = 0;
+  most = attn_larger(most, 4 * n_B * 8 * n_T * n_T); /* p */
+  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dk */
+  if (at) at[0] = end;
+  end += attn_align(most);
+  most = 0;
+  most = attn_larger(most, 4 * n_B * 8 * n_T * n_T); /* ds */
+  if (at) at[1] = end;
+  end += attn_align(most);
+  most = 0;
+  most = attn_larger(most, 4 * n_B * n_T * 256); /* dy.total */
+  if (at) at[2] = end;
+  end += attn_align(most);
+  most = 0;
+  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dz */
+  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dq */
+  if (at) at[3] = end;
+  end += attn_align(most);
+  most = 0;
+  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dv */
+  most = attn_larger(most, 4 * n_B * 8 * n_T); /* dp.lse */
+  if (at) at[4] = end;
+  end += attn_align(most);
+  if (at) at[5] = end;
+  end += attn_align(4); /* dloss, where the caller has none */
+  if (at) at[6] = end;
+  end += attn_align(4 * n_B * n_T * 256); /* dy, where the caller has none */
+  return end + 64;
+}
+
+static attn_status attention_backward_run(attn_context* context, const attn_tensor* params,
+    const attn_tensor* inputs, const attn_tensor* outputs, const int64_t* size, char* saved,
+    char* workspace, const attn_tensor* cotangents,
+    const attn_tensor* param_gradients, const attn_tensor* input_gradients) {
+  const int level = attn_level(context, 0, 3);
+  if (level < 0) return ATTN_REFUSED;
+  const int64_t n_B = size[0];
+  const int64_t n_T = size[1];
+  (void)n_B;
+  (void)n_T;
+  (void)size;
+  int64_t at[8], saved_at[6];
+  attention_backward_layout(size, at);
+  attention_saved_layout(size, saved_at);
+  (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;
+  (void)cotangents, (void)param_gradients, (void)input_gradients;
+  int failed = 0;
+  (void)at, (void)saved_at, (void)level, (void)failed;
+
+  void* pt_x = inputs[0].data;
+  attn_buffer t_x;
+  attn_dimension dt_x[3];
+  if (attn_view(context, &t_x, dt_x, pt_x, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
+  void* pt_wanted = inputs[1].data;
+  attn_buffer t_wanted;
+  attn_dimension dt_wanted[3];
+  if (attn_view(context, &t_wanted, dt_wanted, pt_wanted, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
+  void* pt_wq = params[0].data;
+  attn_buffer t_wq;
+  attn_dimension dt_wq[3];
+  if (attn_view(context, &t_wq, dt_wq, pt_wq, ATTN_F32, 3, (const int64_t[]){8, 32, 256})) return ATTN_REFUSED;
+  void* pt_wk = params[1].data;
+  attn_buffer t_wk;
+  attn_dimension dt_wk[3];
+  if (attn_view(context, &t_wk, dt_wk, pt_wk, ATTN_F32, 3, (const int64_t[]){8, 32, 256})) return ATTN_REFUSED;
+  void* pt_wv = params[2].data;
+  attn_buffer t_wv;
+  attn_dimension dt_wv[3];
+  if (attn_view(context, &t_wv, dt_wv, pt_wv, ATTN_F32, 3, (const int64_t[]){8, 32, 256})) return ATTN_REFUSED;
+  void* pt_wo = params[3].data;
+  attn_buffer t_wo;
+  attn_dimension dt_wo[3];
+  if (attn_view(context, &t_wo, dt_wo, pt_wo, ATTN_F32, 3, (const int64_t[]){256, 8, 32})) return ATTN_REFUSED;
+  void* pt_q = saved + saved_at[0];
+  attn_buffer t_q;
+  attn_dimension dt_q[4];
+  if (attn_view(context, &t_q, dt_q, pt_q, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_k = saved + saved_at[1];
+  attn_buffer t_k;
+  attn_dimension dt_k[4];
+  if (attn_view(context, &t_k, dt_k, pt_k, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_v = saved + saved_at[2];
+  attn_buffer t_v;
+  attn_dimension dt_v[4];
+  if (attn_view(context, &t_v, dt_v, pt_v, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_p_lse = saved + saved_at[3];
+  attn_buffer t_p_lse;
+  attn_dimension dt_p_lse[4];
+  if (attn_view(context, &t_p_lse, dt_p_lse, pt_p_lse, ATTN_F32, 4, (const int64_t[]){2, n_B, 8, n_T})) return ATTN_REFUSED;
+  void* pt_p = workspace + at[0];
+  attn_buffer t_p;
+  attn_dimension dt_p[4];
+  if (attn_view(context, &t_p, dt_p, pt_p, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, n_T})) return ATTN_REFUSED;
+  void* pt_z = saved + saved_at[4];
+  attn_buffer t_z;
+  attn_dimension dt_z[4];
+  if (attn_view(context, &t_z, dt_z, pt_z, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_y = outputs[1].data;
+  attn_buffer t_y;
+  attn_dimension dt_y[3];
+  if (attn_view(context, &t_y, dt_y, pt_y, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
+  void* pt_dloss = cotangents[0].data;
+  if (!pt_dloss) memset(workspace + at[5], 0, (size_t)(4)), pt_dloss = workspace + at[5];
+  attn_buffer t_dloss;
+  attn_dimension dt_dloss[1];
+  if (attn_view(context, &t_dloss, dt_dloss, pt_dloss, ATTN_F32, 0, (const int64_t[]){0})) return ATTN_REFUSED;
+  void* pt_dy = cotangents[1].data;
+  if (!pt_dy) memset(workspace + at[6], 0, (size_t)(4 * n_B * n_T * 256)), pt_dy = workspace + at[6];
+  attn_buffer t_dy;
+  attn_dimension dt_dy[3];
+  if (attn_view(context, &t_dy, dt_dy, pt_dy, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
+  void* pt_dx = input_gradients ? input_gradients[0].data : 0;
+  attn_buffer t_dx;
+  attn_dimension dt_dx[3];
+  if (attn_view(context, &t_dx, dt_dx, pt_dx, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
+  void* pt_dwanted = input_gradients ? input_gradients[1].data : 0;
+  attn_buffer t_dwanted;
+  attn_dimension dt_dwanted[3];
+  if (attn_view(context, &t_dwanted, dt_dwanted, pt_dwanted, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
+  void* pt_dwq = param_gradients ? param_gradients[0].data : 0;
+  attn_buffer t_dwq;
+  attn_dimension dt_dwq[3];
+  if (attn_view(context, &t_dwq, dt_dwq, pt_dwq, ATTN_F32, 3, (const int64_t[]){8, 32, 256})) return ATTN_REFUSED;
+  void* pt_dwk = param_gradients ? param_gradients[1].data : 0;
+  attn_buffer t_dwk;
+  attn_dimension dt_dwk[3];
+  if (attn_view(context, &t_dwk, dt_dwk, pt_dwk, ATTN_F32, 3, (const int64_t[]){8, 32, 256})) return ATTN_REFUSED;
+  void* pt_dwv = param_gradients ? param_gradients[2].data : 0;
+  attn_buffer t_dwv;
+  attn_dimension dt_dwv[3];
+  if (attn_view(context, &t_dwv, dt_dwv, pt_dwv, ATTN_F32, 3, (const int64_t[]){8, 32, 256})) return ATTN_REFUSED;
+  void* pt_dwo = param_gradients ? param_gradients[3].data : 0;
+  attn_buffer t_dwo;
+  attn_dimension dt_dwo[3];
+  if (attn_view(context, &t_dwo, dt_dwo, pt_dwo, ATTN_F32, 3, (const int64_t[]){256, 8, 32})) return ATTN_REFUSED;
+  void* pt_dy_total = workspace + at[2];
+  attn_buffer t_dy_total;
+  attn_dimension dt_dy_total[3];
+  if (attn_view(context, &t_dy_total, dt_dy_total, pt_dy_total, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
+  void* pt_dz = workspace + at[3];
+  attn_buffer t_dz;
+  attn_dimension dt_dz[4];
+  if (attn_view(context, &t_dz, dt_dz, pt_dz, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_dp_lse = workspace + at[4];
+  attn_buffer t_dp_lse;
+  attn_dimension dt_dp_lse[3];
+  if (attn_view(context, &t_dp_lse, dt_dp_lse, pt_dp_lse, ATTN_F32, 3, (const int64_t[]){n_B, 8, n_T})) return ATTN_REFUSED;
+  void* pt_ds = workspace + at[1];
+  attn_buffer t_ds;
+  attn_dimension dt_ds[4];
+  if (attn_view(context, &t_ds, dt_ds, pt_ds, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, n_T})) return ATTN_REFUSED;
+  void* pt_dv = workspace + at[4];
+  attn_buffer t_dv;
+  attn_dimension dt_dv[4];
+  if (attn_view(context, &t_dv, dt_dv, pt_dv, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_dk = workspace + at[0];
+  attn_buffer t_dk;
+  attn_dimension dt_dk[4];
+  if (attn_view(context, &t_dk, dt_dk, pt_dk, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+  void* pt_dq = workspace + at[3];
+  attn_buffer t_dq;
+  attn_dimension dt_dq[4];
+  if (attn_view(context, &t_dq, dt_dq, pt_dq, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
+
+  /* contraction s p */
+  if (n_B * 8 * n_T * n_T > 0 && (failed = attention_backward_0_p[level](context, &t_q, &t_k, &t_p_lse, (int32_t)n_B, (int32_t)n_T, &t_p)) != 0)
+    return attn_kernel_status(context, "attention_backward_0_p", failed);
+  /* loops dy.total */
+  if (n_B * n_T * 256 > 0 && (failed = attention_backward_1_dy_total[level](context, &t_wanted, &t_y, &t_dloss, &t_dy, (int32_t)n_B, (int32_t)n_T, &t_dy_total)) != 0)
+    return attn_kernel_status(context, "attention_backward_1_dy_total", failed);
+  /* contraction dz */
+  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_2_dz[level](context, &t_wo, &t_dy_total, (int32_t)n_B, (int32_t)n_T, &t_dz)) != 0)
+    return attn_kernel_status(context, "attention_backward_2_dz", failed);
+  /* row dp.lse */
+  if (n_B * 8 * n_T > 0 && (failed = attention_backward_3_dp_lse[level](context, &t_z, &t_dz, (int32_t)n_B, (int32_t)n_T, &t_dp_lse)) != 0)
+    return attn_kernel_status(context, "attention_backward_3_dp_lse", failed);
+  /* contraction dp ds */
+  if (n_B * 8 * n_T * n_T > 0 && (failed = attention_backward_4_ds[level](context, &t_v, &t_p, &t_dz, &t_dp_lse, (int32_t)n_B, (int32_t)n_T, &t_ds)) != 0)
+    return attn_kernel_status(context, "attention_backward_4_ds", failed);
+  /* contraction dv */
+  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_5_dv[level](context, &t_p, &t_dz, (int32_t)n_B, (int32_t)n_T, &t_dv)) != 0)
+    return attn_kernel_status(context, "attention_backward_5_dv", failed);
+  /* loops dv */
+  if (n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_dz, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_backward_6_dv_plain[level](context, &t_p, &t_dz, &t_dv, (int32_t)n_B, (int32_t)n_T, &t_dv)) != 0)
+    return attn_kernel_status(context, "attention_backward_6_dv_plain", failed);
+  /* contraction dk */
+  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_7_dk[level](context, &t_q, &t_ds, (int32_t)n_B, (int32_t)n_T, &t_dk)) != 0)
+    return attn_kernel_status(context, "attention_backward_7_dk", failed);
+  /* loops dk */
+  if (n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_q, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_backward_8_dk_plain[level](context, &t_q, &t_ds, &t_dk, (int32_t)n_B, (int32_t)n_T, &t_dk)) != 0)
+    return attn_kernel_status(context, "attention_backward_8_dk_plain", failed);
+  /* contraction dq */
+  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_9_dq[level](context, &t_k, &t_ds, (int32_t)n_B, (int32_t)n_T, &t_dq)) != 0)
+    return attn_kernel_status(context, "attention_backward_9_dq", failed);
+  /* loops dq */
+  if (n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_k, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_backward_10_dq_plain[level](context, &t_k, &t_ds, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dq)) != 0)
+    return attn_kernel_status(context, "attention_backward_10_dq_plain", failed);
+  /* contraction dx.3 dx.2 dx.1 dx */
+  if (pt_dx && n_B * n_T * 256 > 0 && (failed = attention_backward_11_dx[level](context, &t_wq, &t_wk, &t_wv, &t_dv, &t_dk, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dx)) != 0)
+    return attn_kernel_status(context, "attention_backward_11_dx", failed);
+  /* loops dwanted */
+  if (pt_dwanted && n_B * n_T * 256 > 0 && (failed = attention_backward_12_dwanted[level](context, &t_wanted, &t_y, &t_dloss, (int32_t)n_B, (int32_t)n_T, &t_dwanted)) != 0)
+    return attn_kernel_status(context, "attention_backward_12_dwanted", failed);
+  /* contraction dwq */
+  if (pt_dwq && (failed = attention_backward_13_dwq[level](context, &t_x, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dwq)) != 0)
+    return attn_kernel_status(context, "attention_backward_13_dwq", failed);
+  /* contraction dwk */
+  if (pt_dwk && (failed = attention_backward_14_dwk[level](context, &t_x, &t_dk, (int32_t)n_B, (int32_t)n_T, &t_dwk)) != 0)
+    return attn_kernel_status(context, "attention_backward_14_dwk", failed);
+  /* contraction dwv */
+  if (pt_dwv && (failed = attention_backward_15_dwv[level](context, &t_x, &t_dv, (int32_t)n_B, (int32_t)n_T, &t_dwv)) != 0)
+    return attn_kernel_status(context, "attention_backward_15_dwv", failed);
+  /* contraction dwo */
+  if (pt_dwo && (failed = attention_backward_16_dwo[level](context, &t_z, &t_dy_total, (int32_t)n_B, (int32_t)n_T, &t_dwo)) != 0)
+    return attn_kernel_status(context, "attention_backward_16_dwo", failed);
+  return ATTN_OK;
+}
+
+attn_status attention_sizes(attn_context* context, const attention_params* params, const attention_inputs* inputs,
+    attn_sizes* result) {
+  int64_t size[3];
+  if (!context || !result) return ATTN_REFUSED;
+  attn_status status = attention_sizes_read(context, (const attn_tensor*)params,
+                                     (const attn_tensor*)inputs, size);
+  if (status) return status;
+  result->saved = attention_saved_layout(size, 0);
+  result->forward_workspace = attention_forward_layout(size, 0) + attention_saved_layout(size, 0);
+  result->backward_workspace = attention_backward_layout(size, 0);
+  return ATTN_OK;
+}
+
+attn_status attention_forward(attn_context* context, const attention_params* params, const attention_inputs* inputs, const attention_outputs* outputs, void* saved, void* workspace) {
+  int64_t size[3];
+  if (!context) return ATTN_REFUSED;
+  if (!params) return attn_fail(context, ATTN_REFUSED, "attention: no parameters");
+  attn_status status = attention_sizes_read(context, (const attn_tensor*)params,
+                                     (const attn_tensor*)inputs, size);
+  if (status) return status;
+  attn_tensor wanted[2];
+  attention_shapes(size, 0, 0, wanted);
+  if (!outputs) return attn_fail(context, ATTN_REFUSED, "attention: no outputs");
+  const attn_tensor* out = (const attn_tensor*)outputs;
+  for (int k = 0; k < 2 && !status; ++k)
+    status = attn_check_tensor(context, "output", &attention_outputs_table[k], &out[k], &wanted[k], 0);
+  if (status) return status;
+  if (!workspace || (uintptr_t)workspace % 64)
+    return attn_fail(context, ATTN_REFUSED, "attention: the workspace must be aligned to 64 bytes");
+  const attn_tensor* all[9];
+  const char* names[9];
+  int written[9], count = 0;
+  for (int k = 0; params && k < 4; ++k) {
+    all[count] = (const attn_tensor*)params + k;
+    names[count] = attention_params_table[k].name;
+    written[count++] = 0;
+  }
+  for (int k = 0; inputs && k < 2; ++k) {
+    all[count] = (const attn_tensor*)inputs + k;
+    names[count] = attention_inputs_table[k].name;
+    written[count++] = 0;
+  }
+  for (int k = 0; outputs && k < 2; ++k) {
+    all[count] = (const attn_tensor*)outputs + k;
+    names[count] = attention_outputs_table[k].name;
+    written[count++] = 1;
+  }
+  status = attn_check_overlap(context, count, all, names, written);
+  if (status) return status;
+  char* kept = saved ? (char*)saved : (char*)workspace + attention_forward_layout(size, 0);
+  if ((uintptr_t)kept % 64)
+    return attn_fail(context, ATTN_REFUSED, "attention: the saved block must be aligned to 64 bytes");
+  const uint32_t control = attn_begin_call(context);
+  status = attention_forward_run(context, (const attn_tensor*)params, (const attn_tensor*)inputs, out,
+                          size, kept, (char*)workspace);
+  attn_end_call(context, control);
+  if (!status) {
+    const uint64_t hash = 15139807929013622307u;
+    memcpy(kept, &hash, 8);
+    memcpy(kept + 8, size, 16);
+  }
+  return status;
+}
+
+attn_status attention_backward(attn_context* context, const attention_params* params, const attention_inputs* inputs, const attention_outputs* outputs, const void* saved, const attention_outputs* cotangents, const attention_params* param_gradients, const attention_inputs* input_gradients, void* workspace) {
+  int64_t size[3];
+  if (!context) return ATTN_REFUSED;
+  if (!params) return attn_fail(context, ATTN_REFUSED, "attention: no parameters");
+  attn_status status = attention_sizes_read(context, (const attn_tensor*)params,
+                                     (const attn_tensor*)inputs, size);
+  if (status) return status;
+  attn_tensor wanted[2];
+  attention_shapes(size, 0, 0, wanted);
+  if (!outputs) return attn_fail(context, ATTN_REFUSED, "attention: no outputs");
+  const attn_tensor* out = (const attn_tensor*)outputs;
+  for (int k = 0; k < 2 && !status; ++k)
+    status = attn_check_tensor(context, "output", &attention_outputs_table[k], &out[k], &wanted[k], 0);
+  if (status) return status;
+  if (!workspace || (uintptr_t)workspace % 64)
+    return attn_fail(context, ATTN_REFUSED, "attention: the workspace must be aligned to 64 bytes");
+  if (!saved || (uintptr_t)saved % 64)
+    return attn_fail(context, ATTN_REFUSED, "attention: the saved block must be aligned to 64 bytes");
+  uint64_t hash = 0;
+  memcpy(&hash, saved, 8);
+  if (hash != 15139807929013622307u || memcmp((const char*)saved + 8, size, 16))
+    return attn_fail(context, ATTN_REFUSED, "attention: the saved block is of another call");
+  if (!cotangents) return attn_fail(context, ATTN_REFUSED, "attention: no cotangents");
+  attn_tensor wanted_params[5], wanted_inputs[3];
+  attention_shapes(size, wanted_params, wanted_inputs, 0);
+  for (int k = 0; cotangents && k < 2 && !status; ++k)
+    if (((const attn_tensor*)cotangents)[k].data)
+      status = attn_check_tensor(context, "cotangent", &attention_outputs_table[k],
+                                 (const attn_tensor*)cotangents + k, &wanted[k], 1);
+  for (int k = 0; param_gradients && k < 4 && !status; ++k)
+    if (((const attn_tensor*)param_gradients)[k].data)
+      status = attn_check_tensor(context, "gradient", &attention_params_table[k],
+                                 (const attn_tensor*)param_gradients + k, &wanted_params[k], 1);
+  for (int k = 0; input_gradients && k < 2 && !status; ++k)
+    if (((const attn_tensor*)input_gradients)[k].data)
+      status = attn_check_tensor(context, "gradient", &attention_inputs_table[k],
+                                 (const attn_tensor*)input_gradients + k, &wanted_inputs[k], 1);
+  if (status) return status;
+  const attn_tensor* all[17];
+  const char* names[17];
+  int written[17], count = 0;
+  for (int k = 0; params && k < 4; ++k) {
+    all[count] = (const attn_tensor*)params + k;
+    names[count] = attention_params_table[k].name;
+    written[count++] = 0;
+  }
+  for (int k = 0; inputs && k < 2; ++k) {
+    all[count] = (const attn_tensor*)inputs + k;
+    names[count] = attention_inputs_table[k].name;
+    written[count++] = 0;
+  }
+  for (int k = 0; outputs && k < 2; ++k) {
+    all[count] = (const attn_tensor*)outputs + k;
+    names[count] = attention_outputs_table[k].name;
+    written[count++] = 0;
+  }
+  for (int k = 0; cotangents && k < 2; ++k) {
+    all[count] = (const attn_tensor*)cotangents + k;
+    names[count] = attention_outputs_table[k].name;
+    written[count++] = 0;
+  }
+  for (int k = 0; param_gradients && k < 4; ++k) {
+    all[count] = (const attn_tensor*)param_gradients + k;
+    names[count] = attention_params_table[k].name;
+    written[count++] = 1;
+  }
+  for (int k = 0; input_gradients && k < 2; ++k) {
+    all[count] = (const attn_tensor*)input_gradients + k;
+    names[count] = attention_inputs_table[k].name;
+    written[count++] = 1;
+  }
+  status = attn_check_overlap(context, count, all, names, written);
+  if (status) return status;
+  const uint32_t control = attn_begin_call(context);
+  status = attention_backward_run(context, (const attn_tensor*)params, (const attn_tensor*)inputs, out,
+                           size, (char*)saved, (char*)workspace, (const attn_tensor*)cotangents,
+                           (const attn_tensor*)param_gradients, (const attn_tensor*)input_gradients);
+  attn_end_call(context, control);
+  return status;
+}
+
+static attn_status attention_sizes_any(attn_context* c, const attn_tensor* p, const attn_tensor* in, attn_sizes* r) {
+  return attention_sizes(c, (const attention_params*)p, (const attention_inputs*)in, r);
+}
+static attn_status attention_forward_any(attn_context* c, const attn_tensor* p, const attn_tensor* in,
+                                   const attn_tensor* out, void* saved, void* workspace) {
+  return attention_forward(c, (const attention_params*)p, (const attention_inputs*)in, (const attention_outputs*)out, saved, workspace);
+}
+static attn_status attention_backward_any(attn_context* c, const attn_tensor* p, const attn_tensor* in,
+                                    const attn_tensor* out, const void* saved, const attn_tensor* cot,
+                                    const attn_tensor* dp, const attn_tensor* din, void* workspace) {
+  return attention_backward(c, (const attention_params*)p, (const attention_inputs*)in, (const attention_outputs*)out, saved,
+                      (const attention_outputs*)cot, (const attention_params*)dp, (const attention_inputs*)din, workspace);
+}
+const attn_model* attention_model(void) {
+  static const attn_model description = {
+      ATTN_ABI_VERSION, "attention", 15139807929013622307u, 4, 2, 2, 2,
+      attention_params_table, attention_inputs_table, attention_outputs_table, attention_size_names, 1,
+      attention_sizes_read, attention_shapes, attention_sizes_any, attention_forward_any, attention_backward_any};
+  return &description;
+}

@@ -1,0 +1,52 @@
+/* attention.h - from attention.attn, written by attnc; C11 and C++17. Link attention.a and libattn_rt.a.
+ * Tensors are row-major and dense; nothing here aborts, exits or throws: every call returns a
+ * status, and attn_context_message(context) says what was wrong. */
+#ifndef ATTN_GENERATED_ATTENTION_H
+#define ATTN_GENERATED_ATTENTION_H
+
+#include <attn/attn.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- attention */
+/* Compiled in: D = 256, H = 8, E = 32. */
+typedef struct attention_params {
+  attn_tensor wq; /* f32[H, E, D] */
+  attn_tensor wk; /* f32[H, E, D] */
+  attn_tensor wv; /* f32[H, E, D] */
+  attn_tensor wo; /* f32[D, H, E] */
+} attention_params;
+typedef struct attention_inputs {
+  attn_tensor x; /* f32[B, T, D] */
+  attn_tensor wanted; /* f32[B, T, D] */
+} attention_inputs;
+typedef struct attention_outputs {
+  attn_tensor loss; /* f32[] */
+  attn_tensor y; /* f32[B, T, D] */
+} attention_outputs;
+/* For generic callers: attn_model_save, attn::Model and the like. */
+const attn_model* attention_model(void);
+/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
+attn_status attention_sizes(attn_context* context, const attention_params* params,
+    const attention_inputs* inputs, attn_sizes* sizes);
+/* `saved` may be null where no backward follows. */
+attn_status attention_forward(attn_context* context, const attention_params* params,
+    const attention_inputs* inputs, const attention_outputs* outputs, void* saved, void* workspace);
+/* A cotangent with null data is 0; a gradient with null data is not wanted. */
+attn_status attention_backward(attn_context* context, const attention_params* params,
+    const attention_inputs* inputs, const attention_outputs* outputs, const void* saved,
+    const attention_outputs* cotangents, const attention_params* param_gradients,
+    const attention_inputs* input_gradients, void* workspace);
+
+#ifdef __cplusplus
+}  /* extern "C" */
+
+namespace attention_sizes_of {
+constexpr int64_t D = 256;
+constexpr int64_t H = 8;
+constexpr int64_t E = 32;
+}
+#endif
+#endif
