@@ -122,6 +122,7 @@ class Scheduler {
   // One strategy's loops over the output: lo and hi walk a block's columns, see `open`.
   struct Loops {
     RDom domain;
+    bool one_run = false;
     Expr row, column;  // within the block
     Expr row_block, column_block, batch;
     std::vector<Expr> place;
@@ -213,14 +214,16 @@ Expr below(const Expr& index, const Expr& extent) {
 }
 
 // The loops over blocks, and in a block over rows, over runs of neighbouring columns (`hi`) and
-// along a run (`lo`). With one dimension of columns there is one run, cut at the block's ends.
+// along a run (`lo`). With one dimension of columns there is one run, cut at the block's ends, and
+// `hi` walks its vectors.
 Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int block_columns) {
   const Problem& p = problem_;
   const bool one_run = constant(p.runs) == 1;
   Expr on = condition && p.rows > 0 && p.columns > 0;
   // Also the loops' extents end with a small matrix: bounds inference does not see conditions.
-  Expr lo_extent = one_run ? min(block_columns, p.columns) : p.run;
-  Expr hi_extent = one_run ? Expr(1) : (block_columns - 1) / max(p.run, 1) + 2;
+  Expr lo_extent = one_run ? Expr(p.lanes) : p.run;
+  Expr hi_extent = one_run ? min(block_columns / p.lanes, blocks_of(p.columns, p.lanes))
+                           : (block_columns - 1) / max(p.run, 1) + 2;
   Halide::Region ranges = {{0, lo_extent},
                            {0, hi_extent},
                            {0, min(block_rows, p.rows)},
@@ -232,8 +235,9 @@ Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int bloc
   Expr first = domain[3] * block_columns;
   Expr lo = domain[0], hi = 0, column = domain[0];
   if (one_run) {
-    lo = first + domain[0];
-    domain.where(below(lo, p.columns));
+    column = domain[1] * p.lanes + domain[0];
+    lo = first + column;
+    domain.where(likely(below(lo, p.columns)));
   } else {
     hi = first / p.run + domain[1];
     Expr within = hi * p.run + lo - first;
@@ -246,6 +250,7 @@ Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int bloc
   domain.where(below(row, p.rows));
 
   loops.domain = domain;
+  loops.one_run = one_run;
   loops.row = domain[2];
   loops.column = column;
   loops.row_block = domain[4];
@@ -277,10 +282,14 @@ Stage Scheduler::store(const Loops& loops, const Expr& sum) {
   out_(place) = problem_.epilogue(loops.place, sum);
   Stage stage = out_.update(out_.num_update_definitions() - 1);
   RVar outer("lo_outer"), inner("lo_inner");
-  stage.allow_race_conditions()
-      .split(loops.domain[0], outer, inner, problem_.lanes, TailStrategy::GuardWithIf)
-      .vectorize(inner)
-      .parallel(loops.batch_loop())
+  if (loops.one_run) {
+    stage.allow_race_conditions().vectorize(loops.domain[0]);
+  } else {
+    stage.allow_race_conditions()
+        .split(loops.domain[0], outer, inner, problem_.lanes, TailStrategy::GuardWithIf)
+        .vectorize(inner);
+  }
+  stage.parallel(loops.batch_loop())
       .never_partition({loops.column_loop(), loops.row_loop(), loops.batch_loop()});
   if (!problem_.one_block) stage.parallel(loops.column_loop()).parallel(loops.row_loop());
   return stage;
