@@ -34,10 +34,7 @@ class Lowering {
       for (size_t k = 0; k < free.size(); ++k) indices[free[k]] = place[k];
       Translator t(g_, arguments_, indices, true);
       t.replace(c_.sum, sum);
-      HExpr value = cast(type_, t(c_.epilogue));
-      if (!c_.guard.empty())
-        value = select(t.condition(c_.guard), value, Halide::Internal::make_zero(type_));
-      return cast(storage_type(storage), value);
+      return cast(storage_type(storage), t.where(c_.guard, cast(type_, t(c_.epilogue))));
     };
     // A batch of such matrices is small work, and several terms are costly to compile twice.
     spec.rarely_thin = !c_.batch.empty() || c_.terms.size() > 1;

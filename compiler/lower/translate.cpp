@@ -69,6 +69,20 @@ HExpr Translator::condition(const ir::Conditions& c) {
   return all.defined() ? all : Halide::Internal::const_true();
 }
 
+HExpr Translator::where(const ir::Conditions& c, const HExpr& value) {
+  if (c.empty()) return value;
+  return choose(tensors(c).empty(), condition(c), value, Halide::Internal::make_zero(value.type()));
+}
+
+// Where data decides, bits are masked. Halide would skip the stages that only one side of a select
+// reads, and fails to when the condition occurs twice.
+HExpr Translator::choose(bool affine, const HExpr& condition, const HExpr& a, const HExpr& b) {
+  if (affine || !decoded_ || !a.type().is_float()) return select(condition, a, b);
+  Halide::Type word = Halide::UInt(a.type().bits());
+  HExpr mask = select(condition, word.max(), Halide::Internal::make_zero(word));
+  return reinterpret(a.type(), (reinterpret(word, a) & mask) | (reinterpret(word, b) & ~mask));
+}
+
 HExpr Translator::operator()(const ir::Expr& e) {
   if (auto it = done_.find(e); it != done_.end()) return it->second;
   HExpr result = build(e);
@@ -105,7 +119,7 @@ HExpr Translator::build(const ir::Expr& e) {
       return power(e);
     case Kind::select: {
       HExpr a = cast(type, arg(1)), b = cast(type, arg(2));
-      return select(arg(0), a, b);
+      return choose(tensors(e.args()[0]).empty(), arg(0), a, b);
     }
     case Kind::call: {
       if (!is_primitive(*e->operation)) {

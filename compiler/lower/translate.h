@@ -39,12 +39,16 @@ class Translator {
 
   Halide::Expr operator()(const ir::Expr& e);
   Halide::Expr condition(const ir::Conditions& c);
+  // `value` where the conditions hold, else 0.
+  Halide::Expr where(const ir::Conditions& c, const Halide::Expr& value);
   // As an extent: at least 0.
   Halide::Expr extent(const ir::Poly& p);
   Halide::Expr poly(const ir::Poly& p);
 
  private:
   Halide::Expr build(const ir::Expr& e);
+  Halide::Expr choose(bool affine, const Halide::Expr& condition, const Halide::Expr& a,
+                      const Halide::Expr& b);
   Halide::Expr add(const ir::Expr& e);
   Halide::Expr multiply(const ir::Expr& e);
   Halide::Expr power(const ir::Expr& e);
