@@ -79,7 +79,7 @@ class Loops {
       return {select(t.condition(d_.guard), body, Halide::Internal::make_zero(type_))};
     }
     if (auto landing = find_landing(d_)) return {scattered(*landing)};
-    if (!d_.guard.empty()) domain_.where(t.condition(d_.guard));
+    if (!d_.guard.empty()) domain_.where(domain_condition(d_.guard));
     if (d_.combine == Combine::logsumexp) return log_sum_exp(cast(type_, t(d_.body)));
     if (d_.combine == Combine::argmax) {
       ir::Type body_type = d_.body.type();
@@ -157,13 +157,38 @@ class Loops {
     return max(best(args())[1], 0);
   }
 
+  // A condition of the reduction's domain is tested before the end of a vector is, so data that it
+  // reads is read at the last point instead of behind it.
+  Translator for_domain() {
+    Translator::Indices inside = indices_;
+    if (!d_.free.empty()) {
+      HExpr& last = inside.at(d_.free.back());
+      last =
+          min(last, max(Translator(g_, arguments_, {}).extent(g_[d_.free.back()].extent) - 1, 0));
+    }
+    return Translator(g_, arguments_, inside);
+  }
+
+  HExpr domain_condition(const ir::Conditions& c) {
+    HExpr all = Halide::Internal::const_true();
+    Translator plain(g_, arguments_, indices_), inside = for_domain();
+    for (const ir::Expr& e : c) all = all && (ir::tensors(e).empty() ? plain(e) : inside(e));
+    return all;
+  }
+
+  HExpr domain_condition(const Landing& landing) {
+    HExpr place = for_domain()(landing.place);
+    HExpr limit = Translator(g_, arguments_, {}).extent(g_[d_.target].extents[landing.position]);
+    return place >= 0 && place < limit;
+  }
+
   HExpr scattered(const Landing& landing) {
     Translator t(g_, arguments_, indices_);
     HExpr place = t(landing.place);
     HExpr limit = t.extent(g_[d_.target].extents[landing.position]);
     ir::Conditions others = d_.guard;
     others.erase(landing.condition);
-    domain_.where(t.condition(others) && place >= 0 && place < limit);
+    domain_.where(domain_condition(others) && domain_condition(landing));
     Func sums("sums");
     sums(vars_) = neutral();
     std::vector<HExpr> at = args();

@@ -3,7 +3,9 @@
 // what they hide.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <map>
 
@@ -110,12 +112,155 @@ TEST(AttentionGradients, AreTheSlopesOfTheEvaluator) {
     for (int64_t rows : {0, 1, 2, 5, 16, 17}) cases.push_back({rows % 2 ? 3 : 1, rows, 3});
     for (int64_t features : {1, 8, 40, 64}) cases.push_back({1, 5, features});
     cases.push_back({0, 5, 3});
-    cases.push_back({1, 100, 3});
-    cases.push_back({1, 257, 1});
+    // Of more than 500 elements, so along some directions only.
+    cases.push_back({1, 100, 8});
+    cases.push_back({1, 257, 3});
     for (const Sizes& s : cases) {
       EXPECT_EQ(differ_from_differences(model, attention_call(model, s)), "")
           << model.name << " B=" << s.batch << " T=" << s.rows << " D=" << s.features;
     }
+  }
+}
+
+// ---- what masks hide
+
+constexpr const char* kMasked = R"(
+size B, T, S, D
+
+# Position j of the memory counts where keep[b,j] holds.
+train model padded(x: [B, T, D], memory: [B, S, D], keep: bool[B, S]) -> z {
+  param attn.wq: [D, D], attn.bq: [D], attn.wk: [D, D], attn.bk: [D], attn.wv: [D, D], attn.bv: [D]
+  q[b,i,e] = sum[d] x[b,i,d] * attn.wq[e,d] + attn.bq[e]
+  k[b,j,e] = sum[d] memory[b,j,d] * attn.wk[e,d] + attn.bk[e]
+  v[b,j,e] = sum[d] memory[b,j,d] * attn.wv[e,d] + attn.bv[e]
+  s[b,i,j] = sum[e] q[b,i,e] * k[b,j,e] / sqrt(D)
+  p[b,i,j] = softmax[j where keep[b,j]] (s[b,i,j])
+  z[b,i,e] = sum[j] p[b,i,j] * v[b,j,e]
+}
+# Row 0 sees nothing; the keys from T - 1 on are seen by no row.
+train model earlier(q: [B, T, D], k: [B, S, D], v: [B, S, D]) -> z {
+  s[b,i,j] = sum[e] q[b,i,e] * k[b,j,e] / sqrt(D)
+  p[b,i,j] = softmax[j where j < i] (s[b,i,j])
+  z[b,i,e] = sum[j] p[b,i,j] * v[b,j,e]
+}
+)";
+
+class Masks : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { library_ = new Library(compile_text(kMasked)); }
+  static void TearDownTestSuite() { delete library_; }
+
+  static Arrays given(const std::string& model, int64_t b, int64_t t, int64_t s, int64_t d) {
+    return random_call(library_->model(model), {{"B", b}, {"T", t}, {"S", s}, {"D", d}}, 3);
+  }
+  static Arrays call(const std::string& model, const Arrays& arguments) {
+    Outcome o = library_->call(arguments, {}, model);
+    EXPECT_EQ(o.status, ATTN_OK) << o.message;
+    return o.values;
+  }
+  static Library* library_;
+};
+Library* Masks::library_ = nullptr;
+
+// The elements of row `row` of every batch, or of one.
+void expect_zero_row(const Arrays& all, const std::string& name, int64_t row, int64_t batch = -1) {
+  const Array& a = all.at(name);
+  for (int64_t b = 0; b < a.extents[0]; ++b) {
+    if (batch >= 0 && b != batch) continue;
+    for (int64_t e = 0; e < a.extents[2]; ++e) {
+      double v = a.values[static_cast<size_t>((b * a.extents[1] + row) * a.extents[2] + e)];
+      EXPECT_TRUE(v == 0) << name << "[" << b << "," << row << "," << e << "] is " << v;
+    }
+  }
+}
+
+void expect_same_bits(const Arrays& a, const Arrays& b) {
+  for (const auto& [name, array] : a)
+    for (size_t k = 0; k < array.values.size(); ++k)
+      ASSERT_EQ(std::memcmp(&array.values[k], &b.at(name).values[k], 8), 0)
+          << name << "[" << k << "]: " << array.values[k] << " and " << b.at(name).values[k];
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kBad[] = {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity};
+
+TEST_F(Masks, AgreeWithTheEvaluator) {
+  for (int64_t t : {1, 5, 17, 40}) {
+    for (int64_t s : {1, 7, 33}) {
+      for (const char* model : {"padded", "earlier"}) {
+        Arrays a = given(model, 3, t, s, 8);
+        EXPECT_EQ(differ(with_biases_as_columns(library_->reference(a, model)),
+                         with_biases_as_columns(call(model, a))),
+                  "")
+            << model << " T=" << t << " S=" << s;
+      }
+    }
+  }
+}
+
+TEST_F(Masks, GiveExactZerosWhereTheyHideAll) {
+  for (int64_t t : {5, 17}) {
+    Arrays all = call("earlier", given("earlier", 2, t, t + 6, 8));
+    expect_zero_row(all, "z", 0);
+    expect_zero_row(all, "dq", 0);
+    for (int64_t j = t - 1; j < t + 6; ++j)
+      for (const char* name : {"dk", "dv"}) expect_zero_row(all, name, j);
+  }
+  // One batch hidden, then all of them.
+  Arrays a = given("padded", 2, 5, 7, 8);
+  std::vector<double>& keep = a.at("keep").values;
+  std::fill(keep.begin(), keep.begin() + 7, 0);
+  Arrays all = call("padded", a);
+  for (int64_t i = 0; i < 5; ++i)
+    for (const char* name : {"z", "dx"}) expect_zero_row(all, name, i, 0);
+  for (int64_t j = 0; j < 7; ++j) expect_zero_row(all, "dmemory", j, 0);
+  EXPECT_EQ(
+      differ(with_biases_as_columns(library_->reference(a, "padded")), with_biases_as_columns(all)),
+      "");
+  std::fill(keep.begin(), keep.end(), 0);
+  for (const auto& [name, array] : call("padded", a))
+    for (double v : array.values) ASSERT_TRUE(v == 0) << name << ": " << v;
+}
+
+TEST_F(Masks, LetNothingThroughThatIsNotFinite) {
+  for (int64_t t : {5, 17, 40}) {
+    int64_t s = t + 6, d = 8;
+    Arrays a = given("earlier", 2, t, s, d), hidden = a;
+    size_t n = 0;
+    for (const char* name : {"k", "v"})
+      for (int64_t b = 0; b < 2; ++b)
+        for (int64_t e = (b * s + t - 1) * d; e < (b + 1) * s * d; ++e)
+          hidden.at(name).values[static_cast<size_t>(e)] = kBad[n++ % 3];
+    expect_same_bits(call("earlier", a), call("earlier", hidden));
+
+    a = given("padded", 2, t, s, d);
+    hidden = a;
+    const std::vector<double>& keep = a.at("keep").values;
+    n = 0;
+    for (size_t j = 0; j < keep.size(); ++j)
+      for (size_t e = 0; !keep[j] && e < static_cast<size_t>(d); ++e)
+        hidden.at("memory").values[j * static_cast<size_t>(d) + e] = kBad[n++ % 3];
+    ASSERT_GT(n, 0u);
+    expect_same_bits(call("padded", a), call("padded", hidden));
+  }
+}
+
+// A key that some rows see spoils those rows and no other.
+TEST_F(Masks, KeepWhatIsNotFiniteFromTheRowsThatDoNotSeeIt) {
+  const int64_t t = 17, s = 20, d = 8, seen_from = 9;
+  for (double bad : kBad) {
+    Arrays a = given("earlier", 2, t, s, d), partly = a;
+    partly.at("v").values[static_cast<size_t>((seen_from - 1) * d + 3)] = bad;
+    Arrays clean = call("earlier", a), got = call("earlier", partly);
+    const std::vector<double>& want = library_->reference(partly, "earlier").at("z").values;
+    for (size_t k = 0; k < want.size(); ++k) {
+      double z = got.at("z").values[k];
+      if (std::isfinite(want[k]))
+        ASSERT_EQ(z, clean.at("z").values[k]) << k;
+      else
+        ASSERT_FALSE(std::isfinite(z)) << k;
+    }
+    ASSERT_FALSE(std::isfinite(got.at("z").values[static_cast<size_t>(seen_from * d + 3)]));
   }
 }
 

@@ -231,11 +231,8 @@ std::string differ(const std::string& name, const Array& want, const Array& got,
                    double least) {
   if (want.extents != got.extents) return name + ": the shapes differ";
   size_t row = want.extents.empty() ? 1 : static_cast<size_t>(want.extents.back());
-  double largest = 0;
-  for (double v : want.values)
-    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
   for (size_t start = 0; start < want.values.size(); start += row) {
-    double scale = largest * least;
+    double scale = least;
     for (size_t k = start; k < start + row; ++k)
       if (std::isfinite(want.values[k])) scale = std::max(scale, std::abs(want.values[k]));
     for (size_t k = start; k < start + row; ++k) {
@@ -249,11 +246,16 @@ std::string differ(const std::string& name, const Array& want, const Array& got,
   return "";
 }
 
-std::string differ(const Arrays& want, const Arrays& got, double tolerance, double least) {
+std::string differ(const Arrays& want, const Arrays& got, double tolerance) {
+  double largest = 0;
+  for (const auto& [name, array] : want)
+    for (double v : array.values)
+      if (name[0] == 'd' && std::abs(v) < 1e30) largest = std::max(largest, std::abs(v));
   for (const auto& [name, array] : want) {
     auto it = got.find(name);
     if (it == got.end()) return "no " + name;
-    std::string text = differ(name, array, it->second, tolerance, least);
+    std::string text =
+        differ(name, array, it->second, tolerance, name[0] == 'd' ? largest / 20 : 0);
     if (!text.empty()) return text;
   }
   return "";
