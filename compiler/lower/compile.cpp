@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "compiler/base/check.h"
@@ -19,13 +20,6 @@ struct Built {
   std::vector<Halide::Argument> arguments;
 };
 
-// Names of Funcs and buffers in messages and statements: letters, digits and `_`.
-std::string plain_name(std::string text) {
-  for (char& c : text)
-    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
-  return text;
-}
-
 class Builder {
  public:
   Builder(const plan::Function& f, const plan::Kernel& kernel, const TargetInfo& target)
@@ -33,16 +27,16 @@ class Builder {
 
   Built build() {
     for (ir::SizeId s : kernel_.sizes)
-      arguments_.sizes.emplace(s, Halide::Param<int32_t>(plain_name(g_[s].name)));
+      arguments_.sizes.emplace(s, Halide::Param<int32_t>(fresh_name(g_[s].name)));
     Built built;
     for (ir::TensorId t : kernel_.reads) {
-      arguments_.tensors.emplace(t, parameter(t, plain_name(g_[t].name)));
+      arguments_.tensors.emplace(t, parameter(t, fresh_name(g_[t].name)));
       built.arguments.push_back(arguments_.tensors.at(t));
     }
     Halide::ImageParam old;
     const bool repairs = !kernel_.repairs_if_non_finite.empty();
     if (repairs) {
-      old = parameter(kernel_.writes[0], "old");
+      old = parameter(kernel_.writes[0], fresh_name("old"));
       built.arguments.push_back(old);
     }
     std::vector<Halide::Func> outs;
@@ -66,6 +60,14 @@ class Builder {
   }
 
  private:
+  // Names of arguments in messages and statements: letters, digits and `_`, each once.
+  std::string fresh_name(std::string text) {
+    for (char& c : text)
+      if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+    while (!names_.insert(text).second) text += '_';
+    return text;
+  }
+
   // Extents are those of the graph, an empty one counting as 1: the caller's view is then of zeros.
   template <class Buffer>
   void constrain(Buffer& buffer, ir::TensorId t, size_t d) {
@@ -88,6 +90,7 @@ class Builder {
   const plan::Kernel& kernel_;
   const TargetInfo& target_;
   Arguments arguments_;
+  std::set<std::string> names_ = {"out"};
 };
 
 Level level_of(const std::string& target) {
