@@ -145,7 +145,9 @@ class Claim {
       std::vector<IndexId> all = row_.rows;
       all.insert(all.end(), row_.columns.begin(), row_.columns.end());
       if (same_group(d.free, row_.rows)) return Form::row_map;
-      return row_.columns.size() == 1 && same_group(d.free, all) ? Form::map : Form::none;
+      // Plain loops share a map of the only row among threads.
+      const bool fits = !row_.rows.empty() && row_.columns.size() == 1;
+      return fits && same_group(d.free, all) ? Form::map : Form::none;
     }
     if (row_.columns.size() == 1 && is_row_reduction(d.combine) && same_group(d.free, row_.rows) &&
         same_group(d.reduced, row_.columns))

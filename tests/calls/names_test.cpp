@@ -29,7 +29,7 @@ TEST(Names, OfTwoLibrariesLiveInOneProgram) {
   ASSERT_EQ(m.forward(context, &none, inputs, outputs, nullptr, workspace), ATTN_OK)
       << attn_context_message(context);
   EXPECT_EQ(out[1], 10);
-  EXPECT_EQ(sum, -7);
+  EXPECT_EQ(sum, 15);
   attn_free(context, workspace);
   attn_context_destroy(context);
   EXPECT_NE(word_model()->source_hash, m.source_hash);
