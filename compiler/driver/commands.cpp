@@ -12,6 +12,8 @@
 #include "compiler/driver/build.h"
 #include "compiler/lower/lower.h"
 #include "compiler/simplify/pass.h"
+#include "compiler/text/dot.h"
+#include "compiler/text/tex.h"
 #include "compiler/text/text.h"
 #include "dsl/parse.h"
 #include "dsl/print.h"
@@ -185,9 +187,11 @@ int emit(const CommandLine& c) {
         if (f)
           for (const plan::Kernel& k : f->kernels) out += lower::statement(*f, k, targets.back());
     }
-    if (c.stage == "tex" || c.stage == "dot")
-      throw UsageError(
-          fmt::format("--stage={} comes with `attnc report`; not supported yet", c.stage));
+    if (c.stage == "tex" || c.stage == "dot") {
+      auto print = c.stage == "tex" ? text::to_tex : text::to_dot;
+      out += print(m.raw, nullptr);
+      if (m.gradient) out += "\n" + print(*m.gradient, &m.forward);
+    }
   }
   print_out(out);
   return 0;

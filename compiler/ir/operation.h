@@ -32,7 +32,8 @@ struct Operation {
   bool (*identity)(std::span<const Expr> x, Expr& result) = nullptr;
   // The operation written with primitives, for those without a Halide form of their own.
   Expr (*expand)(std::span<const Expr> x) = nullptr;
-  std::string_view tex = {};  // "\\tanh"; empty: \operatorname{name}
+  // "\\tanh", or with the arguments' places, "\\sqrt{#}"; empty: \operatorname{name}.
+  std::string_view tex = {};
 };
 
 }  // namespace attn::ir

@@ -66,6 +66,15 @@ TEST_F(Emit, APlanNamesItsKernels) {
     EXPECT_NE(plan.find(word), std::string::npos) << word << plan;
 }
 
+TEST_F(Emit, TexAndDotHoldEveryModelAndItsGradient) {
+  const std::string tex = emitted({"--stage=tex"});
+  for (const char* part : {"% one\n\\begin{align*}", "% gradient of one\n", "% two\n"})
+    EXPECT_NE(tex.find(part), std::string::npos) << part << tex;
+  const std::string dot = emitted({"--stage=dot"});
+  for (const char* part : {"digraph \"one\"", "digraph \"gradient of one\"", "digraph \"two\""})
+    EXPECT_NE(dot.find(part), std::string::npos) << part << dot;
+}
+
 TEST_F(Emit, AStatementIsLoops) {
   const std::string text = emitted({"--stage=statement", "--model", "two"});
   EXPECT_NE(text.find("for ("), std::string::npos) << text;

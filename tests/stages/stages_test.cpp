@@ -1,6 +1,9 @@
-// Small programs, each with the text of its stages: NAME.graph, NAME.gradient and NAME.plan.
+// Small programs, each with the text of its stages: NAME.graph, NAME.gradient and NAME.plan,
+// for some also NAME.tex and NAME.dot.
 #include "tests/stages/stages.h"
 
+#include "compiler/text/dot.h"
+#include "compiler/text/tex.h"
 #include "tests/elaborate/elaborated.h"
 
 namespace attn::testing {
@@ -48,6 +51,18 @@ TEST_P(EveryProgram, IsAProgramAgainAfterEachPass) {
   for (const auto& [pass, place] : ends) {
     EXPECT_EQ(round_trip(s->passes[place.first].second), "") << "after " << pass;
     EXPECT_EQ(round_trip(s->passes[place.second].second), "") << "after the last " << pass;
+  }
+}
+
+TEST(Drawn, AsTexAndAsDot) {
+  for (const char* name : {"attention", "convolution"}) {
+    const auto s = stages_of(kFolder / (std::string(name) + ".attn"));
+    ASSERT_EQ(s->models.size(), 1u);
+    const driver::Compiled& m = s->models[0];
+    expect_golden(kFolder / (std::string(name) + ".tex"),
+                  text::to_tex(m.raw) + "\n" + text::to_tex(*m.gradient, &m.forward));
+    expect_golden(kFolder / (std::string(name) + ".dot"),
+                  text::to_dot(m.raw) + "\n" + text::to_dot(*m.gradient, &m.forward));
   }
 }
 
