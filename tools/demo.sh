@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The main job on real input: compiles a small transformer for handwritten digits, trains it, and
-# writes pictures of how the loss fell and of what the model looks at. About two minutes.
+# writes pictures of how the loss fell and of what the model looks at. Training takes some ten seconds;
+# the first run builds the compiler before, which takes about five minutes on two processors.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
