@@ -148,19 +148,22 @@ Expr add(std::vector<Expr> terms) {
     if (sum.has_real) out.push_back(Expr(sum.constant));
     return add(std::move(out));
   }
+  // The one real number among whole terms stays real, so that the type is seen.
+  const Type of_terms = widest(out);
+  auto keeps_real = [&](const Number& n) { return !n.is_integer && !is_real(of_terms); };
   if (auto c = sum.sizes.constant()) {
     Number n = c->is_integer() ? whole(c->num) : real(c->value());
     if (sum.has_real) n = real(n.value() + sum.constant);
-    if (!out.empty()) n = as_integer(n);
-    if (!is_zero_number(n) || out.empty()) out.push_back(literal(n));
+    if (is_real(of_terms)) n = as_integer(n);
+    if (!is_zero_number(n) || out.empty() || keeps_real(n)) out.push_back(literal(n));
   } else {
     out.push_back(size_value(sum.sizes));
-    Number n = as_integer(real(sum.constant));
-    if (n.is_integer && !is_zero_number(n)) {  // `T + 1.0`, where the type is real anyway
+    Number n = sum.has_real ? real(sum.constant) : whole(0);
+    if (is_real(of_terms)) n = as_integer(n);
+    if (n.is_integer)  // `x + T + 1.0`, where the type is real anyway
       out.back() = size_value(sum.sizes + Poly(n.integer));
-    } else if (!is_zero_number(n)) {
+    else
       out.push_back(literal(n));
-    }
   }
   if (out.size() == 1) return out[0];
   std::sort(out.begin(), out.end());

@@ -47,6 +47,21 @@ TEST(Product, DistributesOverWholeSumsOnly) {
   EXPECT_EQ((2 * (x(0) + x(1))).kind(), Kind::multiply);
 }
 
+// A real number among whole terms is what makes their sum real.
+TEST(Sum, KeepsTheTypeThatItsRealNumberGives) {
+  for (double c : {5.0, 0.5, 0.0}) {
+    Expr e = i() + Expr(c);
+    EXPECT_EQ(e.type(), Type::f32);
+    Type widest = Type::boolean;
+    for (const Expr& a : e.args()) widest = std::max(widest, a.type());
+    EXPECT_EQ(widest, Type::f32) << c;
+    EXPECT_EQ((e + Expr(-c)).type(), Type::f32);
+  }
+  EXPECT_EQ((size(0) + Expr(1.0)).type(), Type::f32);
+  EXPECT_EQ(x() + Expr(5.0), x() + 5);
+  EXPECT_EQ((i() + 5).type(), Type::integer);
+}
+
 TEST(Power, FoldsNestedExponents) {
   Expr root = ops::apply("sqrt", {x()});
   EXPECT_EQ(root * root, x());
