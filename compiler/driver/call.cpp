@@ -90,7 +90,7 @@ evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call&
                   const std::string& prefix) {
     for (size_t k = 0; k < tensors.size(); ++k) {
       attn_tensor& t = tensors[k];
-      t.type = table[k].type;
+      t.type = prefix.empty() ? table[k].type : attn_gradient_type(table[k].type);
       auto it = call.given.find(prefix + table[k].name);
       if (it == call.given.end()) continue;
       t.rank = static_cast<int32_t>(it->second.extents.size());
@@ -121,9 +121,11 @@ evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call&
   if (!call.gradient) return results;
   fill(m.outputs, cotangents, "d");
   auto wanted = [&](const attn_argument* table, std::vector<attn_tensor>& tensors) {
-    for (size_t k = 0; k < tensors.size(); ++k)
+    for (size_t k = 0; k < tensors.size(); ++k) {
+      tensors[k].type = attn_gradient_type(table[k].type);
       tensors[k].data =
           table[k].differentiable ? memory.allocate(count_of(tensors[k]) * 8) : nullptr;
+    }
   };
   wanted(m.params, param_gradients);
   wanted(m.inputs, input_gradients);

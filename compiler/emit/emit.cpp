@@ -126,7 +126,7 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
   library.glue = fmt::format(
       "/* {0}.c - the glue of {0}.attn, written by attnc: checks, workspace, kernel calls in order.\n"
       " * Compile it with the runtime's headers; {0}.a holds it compiled. */\n"
-      "#include \"{0}.h\"\n\n#include <attn/kernel.h>\n#include <string.h>\n",
+      "#include \"{0}.h\"\n\n#include <attn/kernel.h>\n#include <attn/types.h>\n#include <string.h>\n",
       stem);
   Symbols symbols;
   std::map<std::string, std::string> first;  // signature -> the symbol of the first such kernel

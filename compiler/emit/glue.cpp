@@ -375,10 +375,11 @@ class Glue {
                      const std::vector<Argument>& list, const char* group) {
       if (list.empty()) return;
       line("  for (int k = 0; {} && k < {} && !status; ++k)", name, list.size());
-      line("    if (((const attn_tensor*){})[k].data)", name);
-      line("      status = attn_check_tensor(context, \"{}\", &{}_{}_table[k],", kind, i_.model,
-           group);
-      line("                                 (const attn_tensor*){} + k, &{}[k], 1);", name,
+      line("    if (((const attn_tensor*){})[k].data) {{", name);
+      line("      attn_argument argument = {}_{}_table[k];", i_.model, group);
+      line("      argument.type = attn_gradient_type(argument.type);");
+      line("      status = attn_check_tensor(context, \"{}\", &argument,", kind);
+      line("                                 (const attn_tensor*){} + k, &{}[k], 1);\n    }}", name,
            wanted);
     };
     check("cotangents", "cotangent", "wanted", i_.outputs, "outputs");

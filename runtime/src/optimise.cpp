@@ -62,7 +62,7 @@ struct SgdUpdate {
   template <attn_type kParam, attn_type kState>
   void element(int64_t k) const {
     const double p = get_real(kParam, param->data, k);
-    double step = get_real(kParam, gradient, k) + options.weight_decay * p;
+    double step = get_real(kState, gradient, k) + options.weight_decay * p;
     if (velocity != nullptr) {
       step += options.momentum * get_real(kState, velocity, k);
       put_real(kState, velocity, k, step);
@@ -82,7 +82,7 @@ struct AdamUpdate {
   template <attn_type kParam, attn_type kState>
   void element(int64_t k) const {
     const double p = get_real(kParam, param->data, k);
-    const double g = get_real(kParam, gradient, k);
+    const double g = get_real(kState, gradient, k);
     const double m = options.beta1 * get_real(kState, first, k) + (1 - options.beta1) * g;
     const double v = options.beta2 * get_real(kState, second, k) + (1 - options.beta2) * g * g;
     put_real(kState, first, k, m);
@@ -126,7 +126,8 @@ attn_status check_step(attn_context* context, int32_t count, const attn_tensor* 
     const attn_type state = attn_state_type(params[k].type);
     attn_status status = check_like(context, "parameter", k, params[k].type, params[k], params[k]);
     if (status == ATTN_OK) {
-      status = check_like(context, "gradient", k, params[k].type, params[k], gradients[k]);
+      status = check_like(context, "gradient", k, attn_gradient_type(params[k].type), params[k],
+                          gradients[k]);
     }
     if (status == ATTN_OK && first != nullptr) {
       status = check_like(context, "state", k, state, params[k], first[k]);

@@ -120,7 +120,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     std::vector<attn_tensor> tensors(static_cast<size_t>(n) + 1);
     for (int32_t k = 0; k < n; ++k) {
       attn_tensor& t = tensors[k];
-      t.type = table[k].type;
+      t.type = prefix.empty() ? table[k].type : attn_gradient_type(table[k].type);
       t.rank = table[k].rank;
       auto it = given.find(prefix + table[k].name);
       if (it == given.end()) continue;
@@ -165,6 +165,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
       bool want = table[k].differentiable &&
                   (options.wanted.empty() ||
                    std::count(options.wanted.begin(), options.wanted.end(), gradient) > 0);
+      tensors[k].type = attn_gradient_type(table[k].type);
       tensors[k].data = want ? memory.result(tensors[k]) : nullptr;
     }
     return tensors;
@@ -221,7 +222,8 @@ Arrays random_call(const driver::Compiled& model, const std::map<std::string, in
       n *= a.extents.back();
     }
     for (int64_t k = 0; k < n; ++k)
-      a.values.push_back(as_stored(static_cast<double>(random() % 2001) / 1000 - 1, t.storage));
+      a.values.push_back(
+          as_stored(static_cast<double>(random() % 2001) / 1000 - 1, ir::Storage::f32));
     given["d" + o.name] = std::move(a);
   }
   return given;

@@ -169,15 +169,14 @@ TEST_F(Train, SgdFollowsItsFormula) {
 TEST_F(Train, StepsOfEveryRealType) {
   for (const attn_type type : {ATTN_F32, ATTN_F64, ATTN_F16, ATTN_BF16}) {
     double p = 0, g = 0, v = 0;
-    attn_tensor tp = {&p, type, 0, {}}, tg = {&g, type, 0, {}},
+    attn_tensor tp = {&p, type, 0, {}}, tg = {&g, attn_gradient_type(type), 0, {}},
                 tv = {&v, attn_state_type(type), 0, {}};
     const uint16_t one16 = attn_f16_from_f64(1), one_b = attn_bf16_from_f64(1);
     const float one = 1;
     const double wide = 1;
     const void* ones[] = {&one, &wide, &one16, &one_b};
-    for (void* target : {&p, &g}) {
-      memcpy(target, ones[type], static_cast<size_t>(attn_type_size(type)));
-    }
+    memcpy(&p, ones[tp.type], static_cast<size_t>(attn_type_size(tp.type)));
+    memcpy(&g, ones[tg.type], static_cast<size_t>(attn_type_size(tg.type)));
     const attn_sgd options = {0.5, 0.5, 0};
     ASSERT_EQ(attn_sgd_step(context_, &options, 1, &tp, &tg, &tv), ATTN_OK);
     float narrow;

@@ -90,8 +90,9 @@ typedef struct attn_model {
                        attn_sizes*);
   attn_status (*forward)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
                          const attn_tensor* outputs, void* saved, void* workspace);
-  /* Cotangents are tensors shaped like the outputs, gradients like params and inputs. Null data:
-   * a zero cotangent; a gradient that is not wanted. Gradients are overwritten. */
+  /* Cotangents are tensors shaped like the outputs, gradients like params and inputs; of f16 and
+   * bf16 tensors both are f32 (attn_gradient_type). Null data: a zero cotangent; a gradient that is
+   * not wanted. Gradients are overwritten. */
   attn_status (*backward)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
                           const attn_tensor* outputs, const void* saved,
                           const attn_tensor* cotangents, const attn_tensor* param_gradients,

@@ -65,11 +65,11 @@ class Model {
       if (outputs_[k].rank != 0) continue;
       std::vector<View> cotangents(outputs_.begin(), outputs_.end());
       for (View& cotangent : cotangents) cotangent.data = nullptr;
-      if (Status s = make(one_, outputs_[k]); !s) return s;
+      attn_tensor shape = outputs_[k];
+      shape.type = attn_gradient_type(shape.type);
+      if (Status s = make(one_, shape); !s) return s;
       if (one_.type() == ATTN_F32) *one_.data<float>() = 1;
       if (one_.type() == ATTN_F64) *one_.data<double>() = 1;
-      if (one_.type() == ATTN_F16) *one_.data<f16>() = {0x3c00};
-      if (one_.type() == ATTN_BF16) *one_.data<bf16>() = {0x3f80};
       cotangents[k] = one_;
       return backward(cotangents);
     }
@@ -274,7 +274,9 @@ class Model {
     for (size_t k = 0; k < params_.size(); ++k) {
       gradient_views_[k].data = nullptr;
       if (!description_->params[k].differentiable) continue;
-      if (Status s = make(gradients_[k], param_views_[k]); !s) return s;
+      attn_tensor shape = param_views_[k];
+      shape.type = attn_gradient_type(shape.type);
+      if (Status s = make(gradients_[k], shape); !s) return s;
       gradient_views_[k] = gradients_[k].view();
     }
     return {};

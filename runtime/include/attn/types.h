@@ -26,6 +26,12 @@ static inline int64_t attn_type_size(attn_type type) {
   return 0;
 }
 
+/* The type of a gradient or cotangent of a tensor: that of arithmetic, since a half precision sum
+ * would lose what training adds up. */
+static inline attn_type attn_gradient_type(attn_type type) {
+  return type == ATTN_F16 || type == ATTN_BF16 ? ATTN_F32 : type;
+}
+
 static inline const char* attn_type_name(attn_type type) {
   switch (type) {
     case ATTN_F32:
