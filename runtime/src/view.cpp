@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
 
 void set_type(attn_buffer* view, attn_type type) {
-  constexpr uint8_t kInt = 0, kUint = 1, kFloat = 2, kBfloat = 3;
+  constexpr uint8_t kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4;
   view->type.lanes = 1;
   view->type.bits = static_cast<uint8_t>(8 * attn_type_size(type));
   switch (type) {

@@ -19,7 +19,7 @@ typedef struct attn_buffer {
   const void* device_interface;
   void* host;
   uint64_t flags;
-  struct { uint8_t code, bits; uint16_t lanes; } type; /* code: 0 int, 1 uint, 2 float, 3 bfloat */
+  struct { uint8_t code, bits; uint16_t lanes; } type; /* code: 0 int, 1 uint, 2 float, 4 bfloat */
   int32_t dimensions;
   attn_dimension* dim; /* innermost first: the reverse of attn_tensor's extents */
   void* padding;
