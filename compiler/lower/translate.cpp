@@ -90,14 +90,27 @@ HExpr Translator::operator()(const ir::Expr& e) {
   return result;
 }
 
-HExpr Translator::build(const ir::Expr& e) {
+Halide::Type Translator::type_of(const ir::Expr& e) const {
   Halide::Type type = arithmetic_type(e.type());
+  return promoted_ && type.is_float() ? Halide::Float(64) : type;
+}
+
+// Constants are as precise as what they meet: sqrt(2) is f64 beside an f64 tensor.
+HExpr Translator::as(const Halide::Type& type, const ir::Expr& e) {
+  if (promoted_ || type != Halide::Float(64) || e.type() != ir::Type::f32 || !tensors(e).empty())
+    return cast(type, (*this)(e));
+  Translator precise(g_, arguments_, indices_, decoded_);
+  precise.promoted_ = true;
+  return cast(type, precise(e));
+}
+
+HExpr Translator::build(const ir::Expr& e) {
+  Halide::Type type = type_of(e);
   auto arg = [&](int k) { return (*this)(e.args()[k]); };
   auto common = [&](int a, int b) {
-    HExpr x = arg(a), y = arg(b);
-    ir::Type widest = std::max(e.args()[a].type(), e.args()[b].type());
-    Halide::Type t = arithmetic_type(widest);
-    return std::pair{cast(t, x), cast(t, y)};
+    Halide::Type s = type_of(e.args()[a]), t = type_of(e.args()[b]);
+    if (e.args()[a].type() > e.args()[b].type()) t = s;
+    return std::pair{as(t, e.args()[a]), as(t, e.args()[b])};
   };
   switch (e.kind()) {
     case Kind::literal:
@@ -118,7 +131,7 @@ HExpr Translator::build(const ir::Expr& e) {
     case Kind::power:
       return power(e);
     case Kind::select: {
-      HExpr a = cast(type, arg(1)), b = cast(type, arg(2));
+      HExpr a = as(type, e.args()[1]), b = as(type, e.args()[2]);
       return choose(tensors(e.args()[0]).empty(), arg(0), a, b);
     }
     case Kind::call: {
@@ -128,10 +141,10 @@ HExpr Translator::build(const ir::Expr& e) {
       }
       std::vector<HExpr> args;
       for (size_t k = 0; k < e.args().size(); ++k) {
-        HExpr a = arg(static_cast<int>(k));
         bool as_result = e->operation->typing == ir::Typing::common ||
                          (e->operation->typing == ir::Typing::real && e->operation->arity >= 0);
-        args.push_back(as_result && ir::is_real(e.type()) ? cast(type, a) : a);
+        args.push_back(as_result && ir::is_real(e.type()) ? as(type, e.args()[k])
+                                                          : arg(static_cast<int>(k)));
       }
       return primitive(*e->operation, args, type);
     }
@@ -171,7 +184,7 @@ HExpr Translator::build(const ir::Expr& e) {
 // A log-sum-exp is two planes: everything else first, then the maximum, then the logarithm, in this
 // order whatever the compiler would like, so that large scores keep their digits.
 HExpr Translator::add(const ir::Expr& e) {
-  Halide::Type type = arithmetic_type(e.type());
+  Halide::Type type = type_of(e);
   HExpr sum, minus;
   std::vector<std::pair<double, ir::Expr>> split;
   for (const ir::Expr& term : e.args()) {
@@ -181,7 +194,7 @@ HExpr Translator::add(const ir::Expr& e) {
       continue;
     }
     bool negative = s.coefficient.value() < 0;
-    HExpr value = cast(type, (*this)(negative ? ir::negate(term) : term));
+    HExpr value = as(type, negative ? ir::negate(term) : term);
     HExpr& into = negative ? minus : sum;
     into = into.defined() ? into + value : value;
   }
@@ -198,12 +211,12 @@ HExpr Translator::add(const ir::Expr& e) {
 }
 
 HExpr Translator::multiply(const ir::Expr& e) {
-  Halide::Type type = arithmetic_type(e.type());
+  Halide::Type type = type_of(e);
   HExpr above, below;
   for (const ir::Expr& f : e.args()) {
     bool inverse =
         f.is(Kind::power) && f.args()[1].is(Kind::literal) && f.args()[1]->number.value() < 0;
-    HExpr value = cast(type, (*this)(inverse ? ir::power(f, -1) : f));
+    HExpr value = as(type, inverse ? ir::power(f, -1) : f);
     HExpr& into = inverse ? below : above;
     into = into.defined() ? into * value : value;
   }
@@ -212,9 +225,9 @@ HExpr Translator::multiply(const ir::Expr& e) {
 }
 
 HExpr Translator::power(const ir::Expr& e) {
-  Halide::Type type = arithmetic_type(e.type());
-  HExpr base = cast(type, (*this)(e.args()[0]));
-  if (!e.args()[1].is(Kind::literal)) return pow(base, cast(type, (*this)(e.args()[1])));
+  Halide::Type type = type_of(e);
+  HExpr base = as(type, e.args()[0]);
+  if (!e.args()[1].is(Kind::literal)) return pow(base, as(type, e.args()[1]));
   double n = e.args()[1]->number.value();
   if (n < 0) return Halide::Internal::make_one(type) / (*this)(ir::power(e, -1));
   if (n == 0.5) return sqrt(base);

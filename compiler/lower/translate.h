@@ -47,6 +47,8 @@ class Translator {
 
  private:
   Halide::Expr build(const ir::Expr& e);
+  Halide::Expr as(const Halide::Type& type, const ir::Expr& e);
+  Halide::Type type_of(const ir::Expr& e) const;
   Halide::Expr choose(bool affine, const Halide::Expr& condition, const Halide::Expr& a,
                       const Halide::Expr& b);
   Halide::Expr add(const ir::Expr& e);
@@ -60,6 +62,7 @@ class Translator {
   const Arguments& arguments_;
   Indices indices_;
   bool decoded_;
+  bool promoted_ = false;  // real constants in f64
   std::map<ir::TensorId, Halide::Expr> replaced_;
   std::map<ir::TensorId, std::pair<Halide::Expr, Halide::Expr>> planes_;
   std::map<ir::Expr, Halide::Expr> done_;
