@@ -248,10 +248,12 @@ Func lower_loops(const ir::Graph& g, const ir::Definition& d, const ir::Definiti
     vars.push_back(plane);
     out(vars) =
         select(plane == 0, stored(values[0], result.storage), stored(values[1], result.storage));
-    out.bound(plane, 0, 2).reorder_storage(vars).unroll(plane);
-    std::vector<Halide::VarOrRVar> order{plane};
-    for (const Var& v : loops.vars_) order.push_back(v);
-    out.reorder(order);
+    out.bound(plane, 0, 2).unroll(plane);
+    if (!loops.vars_.empty()) {
+      std::vector<Halide::VarOrRVar> order{plane};
+      for (const Var& v : loops.vars_) order.push_back(v);
+      out.reorder_storage(vars).reorder(order);
+    }
   } else {
     out(vars) = stored(values[0], result.storage);
   }

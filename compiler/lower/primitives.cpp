@@ -73,6 +73,13 @@ Expr uniform(Args args, const Type& t) {
   return cast(t, cast<int32_t>(h >> 40)) * constant(0x1p-24, t);
 }
 
+// Halide's is of f32; in f64 it is libm's.
+Expr error_function(Args a, Type t) {
+  if (t.bits() != 64) return cast(t, erf(cast<float>(a[0])));
+  return Halide::Internal::Call::make(t, "erf", {cast(t, a[0])},
+                                      Halide::Internal::Call::PureExtern);
+}
+
 using Form = Expr (*)(Args, Type);
 const std::map<std::string_view, Form>& forms() {
   static const std::map<std::string_view, Form> kForms = {
@@ -83,7 +90,7 @@ const std::map<std::string_view, Form>& forms() {
       {"log1p", [](Args a, Type) { return log1p(a[0]); }},
       {"tanh", [](Args a, Type) { return smooth_tanh(a[0]); }},
       {"sigmoid", [](Args a, Type) { return sigmoid(a[0]); }},
-      {"erf", [](Args a, Type t) { return cast(t, erf(cast<float>(a[0]))); }},
+      {"erf", error_function},
       {"sin", [](Args a, Type) { return sin(a[0]); }},
       {"cos", [](Args a, Type) { return cos(a[0]); }},
       {"atan", [](Args a, Type) { return atan(a[0]); }},

@@ -1,0 +1,311 @@
+// Kinds of kernels and types of storage one by one, each against the evaluator.
+#include <attn/types.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "compiled.h"
+
+namespace attn::testing {
+namespace {
+
+using Sizes = std::map<std::string, int64_t>;
+
+void expect_agreement(Library& library, const std::string& model, const Arrays& given,
+                      double tolerance = 1e-5) {
+  Outcome o = library.call(given, {}, model);
+  ASSERT_EQ(o.status, ATTN_OK) << o.message;
+  EXPECT_EQ(differ(library.reference(given, model), o.values, tolerance), "");
+}
+
+std::string text_of(const Sizes& sizes) {
+  std::string text;
+  for (const auto& [name, value] : sizes) text += fmt::format("{}={} ", name, value);
+  return text;
+}
+
+// ---- reductions
+
+constexpr const char* kReductions = R"(
+size N, M, K
+# Over the last index, where data says which.
+train model rows(x: [N, M], count: int[N]) ->
+    total, largest, least, average, product, first: int, lse, p {
+  total[i] = sum[j where j < count[i]] x[i,j]
+  largest[i] = max[j where j < count[i]] x[i,j]
+  least[i] = min[j where j < count[i]] x[i,j]
+  average[i] = mean[j where j < count[i]] x[i,j]
+  product[i] = prod[j where j < count[i]] x[i,j]
+  first[i] = argmax[j where j < count[i]] x[i,j]
+  lse[i] = logsumexp[j where j < count[i]] x[i,j]
+  p[i,j] = softmax[j where j < count[i]] (x[i,j])
+}
+# Over the first index.
+train model columns(x: [N, M], count: int[M]) ->
+    total, largest, least, average, product, first: int, lse, p {
+  total[j] = sum[i where i < count[j]] x[i,j]
+  largest[j] = max[i where i < count[j]] x[i,j]
+  least[j] = min[i where i < count[j]] x[i,j]
+  average[j] = mean[i where i < count[j]] x[i,j]
+  product[j] = prod[i where i < count[j]] x[i,j]
+  first[j] = argmax[i where i < count[j]] x[i,j]
+  lse[j] = logsumexp[i where i < count[j]] x[i,j]
+  p[i,j] = softmax[i where i < count[j]] (x[i,j])
+}
+# Over two of three, and over all.
+train model several(x: [N, M, K]) -> total, largest, least, product, lse, all, top, everything {
+  total[j] = sum[i,k where k <= i] x[i,j,k]
+  largest[j] = max[i,k where k <= i] x[i,j,k]
+  least[j] = min[i,k where k <= i] x[i,j,k]
+  product[j] = prod[i,k where k <= i] x[i,j,k]
+  lse[j] = logsumexp[i,k where k <= i] x[i,j,k]
+  all = sum[i,j,k] x[i,j,k]^2
+  top = max[i,j,k] x[i,j,k]
+  everything = logsumexp[i,j,k] x[i,j,k]
+}
+)";
+
+TEST(Reductions, CombineInEveryWay) {
+  Library library(compile_text(kReductions));
+  for (const Sizes& s : std::vector<Sizes>{{{"N", 1}, {"M", 1}, {"K", 1}},
+                                           {{"N", 5}, {"M", 7}, {"K", 3}},
+                                           {{"N", 33}, {"M", 17}, {"K", 2}},
+                                           {{"N", 3}, {"M", 64}, {"K", 5}},
+                                           {{"N", 0}, {"M", 4}, {"K", 3}},
+                                           {{"N", 4}, {"M", 0}, {"K", 3}},
+                                           {{"N", 4}, {"M", 3}, {"K", 0}},
+                                           {{"N", 0}, {"M", 0}, {"K", 0}}}) {
+    for (const char* name : {"rows", "columns", "several"}) {
+      SCOPED_TRACE(name + (" " + text_of(s)));
+      // Counts from 0, which leave nothing, up to more than there is.
+      expect_agreement(library, name, random_call(library.model(name), s, 11, 9));
+    }
+  }
+}
+
+// ---- data in subscripts
+
+constexpr const char* kTables = R"(
+size B, T, V, D
+train model tokens(token: int[B, T]) -> h {
+  param table: [V, D]
+  h[b,i,d] = table[token[b,i], d]
+}
+# Read only where a condition holds, and shifted.
+train model shifted(token: int[B, T], keep: bool[B, T]) -> h {
+  param table: [V, D]
+  h[b,i,d] = if keep[b,i] then table[token[b,i] - 1, d] else 0
+}
+)";
+
+TEST(Tables, AreReadAndTheirGradientsScattered) {
+  Library library(compile_text(kTables));
+  for (const Sizes& s : std::vector<Sizes>{{{"B", 2}, {"T", 5}, {"V", 4}, {"D", 3}},
+                                           {{"B", 3}, {"T", 40}, {"V", 7}, {"D", 33}},
+                                           {{"B", 1}, {"T", 1}, {"V", 1}, {"D", 1}},
+                                           {{"B", 0}, {"T", 5}, {"V", 4}, {"D", 3}},
+                                           {{"B", 2}, {"T", 5}, {"V", 4}, {"D", 0}}}) {
+    SCOPED_TRACE(text_of(s));
+    Arrays given = random_call(library.model("tokens"), s, 5, s.at("V"));
+    expect_agreement(library, "tokens", given);
+    given = random_call(library.model("shifted"), s, 5, s.at("V"));
+    for (double& v : given.at("token").values) v += 1;
+    expect_agreement(library, "shifted", given);
+  }
+}
+
+TEST(Tables, RefuseDataOutOfRangeAndWriteNothing) {
+  Library library(compile_text(kTables));
+  Sizes s = {{"B", 2}, {"T", 5}, {"V", 4}, {"D", 3}};
+  for (double bad : {-1.0, 4.0, 2147483647.0, -2147483648.0}) {
+    Arrays given = random_call(library.model("tokens"), s, 5, 4);
+    given.at("token").values[7] = bad;
+    Outcome o = library.call(given, {}, "tokens");
+    EXPECT_EQ(o.status, ATTN_BAD_DATA) << bad;
+    EXPECT_NE(o.message.find("token: reads table at"), std::string::npos) << o.message;
+    EXPECT_TRUE(o.untouched);
+  }
+  // Where its condition fails, data may be anything.
+  Arrays given = random_call(library.model("shifted"), s, 5, 4);
+  std::vector<double>&token = given.at("token").values, &keep = given.at("keep").values;
+  for (size_t k = 0; k < token.size(); ++k) {
+    keep[k] = k % 3 != 0;
+    token[k] = keep[k] ? token[k] + 1 : k % 2 ? -2147483648.0 : 2147483647.0;
+  }
+  expect_agreement(library, "shifted", given);
+  token[1] = 0;
+  EXPECT_EQ(library.call(given, {}, "shifted").status, ATTN_BAD_DATA);
+}
+
+TEST(Tables, RefuseEveryReadOfAnEmptyTable) {
+  Library library(compile_text(kTables));
+  Sizes s = {{"B", 1}, {"T", 2}, {"V", 0}, {"D", 3}};
+  Arrays given = random_call(library.model("tokens"), s, 5, 1);
+  Outcome o = library.call(given, {}, "tokens");
+  EXPECT_EQ(o.status, ATTN_BAD_DATA) << o.message;
+  EXPECT_TRUE(o.untouched);
+}
+
+// ---- convolutions
+
+constexpr const char* kConvolutions = R"(
+size N, C, H, W, O
+train model same(x: [N, C, H, W]) -> y {
+  param k: [O, C, 3, 3], b: [O]
+  y[n,o,i: H,j: W] = (sum[c,u,v where inside] x[n,c,i + u - 1,j + v - 1] * k[o,c,u,v]) + b[o]
+}
+train model strided(x: [N, C, 2 * H + 1, W + 4]) -> y {
+  param k: [O, C, 3, 3]
+  y[n,o,i: H,j: W] = sum[c,u,v] x[n,c,2*i + u,j + 2*v] * k[o,c,u,v]
+}
+train model pooled(x: [N, 2 * H]) -> y {
+  y[n,i: H] = max[u: 2] x[n,2*i + u]
+}
+)";
+
+TEST(Convolutions, AreContractionsOfPatches) {
+  Library library(compile_text(kConvolutions));
+  for (const Sizes& s : std::vector<Sizes>{{{"N", 2}, {"C", 3}, {"H", 8}, {"W", 7}, {"O", 5}},
+                                           {{"N", 1}, {"C", 1}, {"H", 1}, {"W", 1}, {"O", 1}},
+                                           {{"N", 2}, {"C", 5}, {"H", 12}, {"W", 17}, {"O", 9}},
+                                           {{"N", 0}, {"C", 3}, {"H", 4}, {"W", 4}, {"O", 2}},
+                                           {{"N", 2}, {"C", 0}, {"H", 4}, {"W", 4}, {"O", 2}},
+                                           {{"N", 2}, {"C", 3}, {"H", 0}, {"W", 4}, {"O", 2}}}) {
+    SCOPED_TRACE(text_of(s));
+    for (const char* name : {"same", "strided", "pooled"})
+      expect_agreement(library, name, random_call(library.model(name), s, 3));
+  }
+}
+
+// ---- storage
+
+constexpr const char* kStorage = R"(
+size N, M
+train model stored(a: bf16[N, M], b: f16[N, M], c: f32[N, M], d: f64[N, M], n: int[N],
+    keep: bool[N]) -> f: f16, g: bf16, h: f32, r: f64, k: int, t: bool {
+  param w: bf16[M], u: f64[M]
+  f[i,j] = a[i,j] * b[i,j]
+  g[i] = sum[j where keep[i]] a[i,j] * w[j]
+  h[i,j] = (a[i,j] + b[i,j]) * c[i,j] + float(n[i]) / 3
+  r[i] = sum[j] d[i,j] * u[j] / sqrt(3)
+  k[i] = n[i] // 2 + (if keep[i] then 5 else 0)
+  t[i] = keep[i] and n[i] > 1
+}
+)";
+
+TEST(Storage, WidensOnLoadAndRoundsOnStore) {
+  Library library(compile_text(kStorage));
+  for (const Sizes& s : std::vector<Sizes>{{{"N", 5}, {"M", 7}},
+                                           {{"N", 33}, {"M", 40}},
+                                           {{"N", 1}, {"M", 1}},
+                                           {{"N", 0}, {"M", 3}}}) {
+    SCOPED_TRACE(text_of(s));
+    Arrays given = random_call(library.model(), s, 3, 9);
+    Outcome o = library.call(given);
+    ASSERT_EQ(o.status, ATTN_OK) << o.message;
+    Arrays want = library.reference(given);
+    // Half an ulp of what stores the result.
+    const std::map<std::string, double> tolerance = {
+        {"f", 0x1.01p-11}, {"g", 0x1.01p-8}, {"r", 1e-14}, {"k", 0},
+        {"t", 0},          {"dd", 1e-14},    {"du", 1e-14}};
+    for (const auto& [name, array] : want) {
+      auto it = tolerance.find(name);
+      EXPECT_EQ(differ(name, array, o.values.at(name), it == tolerance.end() ? 1e-6 : it->second,
+                       name == "f" ? 1e-3 : 0),
+                "");
+    }
+  }
+}
+
+// Gradients and cotangents have the type of arithmetic: a bf16 gradient would lose what training
+// adds up.
+TEST(Storage, GivesGradientsInTheTypeOfArithmetic) {
+  Library library(compile_text(kStorage));
+  Arrays given = random_call(library.model(), {{"N", 5}, {"M", 7}}, 3, 9);
+  Outcome o = library.call(given);
+  ASSERT_EQ(o.status, ATTN_OK) << o.message;
+  // Half an ulp of f32; bf16 would be off by a thousand times that.
+  EXPECT_EQ(differ("dw", library.reference(given).at("dw"), o.values.at("dw"), 1e-6), "");
+  EXPECT_EQ(attn_gradient_type(ATTN_BF16), ATTN_F32);
+  EXPECT_EQ(attn_gradient_type(ATTN_F16), ATTN_F32);
+  EXPECT_EQ(attn_gradient_type(ATTN_F64), ATTN_F64);
+}
+
+// ---- numbers from nothing
+
+TEST(Uniform, GivesTheBitsOfTheEvaluator) {
+  Library library(compile_text(R"(
+size N, M
+train model noise(x: [N, M], seed: int) -> y, u {
+  u[i: N,j: M] = uniform(seed, i, j - 3)
+  y[i,j] = if uniform(seed, i, j) < 0.5 then 2 * x[i,j] else 0
+}
+)"));
+  for (double seed : {0.0, 1.0, -7.0, 2147483647.0, -2147483648.0}) {
+    Arrays given = random_call(library.model(), {{"N", 9}, {"M", 37}}, 3);
+    given["seed"] = {{}, {seed}};
+    Outcome o = library.call(given);
+    ASSERT_EQ(o.status, ATTN_OK) << o.message;
+    Arrays want = library.reference(given);
+    EXPECT_EQ(o.values.at("u").values, want.at("u").values);
+    EXPECT_EQ(o.values.at("y").values, want.at("y").values);
+    EXPECT_EQ(differ(want, o.values), "");
+  }
+}
+
+// ---- scalar functions, over their whole domains
+
+TEST(Functions, AreAsExactAsTheirTypes) {
+  const std::vector<std::string> functions = {"exp(x[i])",        "exp2(x[i])",
+                                              "log(abs(x[i]))",   "log2(abs(x[i]) + 1e-3)",
+                                              "log1p(abs(x[i]))", "sqrt(abs(x[i]))",
+                                              "rsqrt(abs(x[i]))", "tanh(x[i])",
+                                              "sigmoid(x[i])",    "erf(x[i])",
+                                              "abs(x[i])",        "sign(x[i])",
+                                              "floor(x[i])",      "sin(x[i])",
+                                              "cos(x[i])",        "atan(x[i])",
+                                              "relu(x[i])",       "clamp(x[i], -2, 3)",
+                                              "min(x[i], 1)",     "max(x[i], i)",
+                                              "abs(x[i])^2.5",    "x[i]^3",
+                                              "x[i]^-2",          "pow(abs(x[i]), 0.3)",
+                                              "i + 5.0",          "x[i] / 3 + i"};
+  for (const char* type : {"f32", "f64"}) {
+    std::string text = fmt::format("size N\ntrain model m(x: {}[N]) -> ", type);
+    for (size_t k = 0; k < functions.size(); ++k)
+      text += fmt::format("{}y{}: {}", k ? ", " : "", k, type);
+    text += " {\n";
+    for (size_t k = 0; k < functions.size(); ++k)
+      text += fmt::format("  y{}[i: N] = {}\n", k, functions[k]);
+    Library library(compile_text(text + "}\n"));
+    Array x{{0}, {}};
+    for (double v = 1e-4; v < 80; v *= 1.37)
+      for (double sign : {-1.0, 1.0}) x.values.push_back(static_cast<float>(sign * v));
+    x.extents[0] = static_cast<int64_t>(x.values.size());
+    Arrays given{{"x", x}};
+    for (size_t k = 0; k < functions.size(); ++k)
+      given[fmt::format("dy{}", k)] = {x.extents, std::vector<double>(x.values.size(), 0)};
+    for (size_t k = 0; k < functions.size(); ++k) {
+      Arrays one = given;
+      std::string y = fmt::format("y{}", k);
+      one["d" + y].values.assign(x.values.size(), 1);
+      Outcome o = library.call(one);
+      ASSERT_EQ(o.status, ATTN_OK) << o.message;
+      Arrays want = library.reference(one);
+      for (const std::string& name : {y, std::string("dx")}) {
+        const std::vector<double>&a = want.at(name).values, &b = o.values.at(name).values;
+        for (size_t n = 0; n < a.size(); ++n) {
+          double relative = type[1] == '3' ? 4e-6 : 1e-12;
+          double least = type[1] == '3' ? 2e-7 : 1e-14;
+          if (type[1] == '3' && std::abs(a[n]) > 3e38) continue;  // beyond f32
+          EXPECT_NEAR(a[n], b[n], relative * std::abs(a[n]) + least)
+              << type << " " << functions[k] << " " << name << " at " << x.values[n];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attn::testing

@@ -1,0 +1,79 @@
+// Random graphs: forward and gradient kernels give what the evaluator gives, at several sizes,
+// empty ones among them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "compiled.h"
+#include "compiler/text/text.h"
+#include "tests/support/random_graph.h"
+
+namespace attn::testing {
+namespace {
+
+// The first seed and the number of graphs; more of them by hand: ATTN_RANDOM_GRAPHS=100..400.
+struct Range {
+  uint64_t first = 1, count = 32;
+};
+
+Range range() {
+  Range r;
+  if (const char* text = getenv("ATTN_RANDOM_GRAPHS"))
+    if (std::sscanf(text, "%lu..%lu", &r.first, &r.count) == 2) r.count -= r.first - 1;
+  return r;
+}
+
+// Inputs as f32 holds them, and cotangents for every real output.
+Arrays given_for(const driver::Compiled& model, const RandomGraph& random) {
+  Arrays given;
+  for (const auto& [name, array] : random.inputs) {
+    given[name] = array;
+    ir::Storage s = model.forward[*model.forward.find(name)].storage;
+    for (double& v : given[name].values) v = as_stored(v, s);
+  }
+  std::map<std::string, int64_t> sizes;
+  for (size_t k = 0; k < random.graph.sizes.size(); ++k)
+    sizes[random.graph.sizes[k].name] = random.sizes[k];
+  for (auto& [name, array] : random_call(model, sizes, random.seed))
+    if (!given.count(name)) given[name] = array;
+  return given;
+}
+
+TEST(RandomGraphs, GiveWhatTheEvaluatorGives) {
+  const Range all = range();
+  constexpr uint64_t kTogether = 8;
+  for (uint64_t start = all.first; start < all.first + all.count; start += kTogether) {
+    std::vector<driver::Compiled> models;
+    std::map<std::string, std::vector<RandomGraph>> calls;
+    for (uint64_t seed = start; seed < std::min(start + kTogether, all.first + all.count); ++seed) {
+      // The same graph at sizes of either kind: only the values of run-time sizes differ.
+      std::string name = fmt::format("r{}", seed);
+      RandomOptions options{.definitions = 4};
+      for (bool empty : {false, true}) {
+        options.empty_sizes = empty;
+        RandomGraph random = random_graph(seed, options);
+        if (!calls[name].empty() &&
+            text::to_string(random.graph) != text::to_string(calls[name][0].graph))
+          continue;
+        calls[name].push_back(std::move(random));
+      }
+      models.push_back(compile_graph(name, calls[name][0].graph));
+    }
+    Library library(std::move(models));
+    for (const auto& [name, graphs] : calls) {
+      for (const RandomGraph& random : graphs) {
+        const driver::Compiled& model = library.model(name);
+        Arrays given = given_for(model, random);
+        Outcome o = library.call(given, {}, name);
+        ASSERT_EQ(o.status, ATTN_OK) << name << ": " << o.message;
+        EXPECT_EQ(differ(library.reference(given, name), o.values, 1e-4), "")
+            << name << "\n"
+            << text::to_string(model.forward) << text::to_string(*model.gradient);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attn::testing
