@@ -27,7 +27,7 @@ const std::map<std::string, std::vector<std::string>> kArrows = {
     {"evaluate", {"solve"}},
     {"plan", {"solve"}},
     {"lower", {"derive", "simplify", "evaluate", "plan"}},
-    {"emit", {"lower", "runtime"}},
+    {"emit", {"lower", "runtime", "text"}},
     {"report", {"base"}},
     {"driver", {"elaborate", "text", "emit", "report", "runtime"}},
     {"runtime", {}},
