@@ -80,12 +80,12 @@ class Loops {
     }
     if (auto landing = find_landing(d_)) return {scattered(*landing)};
     if (!d_.guard.empty()) domain_.where(domain_condition(d_.guard));
-    if (d_.combine == Combine::logsumexp) return log_sum_exp(cast(type_, t(d_.body)));
+    if (d_.combine == Combine::logsumexp) return log_sum_exp(each_time(cast(type_, t(d_.body))));
     if (d_.combine == Combine::argmax) {
       ir::Type body_type = d_.body.type();
       return {arg_max(cast(arithmetic_type(body_type), t(d_.body)))};
     }
-    Func acc = reduce("acc", d_.combine, neutral(), cast(type_, t(d_.body)));
+    Func acc = reduce("acc", d_.combine, neutral(), each_time(cast(type_, t(d_.body))));
     return {acc(args())};
   }
 
@@ -96,6 +96,10 @@ class Loops {
 
  private:
   std::vector<HExpr> args() const { return {vars_.begin(), vars_.end()}; }
+
+  // The value in terms of a reduced index even where it is the same at all of them: Halide repeats
+  // only what mentions one.
+  HExpr each_time(const HExpr& value) const { return select(domain_[0] >= 0, value, value); }
 
   HExpr neutral() const {
     auto of = [&](double real, int64_t whole) {

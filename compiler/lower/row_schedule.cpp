@@ -194,8 +194,11 @@ Func RowScheduler::reduce(const std::string& name, Combine combine,
   RDom rest(0, spec_.columns % width, "rest"), over(0, width, "over");
   auto at = [&](const Expr& column) { return At{u_, group_, block_, column}; };
   partial(lane_, u_, group_, block_) = neutral(combine, type);
+  // A term that is the same in all columns is still added for each of them.
+  Expr of_whole = term(at(whole * width + lane_));
+  of_whole = select(whole >= 0, of_whole, of_whole);
   partial(lane_, u_, group_, block_) =
-      combined(combine, partial(lane_, u_, group_, block_), term(at(whole * width + lane_)));
+      combined(combine, partial(lane_, u_, group_, block_), of_whole);
   partial(rest, u_, group_, block_) = combined(combine, partial(rest, u_, group_, block_),
                                                term(at(spec_.columns / width * width + rest)));
   total(u_, group_, block_) = neutral(combine, type);
