@@ -248,7 +248,7 @@ std::string differ(const std::string& name, const Array& want, const Array& got,
   return "";
 }
 
-std::string differ(const Arrays& want, const Arrays& got, double tolerance) {
+std::string differ(const Arrays& want, const Arrays& got, double tolerance, double least) {
   double largest = 0;
   for (const auto& [name, array] : want)
     for (double v : array.values)
@@ -256,8 +256,8 @@ std::string differ(const Arrays& want, const Arrays& got, double tolerance) {
   for (const auto& [name, array] : want) {
     auto it = got.find(name);
     if (it == got.end()) return "no " + name;
-    std::string text =
-        differ(name, array, it->second, tolerance, name[0] == 'd' ? largest / 20 : 0);
+    std::string text = differ(name, array, it->second, tolerance,
+                              name[0] == 'd' ? std::max(largest / 20, least) : 0);
     if (!text.empty()) return text;
   }
   return "";

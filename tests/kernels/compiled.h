@@ -68,8 +68,10 @@ double as_stored(double value, ir::Storage storage);
 std::string differ(const std::string& name, const Array& want, const Array& got,
                    double tolerance = 1e-5, double least = 0);
 // The same for all arrays of `want`, which `got` must have. Gradients (dNAME) may be differences of
-// numbers of the other gradients' order, so a twentieth of the largest of all is the least scale.
-std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-5);
+// numbers of the other gradients' order, so a twentieth of the largest of all is the least scale,
+// and at least `least`.
+std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-5,
+                   double least = 0);
 
 // "" or the first entry of dNAME that is not the derivative of the outputs, weighted by their
 // cotangents, by central differences of the evaluator: every entry of a tensor of at most 500, else
