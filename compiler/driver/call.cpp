@@ -5,6 +5,7 @@
 #include <attn/types.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "compiler/driver/commands.h"
@@ -67,7 +68,14 @@ evaluate::Arrays call_reference(const Compiled& model, const Call& call) {
   for (const ir::Output& o : model.forward.outputs)
     results[o.name] = all.at(model.forward[o.tensor].name);
   if (!call.gradient) return results;
-  all = evaluate::evaluate(*model.gradient, call.given);
+  // As for kernels, a cotangent that is not given is zero.
+  Arrays given = call.given;
+  for (const ir::Output& o : model.forward.outputs) {
+    Array zero = results.at(o.name);
+    std::fill(zero.values.begin(), zero.values.end(), 0.0);
+    given.emplace("d" + o.name, std::move(zero));
+  }
+  all = evaluate::evaluate(*model.gradient, given);
   for (const ir::Output& o : model.gradient->outputs)
     results[o.name] = all.at((*model.gradient)[o.tensor].name);
   return results;
