@@ -3,6 +3,7 @@
 #include "attention.h"
 
 #include <attn/kernel.h>
+#include <attn/types.h>
 #include <string.h>
 
 /* ---- model attention */
@@ -646,17 +647,26 @@ attn_status attention_backward(attn_context* context, const attention_params* pa
   attn_tensor wanted_params[5], wanted_inputs[3];
   attention_shapes(size, wanted_params, wanted_inputs, 0);
   for (int k = 0; cotangents && k < 2 && !status; ++k)
-    if (((const attn_tensor*)cotangents)[k].data)
-      status = attn_check_tensor(context, "cotangent", &attention_outputs_table[k],
+    if (((const attn_tensor*)cotangents)[k].data) {
+      attn_argument argument = attention_outputs_table[k];
+      argument.type = attn_gradient_type(argument.type);
+      status = attn_check_tensor(context, "cotangent", &argument,
                                  (const attn_tensor*)cotangents + k, &wanted[k], 1);
+    }
   for (int k = 0; param_gradients && k < 4 && !status; ++k)
-    if (((const attn_tensor*)param_gradients)[k].data)
-      status = attn_check_tensor(context, "gradient", &attention_params_table[k],
+    if (((const attn_tensor*)param_gradients)[k].data) {
+      attn_argument argument = attention_params_table[k];
+      argument.type = attn_gradient_type(argument.type);
+      status = attn_check_tensor(context, "gradient", &argument,
                                  (const attn_tensor*)param_gradients + k, &wanted_params[k], 1);
+    }
   for (int k = 0; input_gradients && k < 2 && !status; ++k)
-    if (((const attn_tensor*)input_gradients)[k].data)
-      status = attn_check_tensor(context, "gradient", &attention_inputs_table[k],
+    if (((const attn_tensor*)input_gradients)[k].data) {
+      attn_argument argument = attention_inputs_table[k];
+      argument.type = attn_gradient_type(argument.type);
+      status = attn_check_tensor(context, "gradient", &argument,
                                  (const attn_tensor*)input_gradients + k, &wanted_inputs[k], 1);
+    }
   if (status) return status;
   const attn_tensor* all[17];
   const char* names[17];

@@ -34,7 +34,8 @@ attn_status attention_sizes(attn_context* context, const attention_params* param
 /* `saved` may be null where no backward follows. */
 attn_status attention_forward(attn_context* context, const attention_params* params,
     const attention_inputs* inputs, const attention_outputs* outputs, void* saved, void* workspace);
-/* A cotangent with null data is 0; a gradient with null data is not wanted. */
+/* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and bf16
+ * tensors both are f32. */
 attn_status attention_backward(attn_context* context, const attention_params* params,
     const attention_inputs* inputs, const attention_outputs* outputs, const void* saved,
     const attention_outputs* cotangents, const attention_params* param_gradients,

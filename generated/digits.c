@@ -3,6 +3,7 @@
 #include "digits.h"
 
 #include <attn/kernel.h>
+#include <attn/types.h>
 #include <string.h>
 
 /* ---- model digits */
@@ -2166,17 +2167,26 @@ attn_status digits_backward(attn_context* context, const digits_params* params, 
   attn_tensor wanted_params[42], wanted_inputs[3];
   digits_shapes(size, wanted_params, wanted_inputs, 0);
   for (int k = 0; cotangents && k < 2 && !status; ++k)
-    if (((const attn_tensor*)cotangents)[k].data)
-      status = attn_check_tensor(context, "cotangent", &digits_outputs_table[k],
+    if (((const attn_tensor*)cotangents)[k].data) {
+      attn_argument argument = digits_outputs_table[k];
+      argument.type = attn_gradient_type(argument.type);
+      status = attn_check_tensor(context, "cotangent", &argument,
                                  (const attn_tensor*)cotangents + k, &wanted[k], 1);
+    }
   for (int k = 0; param_gradients && k < 41 && !status; ++k)
-    if (((const attn_tensor*)param_gradients)[k].data)
-      status = attn_check_tensor(context, "gradient", &digits_params_table[k],
+    if (((const attn_tensor*)param_gradients)[k].data) {
+      attn_argument argument = digits_params_table[k];
+      argument.type = attn_gradient_type(argument.type);
+      status = attn_check_tensor(context, "gradient", &argument,
                                  (const attn_tensor*)param_gradients + k, &wanted_params[k], 1);
+    }
   for (int k = 0; input_gradients && k < 2 && !status; ++k)
-    if (((const attn_tensor*)input_gradients)[k].data)
-      status = attn_check_tensor(context, "gradient", &digits_inputs_table[k],
+    if (((const attn_tensor*)input_gradients)[k].data) {
+      attn_argument argument = digits_inputs_table[k];
+      argument.type = attn_gradient_type(argument.type);
+      status = attn_check_tensor(context, "gradient", &argument,
                                  (const attn_tensor*)input_gradients + k, &wanted_inputs[k], 1);
+    }
   if (status) return status;
   const attn_tensor* all[91];
   const char* names[91];

@@ -71,7 +71,8 @@ attn_status digits_sizes(attn_context* context, const digits_params* params,
 /* `saved` may be null where no backward follows. */
 attn_status digits_forward(attn_context* context, const digits_params* params,
     const digits_inputs* inputs, const digits_outputs* outputs, void* saved, void* workspace);
-/* A cotangent with null data is 0; a gradient with null data is not wanted. */
+/* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and bf16
+ * tensors both are f32. */
 attn_status digits_backward(attn_context* context, const digits_params* params,
     const digits_inputs* inputs, const digits_outputs* outputs, const void* saved,
     const digits_outputs* cotangents, const digits_params* param_gradients,

@@ -147,9 +147,7 @@ class Lowering {
       else
         t.replace(read, cell.value(it->second));
     }
-    HExpr value = cast(type, t(d.body));
-    if (d.guard.empty()) return value;
-    return select(t.condition(d.guard), value, neutral(d.combine, type));
+    return t.where(d.guard, cast(type, t(d.body)), neutral(d.combine, type));
   }
 
   const ir::Graph& g_;

@@ -79,6 +79,12 @@ class RowScheduler {
   void store_columns(Func out, const RowStage& stage, const Func& total);
   bool shaped() const { return !spec_.row_extents.empty() || !spec_.column_extents.empty(); }
   void hold(Func func);
+  // Halide aligns an array of one element for a scalar, and reads it as a vector all the same; so
+  // storage is of whole vectors.
+  void vectorize_columns(Func func, const Type& type) {
+    const int lanes = target_.lanes(type);
+    func.vectorize(column_, lanes, TailStrategy::GuardWithIf).align_storage(column_, lanes);
+  }
 
   const RowSpec& spec_;
   TargetInfo target_;
@@ -172,7 +178,7 @@ void RowScheduler::add_map(int stage) {
   if (readers_[stage] <= 1) return;
   Func map(spec_.name + "_" + spec_.stages[stage].name);
   map(column_, u_, group_, block_) = body(stage, {u_, group_, block_, column_});
-  map.vectorize(column_, target_.lanes(types_[stage]), TailStrategy::GuardWithIf);
+  vectorize_columns(map, types_[stage]);
   hold(map);
   stored_[stage] = map;
 }
@@ -230,7 +236,7 @@ void RowScheduler::add_reduction(int stage) {
   }
   Func row(name + "_row");
   row(column_, u_, group_, block_) = body(stage, {u_, group_, block_, column_});
-  row.vectorize(column_, target_.lanes(types_[stage]), TailStrategy::GuardWithIf);
+  vectorize_columns(row, types_[stage]);
   hold(row);
   auto held = [row](const At& at) -> Expr { return row(at.column, at.u, at.group, at.block); };
   Func high = reduce(name + "_high", Combine::kMax, held, types_[stage]);
@@ -341,13 +347,13 @@ void RowScheduler::add_output(int stage) {
     Expr place = min(r[2], blocks_ - 1);
     sums(column_, block_) = Halide::Internal::make_zero(types_[stage]);
     sums(column_, place) += body(stage, at);
-    sums.compute_root().vectorize(column_, lanes, TailStrategy::GuardWithIf);
+    vectorize_columns(sums.compute_root(), types_[stage]);
     fused_.push_back(sums);
     RDom b(0, blocks_, "blocks");
     total(column_) = Halide::Internal::make_zero(types_[stage]);
     total(column_) += sums(column_, b);
     store_columns(out, s, total);
-    total.vectorize(column_, lanes, TailStrategy::GuardWithIf);
+    vectorize_columns(total, types_[stage]);
     total.update().reorder(column_, b).vectorize(column_, lanes, TailStrategy::GuardWithIf);
   } else {
     if (s.kind != Kind::kMap) at.column = Expr();

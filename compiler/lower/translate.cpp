@@ -69,15 +69,16 @@ HExpr Translator::condition(const ir::Conditions& c) {
   return all.defined() ? all : Halide::Internal::const_true();
 }
 
-HExpr Translator::where(const ir::Conditions& c, const HExpr& value) {
+HExpr Translator::where(const ir::Conditions& c, const HExpr& value, const HExpr& otherwise) {
   if (c.empty()) return value;
-  return choose(tensors(c).empty(), condition(c), value, Halide::Internal::make_zero(value.type()));
+  return choose(tensors(c).empty(), condition(c), value,
+                otherwise.defined() ? otherwise : Halide::Internal::make_zero(value.type()));
 }
 
 // Where data decides, bits are masked. Halide would skip the stages that only one side of a select
 // reads, and fails to when the condition occurs twice.
 HExpr Translator::choose(bool affine, const HExpr& condition, const HExpr& a, const HExpr& b) {
-  if (affine || !decoded_ || !a.type().is_float()) return select(condition, a, b);
+  if (affine || !decoded_ || a.type().is_bool()) return select(condition, a, b);
   Halide::Type word = Halide::UInt(a.type().bits());
   HExpr mask = select(condition, word.max(), Halide::Internal::make_zero(word));
   return reinterpret(a.type(), (reinterpret(word, a) & mask) | (reinterpret(word, b) & ~mask));
@@ -242,17 +243,34 @@ HExpr Translator::power(const ir::Expr& e) {
   return pow(base, Halide::Internal::make_const(type, n));
 }
 
+namespace {
+
+// Of sums and products only, whose bounds Halide finds exactly.
+bool made_of_sums(const ir::Expr& e) {
+  bool result = true;
+  ir::visit(e, [&](const ir::Expr& part) {
+    Kind k = part.kind();
+    result = result && (k == Kind::literal || k == Kind::size || k == Kind::index ||
+                        k == Kind::add || k == Kind::multiply);
+    return result;
+  });
+  return result;
+}
+
+}  // namespace
+
 std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
   const ir::Tensor& t = g_[e->tensor];
   std::vector<HExpr> at;
   for (size_t k = e.args().size(); k-- > 0;) {
     const ir::Expr& s = e.args()[k];
     HExpr value = (*this)(s), limit = extent(t.extents[k]);
-    bool proved = solve::proves(g_, {}, ir::at_least_zero(s)) &&
+    // What comes from data is bounded here even when known to be in range: Halide must see it.
+    bool proved = tensors(s).empty() && solve::proves(g_, {}, ir::at_least_zero(s)) &&
                   solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
     if (!proved)
       value = clamp(value, 0, max(limit - 1, 0));
-    else if (decoded_)
+    else if (decoded_ || !made_of_sums(s))
       value = in_range(value, limit);
     at.push_back(value);
   }

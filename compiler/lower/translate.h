@@ -39,8 +39,9 @@ class Translator {
 
   Halide::Expr operator()(const ir::Expr& e);
   Halide::Expr condition(const ir::Conditions& c);
-  // `value` where the conditions hold, else 0.
-  Halide::Expr where(const ir::Conditions& c, const Halide::Expr& value);
+  // `value` where the conditions hold, else `otherwise` or 0.
+  Halide::Expr where(const ir::Conditions& c, const Halide::Expr& value,
+                     const Halide::Expr& otherwise = {});
   // As an extent: at least 0.
   Halide::Expr extent(const ir::Poly& p);
   Halide::Expr poly(const ir::Poly& p);

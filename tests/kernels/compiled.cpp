@@ -79,7 +79,18 @@ const attn_model& Library::interface(const std::string& name) const {
 }
 
 Arrays Library::reference(const Arrays& given, const std::string& name, bool gradient) const {
-  return driver::call_reference(model(name), {.given = given, .gradient = gradient});
+  const driver::Compiled& m = model(name);
+  if (!gradient) return driver::call_reference(m, {.given = given, .gradient = false});
+  // Kernels take a null cotangent for 0.
+  Arrays complete = given, outputs = evaluate::evaluate(m.forward, given);
+  for (const ir::Output& o : m.forward.outputs) {
+    const ir::Tensor& t = m.forward[o.tensor];
+    if (!ir::is_real(ir::arithmetic_type(t.storage)) || given.count("d" + o.name)) continue;
+    Array zeros = outputs.at(t.name);
+    zeros.values.assign(zeros.values.size(), 0);
+    complete["d" + o.name] = zeros;
+  }
+  return driver::call_reference(m, {.given = complete, .gradient = true});
 }
 
 namespace {

@@ -40,8 +40,7 @@ Arrays given_for(const driver::Compiled& model, const RandomGraph& random) {
   return given;
 }
 
-// Disabled: a row kernel of graph r1 (its backward q.zeros) fails to schedule; to be mended first.
-TEST(RandomGraphs, DISABLED_GiveWhatTheEvaluatorGives) {
+TEST(RandomGraphs, GiveWhatTheEvaluatorGives) {
   const Range all = range();
   constexpr uint64_t kTogether = 8;
   for (uint64_t start = all.first; start < all.first + all.count; start += kTogether) {
@@ -67,10 +66,11 @@ TEST(RandomGraphs, DISABLED_GiveWhatTheEvaluatorGives) {
         const driver::Compiled& model = library.model(name);
         Arrays given = given_for(model, random);
         Outcome o = library.call(given, {}, name);
-        ASSERT_EQ(o.status, ATTN_OK) << name << ": " << o.message;
-        EXPECT_EQ(differ(library.reference(given, name), o.values, 1e-4, 0.05), "")
-            << name << "\n"
-            << text::to_string(model.forward) << text::to_string(*model.gradient);
+        if (o.status == ATTN_OK)
+          o.message = differ(library.reference(given, name), o.values, 1e-4, 0.05);
+        EXPECT_EQ(o.message, "") << name << "\n"
+                                 << text::to_string(model.forward)
+                                 << text::to_string(*model.gradient) << plan::to_string(*model.plan);
       }
     }
   }
