@@ -19,7 +19,9 @@ struct Scaling {
   Expr coefficient;
   std::vector<Expr> outer;
   Definition core;
-  bool bare() const { return coefficient.is_one() && outer.empty(); }
+  bool bare() const {
+    return coefficient.is_one() && outer.empty() && core.free.size() == whole->free.size();
+  }
 };
 
 bool uses_any(const Expr& e, const std::vector<IndexId>& indices_of) {

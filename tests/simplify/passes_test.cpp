@@ -263,6 +263,16 @@ TEST(MergeScaled, SumsOnce) {
       {"a.core[i] = sum[e] x[i,e]^2", "a[i] = 2 * u[i] * a.core[i]", "b[i] = 3 * a.core[i]"});
 }
 
+TEST(MergeScaled, SumsAnewForTargetsThatRepeatASum) {
+  expect_pass(merge_scaled, R"(
+    size T, E
+    input x[T,E]
+    a[i,j: T] = sum[e] x[i,e]^2
+    b[i] = sum[e] 3 * x[i,e]^2
+    output a, b)",
+              {"a.core[i] = sum[e] x[i,e]^2", "a[i,j: T] = a.core[i]", "b[i] = 3 * a.core[i]"});
+}
+
 TEST(ReBracket, SumsThePairThatTakesFewerPoints) {
   expect_pass(re_bracket, R"(
     size T, E = 4
