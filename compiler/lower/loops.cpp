@@ -89,6 +89,14 @@ class Loops {
     return {acc(args())};
   }
 
+  // Whether data hides all lanes of a vector or none. Otherwise Halide would make scalars of them
+  // anyway, and fails to when two conditions read the same element.
+  bool same_condition_in_lanes() const {
+    return std::none_of(d_.guard.begin(), d_.guard.end(), [&](const ir::Expr& c) {
+      return !ir::tensors(c).empty() && ir::uses(c, d_.free.back());
+    });
+  }
+
   std::vector<Var> vars_;
   std::map<ir::IndexId, HExpr> indices_;
   std::vector<Func> stages_;  // reductions, computed where the output is
@@ -200,7 +208,7 @@ class Loops {
     at[dimension] = clamp(place, 0, max(limit - 1, 0));
     sums(at) = combined(d_.combine, sums(at), cast(type_, t(d_.body)));
     sums.compute_root();
-    if (dimension != 0) {
+    if (dimension != 0 && same_condition_in_lanes()) {
       int lanes = target_.lanes(type_);
       sums.update().allow_race_conditions().vectorize(vars_[0], lanes,
                                                       Halide::TailStrategy::GuardWithIf);
@@ -289,7 +297,8 @@ Func lower_loops(const ir::Graph& g, const ir::Definition& d, const ir::Definiti
     for (Func& stage : loops.stages_) {
       stage.compute_at(level).bound_storage(inner, lanes);
       stage.vectorize(inner, lanes, Halide::TailStrategy::GuardWithIf);
-      stage.update().vectorize(inner, lanes, Halide::TailStrategy::GuardWithIf);
+      if (loops.same_condition_in_lanes())
+        stage.update().vectorize(inner, lanes, Halide::TailStrategy::GuardWithIf);
     }
   } else {
     for (Func& stage : loops.stages_) stage.compute_root();
