@@ -5,6 +5,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/linear_index.h"
 #include "compiler/plan/estimate.h"
 
 namespace attn::lower {

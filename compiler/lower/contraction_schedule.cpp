@@ -2,17 +2,17 @@
 // update of the output over its own blocks, switched on by a condition that empties its loops:
 //
 //   blocked  packed panels of both factors, register tiles, blocks of C in the second-level cache;
-//   split    the same with the reduction cut into parts that are summed at the end (small C, long
-//   K); direct   up to four rows: the right factor is read once and never packed.
+//   split    the same, the reduction cut into parts that are summed at the end (small C, long K);
+//   direct   up to four rows: the right factor is read once and never packed.
 //
 // Panels and blocks are `undef` and one update over an explicit domain, so that nothing outside the
 // operands is ever read; tails repeat the last row or column and are cut off by the store.
 #include "compiler/lower/contraction_schedule.h"
 
 #include <algorithm>
-#include <cstdint>
 
-#include "compiler/base/check.h"
+#include "compiler/lower/contraction_problem.h"
+#include "compiler/lower/linear_index.h"
 
 namespace attn::lower {
 
@@ -29,94 +29,11 @@ namespace {
 
 using Group = OutputDim::Group;
 
-constexpr int kDirectRows = 4;
-constexpr int kMaxSplits = 32;
-constexpr int kMinSplitLength = 2048;  // of the reduction, in one part
-constexpr int kSplitArea = 1 << 20;    // C has at most this many elements when split
-
-Expr blocks_of(const Expr& extent, int size) { return (extent + (size - 1)) / size; }
-
-// What is known of an extent: its value, or -1.
-int64_t constant(const Expr& extent) {
-  auto value = Halide::Internal::as_const_int(Halide::Internal::simplify(extent));
-  return value ? *value : -1;
-}
-
-struct Tiles {
-  int rows, vectors;  // of the register tile
-  int block_rows, block_columns, block_reduced;
-};
-
-// The contraction after the choice of which output group plays the rows, with linear extents.
-struct Problem {
-  std::string name;
-  std::vector<ContractionTerm> terms;
-  std::vector<OutputDim> output;
-  Halide::Type type;
-  std::function<Expr(const std::vector<Expr>&, Expr)> epilogue;
-  Expr batch = 1, rows = 1, columns = 1;
-  Expr run = 1;   // the last dimension of the column group
-  Expr runs = 1;  // columns / run
-  int lanes = 1;
-  bool one_block = false;  // a matrix of the batch is typically one block: no use in threads for it
-  Tiles tiles{};
-};
-
-Expr extent_of(const std::vector<OutputDim>& dims, Group group) {
-  Expr product = 1;
-  for (const OutputDim& dim : dims) {
-    if (dim.group == group) product = product * dim.extent;
-  }
-  return Halide::Internal::simplify(product);
-}
-
-// `rows` and `columns` are 0 where nothing is known of them.
-Tiles tiles_for(const TargetInfo& target, const Type& type, int64_t rows, int64_t columns) {
-  Tiles tiles{};
-  if (target.level == Level::kV4) {
-    tiles = {12, 2, 96, 512, 256};
-  } else if (target.level == Level::kV3) {
-    tiles = {6, 2, 96, 512, 256};
-  } else {
-    tiles = {4, 2, 64, 256, 256};
-  }
-  if (type.bytes() > 4) {
-    tiles.block_columns /= 2;
-    tiles.block_reduced /= 2;
-  }
-  // Small matrices take the tile that wastes fewer rows, and no second vector that stays empty.
-  const int lower = tiles.rows * 2 / 3;
-  auto padded = [rows](int tile) { return (rows + tile - 1) / tile * tile; };
-  if (rows > 0 && rows <= 64 && lower >= 4 && padded(lower) < padded(tiles.rows)) {
-    tiles.rows = lower;
-  }
-  if (columns > 0 && columns <= target.lanes(type)) tiles.vectors = 1;
-  return tiles;
-}
-
-// Loops over a block have constant extents, walked in full: where the whole matrix is known to be
-// smaller, so are its blocks.
-void fit_blocks(Tiles& tiles, const Problem& problem) {
-  auto fit = [](int& block, int64_t extent, int unit) {
-    if (extent < 0) return;
-    block = static_cast<int>(
-        std::min<int64_t>(block, (std::max<int64_t>(extent, 1) + unit - 1) / unit * unit));
-  };
-  int64_t reduced = 0;
-  for (const ContractionTerm& term : problem.terms) {
-    const int64_t length = constant(term.reduced);
-    reduced = reduced < 0 || length < 0 ? -1 : std::max(reduced, length);
-  }
-  fit(tiles.block_rows, constant(problem.rows), tiles.rows);
-  fit(tiles.block_columns, constant(problem.columns), tiles.vectors * problem.lanes);
-  fit(tiles.block_reduced, reduced, 8);
-}
-
 class Scheduler {
  public:
   explicit Scheduler(Problem problem)
       : problem_(std::move(problem)), tiles_(problem_.tiles), out_(problem_.name) {}
-  Func schedule(bool with_split, bool with_direct);
+  Func schedule();
 
  private:
   // One strategy's loops over the output: lo and hi walk a block's columns, see `open`.
@@ -158,23 +75,7 @@ class Scheduler {
   Var row_block_{"row_block"}, column_block_{"column_block"}, batch_{"batch"}, lane_{"lane"};
 };
 
-Expr splits_of(const Problem& problem) {
-  Expr length = 0;
-  for (const ContractionTerm& term : problem.terms) length = max(length, term.reduced);
-  return clamp(length / kMinSplitLength, 1, kMaxSplits);
-}
-
-// Whether a long reduction of few results is worth cutting.
-Expr split_condition(const Problem& problem) {
-  Expr length = 0;
-  for (const ContractionTerm& term : problem.terms) length = max(length, term.reduced);
-  Expr area = problem.rows * min(problem.columns, kSplitArea);
-  Expr wide = max(problem.rows, problem.columns);
-  return length >= 4 * kMinSplitLength && problem.rows <= kSplitArea && area <= kSplitArea &&
-         length / 8 >= wide && (problem.rows > kDirectRows || problem.columns <= 64);
-}
-
-Func Scheduler::schedule(bool with_split, bool with_direct) {
+Func Scheduler::schedule() {
   std::vector<Var> vars;
   for (size_t i = 0; i < problem_.output.size(); ++i) vars.emplace_back("d" + std::to_string(i));
   std::vector<Expr> place(vars.begin(), vars.end());
@@ -190,8 +91,8 @@ Func Scheduler::schedule(bool with_split, bool with_direct) {
     (this->*strategy)(own);
     taken = taken || condition;
   };
-  add(with_split, split_condition(problem_), &Scheduler::split);
-  add(with_direct, problem_.rows <= kDirectRows, &Scheduler::direct);
+  add(problem_.with_split, split_condition(problem_), &Scheduler::split);
+  add(problem_.with_direct, problem_.rows <= kDirectRows, &Scheduler::direct);
   add(true, Halide::Internal::const_true(), &Scheduler::blocked);
 
   // Halide's dimension 0 is the innermost.
@@ -204,13 +105,6 @@ Func Scheduler::schedule(bool with_split, bool with_direct) {
     stride = stride * extent;
   }
   return out_;
-}
-
-// index < extent. Against a constant it is written so that the simplifier does not use it to drop
-// the promise that a place is in range: bounds inference sees the promise, not the condition.
-Expr below(const Expr& index, const Expr& extent) {
-  if (constant(extent) <= 0) return index < extent;
-  return Halide::cast<uint32_t>(index) < Halide::cast<uint32_t>(extent);
 }
 
 // The loops over blocks, and in a block over rows, over runs of neighbouring columns (`hi`) and
@@ -518,98 +412,10 @@ Func Scheduler::direct_dots(const ContractionTerm& term) {
   return sum;
 }
 
-// Exchanges rows and columns: the transposed product with the factors in each other's place.
-ContractionSpec transposed(ContractionSpec spec) {
-  for (OutputDim& dim : spec.output) {
-    if (dim.group == Group::kBatch) continue;
-    dim.group = dim.group == Group::kRow ? Group::kColumn : Group::kRow;
-  }
-  for (ContractionTerm& term : spec.terms) std::swap(term.left, term.right);
-  std::swap(spec.typical_rows, spec.typical_columns);
-  return spec;
-}
-
-// Columns are the vectors: they should be dense in the output, or at least not be the few.
-bool wants_transpose(const ContractionSpec& spec) {
-  const int64_t rows = constant(extent_of(spec.output, Group::kRow));
-  const int64_t columns = constant(extent_of(spec.output, Group::kColumn));
-  const bool few_rows = rows >= 0 && rows <= kDirectRows;
-  const bool few_columns = columns >= 0 && columns <= kDirectRows;
-  if (few_rows != few_columns) return few_columns;
-  for (size_t i = spec.output.size(); i-- > 0;) {
-    if (constant(spec.output[i].extent) == 1) continue;
-    return spec.output[i].group == Group::kRow;
-  }
-  return false;
-}
-
 }  // namespace
 
-Func schedule_contraction(const ContractionSpec& given, const TargetInfo& target) {
-  ATTN_CHECK(!given.terms.empty(), "a contraction without terms");
-  const ContractionSpec spec = wants_transpose(given) ? transposed(given) : given;
-  Problem problem;
-  problem.name = spec.name;
-  problem.terms = spec.terms;
-  problem.output = spec.output;
-  problem.type = spec.accumulate;
-  problem.epilogue = spec.epilogue;
-  if (!problem.epilogue) {
-    problem.epilogue = [](const std::vector<Expr>&, Expr sum) { return sum; };
-  }
-  problem.batch = extent_of(spec.output, Group::kBatch);
-  problem.rows = extent_of(spec.output, Group::kRow);
-  problem.columns = extent_of(spec.output, Group::kColumn);
-  problem.lanes = target.lanes(spec.accumulate);
-  for (const OutputDim& dim : spec.output) {
-    if (dim.group != Group::kColumn) continue;
-    problem.runs = Halide::Internal::simplify(problem.runs * problem.run);
-    problem.run = dim.extent;
-  }
-  // A strategy costs a third of a second to compile and 10 KB: a hint far from its case leaves it
-  // out, and splitting is only for results that are known to be small.
-  auto known = [](const Expr& extent, int typical) {
-    const int64_t value = constant(extent);
-    return value >= 0 ? value : static_cast<int64_t>(typical);
-  };
-  const int64_t rows = known(problem.rows, spec.typical_rows);
-  const int64_t columns = known(problem.columns, spec.typical_columns);
-  problem.tiles = tiles_for(target, spec.accumulate, rows, columns);
-  problem.one_block = rows > 0 && columns > 0 && rows <= problem.tiles.block_rows &&
-                      columns <= problem.tiles.block_columns;
-  fit_blocks(problem.tiles, problem);
-  const bool long_sums = spec.typical_reduced == 0 || spec.typical_reduced >= kMinSplitLength;
-  const bool split = long_sums && rows > 0 && columns > 0 && rows <= kSplitArea &&
-                     columns <= kSplitArea && rows * columns <= kSplitArea;
-  const bool direct = rows > 0 ? rows <= 8 * kDirectRows : !spec.rarely_thin;
-  return Scheduler(std::move(problem)).schedule(split, direct);
-}
-
-Expr in_range(Expr index, Expr extent) {
-  return Halide::unsafe_promise_clamped(std::move(index), 0, std::move(extent) - 1);
-}
-
-std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents) {
-  std::vector<Expr> coordinates(extents.size());
-  for (size_t i = extents.size(); i-- > 1;) {
-    const Expr& extent = extents[i];
-    Expr quotient;
-    if (constant(extent) > 0) {
-      quotient = linear / extent;
-    } else {
-      // The half keeps the quotient at least 1/2 extent away from the next integer, which is more
-      // than the error of the product.
-      Expr inverse = Halide::cast<double>(1) / Halide::cast<double>(max(extent, 1));
-      Expr exact = (Halide::cast<double>(linear) + Halide::cast<double>(0.5f)) * inverse;
-      Expr rest = 1;
-      for (size_t j = 0; j < i; ++j) rest = rest * extents[j];
-      quotient = in_range(Halide::cast<int32_t>(exact), rest);
-    }
-    coordinates[i] = in_range(linear - quotient * extent, extent);
-    linear = quotient;
-  }
-  if (!extents.empty()) coordinates[0] = in_range(linear, extents[0]);
-  return coordinates;
+Func schedule_contraction(const ContractionSpec& spec, const TargetInfo& target) {
+  return Scheduler(make_problem(spec, target)).schedule();
 }
 
 }  // namespace attn::lower

@@ -65,12 +65,4 @@ struct ContractionSpec {
 // buffer constrained to dense row-major. It is a single-use object: build it again per target.
 Halide::Func schedule_contraction(const ContractionSpec& spec, const TargetInfo& target);
 
-// `index`, which the caller knows to lie in [0, extent): costs nothing and tells bounds inference.
-Halide::Expr in_range(Halide::Expr index, Halide::Expr extent);
-
-// The coordinates, outermost first, of a linear index into row-major extents. Division by a
-// run-time extent goes through doubles (exact below 2^31), since vectors have no division.
-std::vector<Halide::Expr> decode_index(Halide::Expr linear,
-                                       const std::vector<Halide::Expr>& extents);
-
 }  // namespace attn::lower

@@ -212,6 +212,8 @@ class Loops {
       int lanes = target_.lanes(type_);
       sums.update().allow_race_conditions().vectorize(vars_[0], lanes,
                                                       Halide::TailStrategy::GuardWithIf);
+    } else {
+      sums.update().unscheduled();
     }
     if (!vars_.empty()) {
       sums.vectorize(vars_[0], target_.lanes(type_), Halide::TailStrategy::GuardWithIf);
@@ -299,6 +301,8 @@ Func lower_loops(const ir::Graph& g, const ir::Definition& d, const ir::Definiti
       stage.vectorize(inner, lanes, Halide::TailStrategy::GuardWithIf);
       if (loops.same_condition_in_lanes())
         stage.update().vectorize(inner, lanes, Halide::TailStrategy::GuardWithIf);
+      else
+        stage.update().unscheduled();
     }
   } else {
     for (Func& stage : loops.stages_) stage.compute_root();

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "compiler/base/check.h"
-#include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/linear_index.h"
 #include "compiler/lower/row_schedule.h"
 
 namespace attn::lower {

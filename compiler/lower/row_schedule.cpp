@@ -11,7 +11,7 @@
 #include <set>
 
 #include "compiler/base/check.h"
-#include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/linear_index.h"
 #include "compiler/lower/translate.h"
 #include "compiler/lower/vector_math.h"
 

@@ -4,7 +4,7 @@
 //   mean[r] = sum[c] x[r,c] / C      y[r,c] = x[r,c] - mean[r]      dgamma[c] = sum[r] dy[r,c]
 //   y[r,c]
 //
-// Rows and columns are linear indices (decode_index of contraction_schedule.h takes them apart);
+// Rows and columns are linear indices (decode_index of linear_index.h takes them apart);
 // both extents may be run-time Exprs, and 0. Sums are taken in an order that depends on extents and
 // target only, never on threads.
 #pragma once

@@ -4,7 +4,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/ir/operation.h"
-#include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/linear_index.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::lower {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/linear_index.h"
 #include "guarded.h"
 
 namespace attn::lower {

@@ -1,0 +1,38 @@
+// What the contraction's schedule works on: the spec after the choice of which output group plays
+// the rows, with linear extents, tiles for the target, and the strategies worth compiling.
+#pragma once
+
+#include "compiler/lower/contraction_schedule.h"
+
+namespace attn::lower {
+
+constexpr int kDirectRows = 4;  // that the direct strategy takes at most
+
+struct Tiles {
+  int rows, vectors;  // of the register tile
+  int block_rows, block_columns, block_reduced;
+};
+
+struct Problem {
+  std::string name;
+  std::vector<ContractionTerm> terms;
+  std::vector<OutputDim> output;
+  Halide::Type type;
+  std::function<Halide::Expr(const std::vector<Halide::Expr>&, Halide::Expr)> epilogue;
+  Halide::Expr batch = 1, rows = 1, columns = 1;
+  Halide::Expr run = 1;   // the last dimension of the column group
+  Halide::Expr runs = 1;  // columns / run
+  int lanes = 1;
+  bool one_block = false;  // a matrix of the batch is typically one block: no use in threads for it
+  Tiles tiles{};
+  bool with_split = false, with_direct = false;
+};
+
+Problem make_problem(const ContractionSpec& spec, const TargetInfo& target);
+
+// Into how many parts a long reduction is cut, and whether that is worth it: few results of long
+// sums.
+Halide::Expr splits_of(const Problem& problem);
+Halide::Expr split_condition(const Problem& problem);
+
+}  // namespace attn::lower

@@ -1,0 +1,29 @@
+// Arithmetic on linear indices, extents and blocks, as Halide's bounds inference needs it written.
+#pragma once
+
+#include <Halide.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace attn::lower {
+
+// `index`, which the caller knows to lie in [0, extent): costs nothing and tells bounds inference.
+Halide::Expr in_range(Halide::Expr index, Halide::Expr extent);
+
+// The coordinates, outermost first, of a linear index into row-major extents. Division by a
+// run-time extent goes through doubles (exact below 2^31), since vectors have no division.
+std::vector<Halide::Expr> decode_index(Halide::Expr linear,
+                                       const std::vector<Halide::Expr>& extents);
+
+// index < extent. Against a constant it is written so that the simplifier does not use it to drop
+// the promise that a place is in range: bounds inference sees the promise, not the condition.
+Halide::Expr below(const Halide::Expr& index, const Halide::Expr& extent);
+
+// How many blocks of `size` cover the extent.
+Halide::Expr blocks_of(const Halide::Expr& extent, int size);
+
+// What is known of an extent: its value, or -1.
+int64_t constant(const Halide::Expr& extent);
+
+}  // namespace attn::lower
