@@ -233,8 +233,12 @@ int build(const CommandLine& c) {
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (glue.empty())
     say(fmt::format("attnc: {}: compile {}.c with your program ({})\n", c.file, stem, why_not));
-  say(fmt::format("wrote {0}.h, {0}.c, {0}.a: {1} kernels for {2} instruction sets in {3:.1f} s\n",
-                  base, library.objects.size() / targets.size(), targets.size(), seconds));
+  auto count = [](size_t n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  say(fmt::format("wrote {0}.h, {0}.c, {0}.a: {1} for {2} in {3:.1f} s\n", base,
+                  count(library.objects.size() / targets.size(), "kernel"),
+                  count(targets.size(), "instruction set"), seconds));
   return 0;
 }
 

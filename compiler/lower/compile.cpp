@@ -118,8 +118,16 @@ struct TemporaryFile {
   std::string path;
 };
 
+// Halide's warnings are about schedules (that bf16 is emulated, say): nothing a user could act on.
+class Reporter : public Halide::CompileTimeErrorReporter {
+  void warning(const char*) override {}
+  [[noreturn]] void error(const char* text) override { throw Halide::CompileError(text); }
+};
+
 template <class F>
 auto guarded(const plan::Kernel& kernel, F work) {
+  static Reporter reporter;
+  Halide::set_custom_compile_time_error_reporter(&reporter);
   try {
     return work();
   } catch (const Halide::Error& e) {
