@@ -7,10 +7,11 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 build="$root/build"
 options=(-DATTN_SANITIZE=OFF)
+seconds=600  # that a test may take
 filter=()
 for argument in "$@"; do
   case "$argument" in
-    --sanitize) build="$root/build-sanitize"; options=(-DATTN_SANITIZE=ON) ;;
+    --sanitize) build="$root/build-sanitize"; options=(-DATTN_SANITIZE=ON); seconds=2400 ;;
     -h | --help) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;;
     -*) printf 'tools/test.sh: unknown option %s\n' "$argument" >&2; exit 2 ;;
     *)
@@ -23,5 +24,5 @@ done
 jobs="$(nproc)"
 cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release "${options[@]}" --log-level=WARNING
 cmake --build "$build" --parallel "$jobs"
-exec ctest --test-dir "$build" --output-on-failure --no-tests=error --timeout 600 \
+exec ctest --test-dir "$build" --output-on-failure --no-tests=error --timeout "$seconds" \
   --parallel "$jobs" "${filter[@]}" </dev/null

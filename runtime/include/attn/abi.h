@@ -22,7 +22,11 @@ typedef enum attn_status {
   ATTN_INTERNAL = 70   /* a defect of the generated code or the runtime */
 } attn_status;
 
-typedef enum attn_type {
+typedef enum attn_type
+#ifdef __cplusplus
+    : int /* any value that a caller may pass can be looked at */
+#endif
+{
   ATTN_F32 = 0, ATTN_F64 = 1, ATTN_F16 = 2, ATTN_BF16 = 3, ATTN_I32 = 4, ATTN_BOOL = 5 /* one byte, 0 or 1 */
 } attn_type;
 
