@@ -106,34 +106,26 @@ int attention_forward_0_q_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t
 int attention_forward_0_q_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
 int attention_forward_0_q_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
 static int (*const attention_forward_2_v[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_0_q_v2, attention_forward_0_q_v3, attention_forward_0_q_v4};
-int attention_forward_3_s_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_3_s_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_3_s_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_forward_3_s[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_3_s_v2, attention_forward_3_s_v3, attention_forward_3_s_v4};
-int attention_forward_4_p_lse_v2(void*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_4_p_lse_v3(void*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_4_p_lse_v4(void*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_forward_4_p_lse[])(void*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_4_p_lse_v2, attention_forward_4_p_lse_v3, attention_forward_4_p_lse_v4};
-int attention_forward_5_z_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_5_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_5_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_forward_5_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_5_z_v2, attention_forward_5_z_v3, attention_forward_5_z_v4};
-int attention_forward_6_z_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_6_z_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_6_z_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_forward_6_z_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_6_z_plain_v2, attention_forward_6_z_plain_v3, attention_forward_6_z_plain_v4};
-int attention_forward_7_y_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_7_y_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_7_y_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_forward_7_y[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_7_y_v2, attention_forward_7_y_v3, attention_forward_7_y_v4};
-int attention_forward_8_loss_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_8_loss_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_8_loss_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_forward_8_loss_part[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_8_loss_part_v2, attention_forward_8_loss_part_v3, attention_forward_8_loss_part_v4};
-int attention_forward_9_loss_v2(void*, attn_buffer*, attn_buffer*);
-int attention_forward_9_loss_v3(void*, attn_buffer*, attn_buffer*);
-int attention_forward_9_loss_v4(void*, attn_buffer*, attn_buffer*);
-static int (*const attention_forward_9_loss[])(void*, attn_buffer*, attn_buffer*) = {attention_forward_9_loss_v2, attention_forward_9_loss_v3, attention_forward_9_loss_v4};
+int attention_forward_3_p_lse_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*);
+int attention_forward_3_p_lse_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*);
+int attention_forward_3_p_lse_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*);
+static int (*const attention_forward_3_p_lse[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*) = {attention_forward_3_p_lse_v2, attention_forward_3_p_lse_v3, attention_forward_3_p_lse_v4};
+int attention_forward_4_z_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_4_z_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_4_z_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_4_z_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_4_z_plain_v2, attention_forward_4_z_plain_v3, attention_forward_4_z_plain_v4};
+int attention_forward_5_y_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_5_y_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_5_y_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_5_y[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_5_y_v2, attention_forward_5_y_v3, attention_forward_5_y_v4};
+int attention_forward_6_loss_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_6_loss_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_6_loss_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_6_loss_part[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_6_loss_part_v2, attention_forward_6_loss_part_v3, attention_forward_6_loss_part_v4};
+int attention_forward_7_loss_v2(void*, attn_buffer*, attn_buffer*);
+int attention_forward_7_loss_v3(void*, attn_buffer*, attn_buffer*);
+int attention_forward_7_loss_v4(void*, attn_buffer*, attn_buffer*);
+static int (*const attention_forward_7_loss[])(void*, attn_buffer*, attn_buffer*) = {attention_forward_7_loss_v2, attention_forward_7_loss_v3, attention_forward_7_loss_v4};
 
 static int64_t attention_forward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -144,7 +136,6 @@ static int64_t attention_forward_layout(const int64_t* size, int64_t* at) {
   int64_t end = 0, most = 0;
   (void)most, (void)at;
   most = 0;
-  most = attn_larger(most, 4 * n_B * 8 * n_T * n_T); /* s */
   most = attn_larger(most, 4 * 256); /* loss.part */
   if (at) at[0] = end;
   end += attn_align(most);
@@ -204,10 +195,6 @@ static attn_status attention_forward_run(attn_context* context, const attn_tenso
   attn_buffer t_v;
   attn_dimension dt_v[4];
   if (attn_view(context, &t_v, dt_v, pt_v, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
-  void* pt_s = workspace + at[0];
-  attn_buffer t_s;
-  attn_dimension dt_s[4];
-  if (attn_view(context, &t_s, dt_s, pt_s, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, n_T})) return ATTN_REFUSED;
   void* pt_p_lse = saved + saved_at[3];
   attn_buffer t_p_lse;
   attn_dimension dt_p_lse[4];
@@ -238,27 +225,21 @@ static attn_status attention_forward_run(attn_context* context, const attn_tenso
   /* contraction v */
   if (n_B * 8 * n_T * 32 > 0 && (failed = attention_forward_2_v[level](context, &t_x, &t_wv, (int32_t)n_B, (int32_t)n_T, &t_v)) != 0)
     return attn_kernel_status(context, "attention_forward_2_v", failed);
-  /* contraction s */
-  if (n_B * 8 * n_T * n_T > 0 && (failed = attention_forward_3_s[level](context, &t_q, &t_k, (int32_t)n_B, (int32_t)n_T, &t_s)) != 0)
-    return attn_kernel_status(context, "attention_forward_3_s", failed);
-  /* row p.lse */
-  if (n_B * 8 * n_T > 0 && (failed = attention_forward_4_p_lse[level](context, &t_s, (int32_t)n_B, (int32_t)n_T, &t_p_lse)) != 0)
-    return attn_kernel_status(context, "attention_forward_4_p_lse", failed);
-  /* contraction z */
-  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_forward_5_z[level](context, &t_v, &t_s, &t_p_lse, (int32_t)n_B, (int32_t)n_T, &t_z)) != 0)
-    return attn_kernel_status(context, "attention_forward_5_z", failed);
-  /* loops z */
-  if (n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_v, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_forward_6_z_plain[level](context, &t_v, &t_s, &t_p_lse, &t_z, (int32_t)n_B, (int32_t)n_T, &t_z)) != 0)
-    return attn_kernel_status(context, "attention_forward_6_z_plain", failed);
+  /* streaming s p.lse z */
+  if (n_B * 8 * n_T + n_B * 8 * n_T * 32 > 0 && (failed = attention_forward_3_p_lse[level](context, &t_q, &t_k, &t_v, (int32_t)n_B, (int32_t)n_T, &t_p_lse, &t_z)) != 0)
+    return attn_kernel_status(context, "attention_forward_3_p_lse", failed);
+  /* streaming s p.lse z */
+  if (n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_v, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_forward_4_z_plain[level](context, &t_q, &t_k, &t_v, &t_z, (int32_t)n_B, (int32_t)n_T, &t_z)) != 0)
+    return attn_kernel_status(context, "attention_forward_4_z_plain", failed);
   /* contraction y */
-  if (n_B * n_T * 256 > 0 && (failed = attention_forward_7_y[level](context, &t_wo, &t_z, (int32_t)n_B, (int32_t)n_T, &t_y)) != 0)
-    return attn_kernel_status(context, "attention_forward_7_y", failed);
+  if (n_B * n_T * 256 > 0 && (failed = attention_forward_5_y[level](context, &t_wo, &t_z, (int32_t)n_B, (int32_t)n_T, &t_y)) != 0)
+    return attn_kernel_status(context, "attention_forward_5_y", failed);
   /* row loss.part */
-  if ((failed = attention_forward_8_loss_part[level](context, &t_wanted, &t_y, (int32_t)n_B, (int32_t)n_T, &t_loss_part)) != 0)
-    return attn_kernel_status(context, "attention_forward_8_loss_part", failed);
+  if ((failed = attention_forward_6_loss_part[level](context, &t_wanted, &t_y, (int32_t)n_B, (int32_t)n_T, &t_loss_part)) != 0)
+    return attn_kernel_status(context, "attention_forward_6_loss_part", failed);
   /* row loss */
-  if ((failed = attention_forward_9_loss[level](context, &t_loss_part, &t_loss)) != 0)
-    return attn_kernel_status(context, "attention_forward_9_loss", failed);
+  if ((failed = attention_forward_7_loss[level](context, &t_loss_part, &t_loss)) != 0)
+    return attn_kernel_status(context, "attention_forward_7_loss", failed);
   return ATTN_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/lower/loops.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/row.h"
+#include "compiler/lower/streaming.h"
 
 namespace attn::lower {
 namespace {
@@ -40,7 +41,9 @@ class Builder {
       built.arguments.push_back(old);
     }
     std::vector<Halide::Func> outs;
-    if (kernel_.contraction) {
+    if (kernel_.streaming) {
+      outs = lower_streaming(f_, kernel_, arguments_, target_, repairs ? &old : nullptr);
+    } else if (kernel_.contraction) {
       outs = {lower_contraction(f_, kernel_, arguments_, target_)};
     } else if (kernel_.row) {
       outs = lower_row(f_, kernel_, arguments_, target_);

@@ -20,7 +20,7 @@ Expr or_nan(const Expr& x, const Expr& value) {
 
 // exp(x) = 2^n exp(r), n the nearest integer to x log2(e), |r| <= ln(2) / 2. ln(2) is taken off in
 // two parts, the first with few bits so that n times it is exact. The polynomial is Cephes' expf.
-Expr vector_exp(const Expr& x) {
+Expr vector_exp(const Expr& x, float flush) {
   if (x.type().bits() != 32) return or_nan(x, Halide::exp(x));
   Expr v = clamp(x, -87.0f, 88.72f);
   Expr n = floor(v * 1.44269504f + 0.5f);
@@ -33,7 +33,7 @@ Expr vector_exp(const Expr& x) {
   Expr e = p * (r * r) + r + 1.0f;
   Expr scaled = Halide::reinterpret<float>(Halide::reinterpret<int32_t>(e) +
                                            (Halide::cast<int32_t>(n) << 23));
-  return or_nan(x, select(x < -86.6f, 0.0f, scaled));
+  return or_nan(x, select(x < flush, 0.0f, scaled));
 }
 
 }  // namespace attn::lower

@@ -5,9 +5,9 @@
 
 namespace attn::lower {
 
-// f32: within 2 ulp; exactly 0 below -86.6 (a subnormal result would slow what multiplies by it
+// f32: within 2 ulp; exactly 0 below `flush` (a subnormal result would slow what multiplies by it
 // tenfold), 3.4e38 from 88.72 on. f64: Halide's exp.
 // NaN stays NaN.
-Halide::Expr vector_exp(const Halide::Expr& x);
+Halide::Expr vector_exp(const Halide::Expr& x, float flush = -86.6f);
 
 }  // namespace attn::lower

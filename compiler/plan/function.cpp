@@ -7,6 +7,7 @@
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
+#include "compiler/plan/streaming.h"
 #include "compiler/solve/equalities.h"
 #include "compiler/solve/wide.h"
 
@@ -49,23 +50,23 @@ void copy_split_outputs(Graph& g) {
 
 class Planner {
  public:
-  Planner(std::string model, Function& f) : model_(std::move(model)), f_(f) {}
+  Planner(std::string model, Function& f, const solve::Wide& wide,
+          const std::set<std::string>& wanted)
+      : model_(std::move(model)), f_(f), wide_(wide), wanted_(wanted) {}
 
   void run() {
     Graph& g = f_.graph;
     std::vector<bool> taken(g.definitions.size());
     find_epilogues(taken);
-    for (size_t k = 0; k < g.definitions.size();) {
-      if (taken[k]) {
-        ++k;
-        continue;
-      }
-      if (auto it = finished_.find(k); it != finished_.end()) {
+    find_streams(taken);
+    for (size_t k = 0; k < g.definitions.size(); ++k) {
+      if (taken[k]) continue;
+      if (auto s = streams_.find(k); s != streams_.end()) {
+        add_streaming(std::move(s->second));
+      } else if (auto it = finished_.find(k); it != finished_.end()) {
         add_contraction(g.definitions[k], std::move(it->second.contraction), it->second.sums);
-        ++k;
-      } else {
-        if (!add_rows(k, taken)) add_loops(g.definitions[k]);
-        ++k;
+      } else if (!add_rows(k, taken)) {
+        add_loops(g.definitions[k]);
       }
     }
   }
@@ -126,6 +127,91 @@ class Planner {
     }
   }
 
+  // Sums that scores weigh, each at the place of its last definition. Everything that reads the
+  // scores must be part of it, and the log-sum-exp must not be wanted before.
+  void find_streams(std::vector<bool>& taken) {
+    const Graph& g = f_.graph;
+    for (size_t k = 0; k < g.definitions.size(); ++k) {
+      const Definition& lse = g.definitions[k];
+      if (taken[k] || lse.combine != Combine::logsumexp) continue;
+      for (const auto& [at, scores] : finished_) {
+        const TensorId t = g.definitions[at].target;
+        if (at > k || !wide_(t) || is_output(t) || !reads(lse).count(t)) continue;
+        std::optional<size_t> last = only_reader_besides(t, k);
+        if (!last || streams_.count(*last) || !wanted_last_by(lse.target, k, *last)) continue;
+        const Finished& weighted = finished_.at(*last);
+        if (scores.sums.size() != 1 || weighted.sums.size() != 1) continue;
+        std::optional<Streaming> s =
+            claim_streaming(g, lse, {g.definitions[at], scores.sums[0], scores.contraction},
+                            {g.definitions[*last], weighted.sums[0], weighted.contraction});
+        if (!s) continue;
+        Kernel kernel{.kind = &kStreaming, .streaming = std::move(s)};
+        for (size_t n : {at, *last}) {
+          const Definition& d = g.definitions[n];
+          const Definition& sum = finished_.at(n).sums[0];
+          if (!(sum.target == d.target)) kernel.definitions.push_back(sum);
+          kernel.definitions.push_back(d);
+          if (n == at) kernel.definitions.push_back(lse);
+        }
+        taken[at] = taken[k] = true;
+        streams_.emplace(*last, std::move(kernel));
+        break;
+      }
+    }
+  }
+
+  bool is_output(TensorId t) const {
+    return std::any_of(f_.graph.outputs.begin(), f_.graph.outputs.end(),
+                       [&](const Output& o) { return o.tensor == t; });
+  }
+
+  // The place where the contraction is finished that, beside definition k, alone reads `t`.
+  std::optional<size_t> only_reader_besides(TensorId t, size_t k) const {
+    std::optional<size_t> found;
+    for (const auto& [at, f] : finished_) {
+      bool reads_it = reads(f_.graph.definitions[at]).count(t) > 0;
+      for (const Definition& sum : f.sums) reads_it = reads_it || reads(sum).count(t) > 0;
+      if (!reads_it) continue;
+      if (found) return std::nullopt;
+      found = at;
+    }
+    if (!found) return std::nullopt;
+    const Finished& f = finished_.at(*found);
+    for (size_t n = 0; n < f_.graph.definitions.size(); ++n) {
+      const Definition& d = f_.graph.definitions[n];
+      const bool inside = n == k || n == *found ||
+                          std::any_of(f.sums.begin(), f.sums.end(), [&](const Definition& sum) {
+                            return sum.target == d.target;
+                          });
+      if (!inside && reads(d).count(t)) return std::nullopt;
+    }
+    return found;
+  }
+
+  // Whether no definition from place k up to `last` reads `t`, but what is finished there.
+  bool wanted_last_by(TensorId t, size_t k, size_t last) const {
+    for (size_t n = k + 1; n < last; ++n) {
+      const Definition& d = f_.graph.definitions[n];
+      const auto& sums = finished_.at(last).sums;
+      if (std::none_of(sums.begin(), sums.end(),
+                       [&](const Definition& sum) { return sum.target == d.target; }) &&
+          reads(d).count(t))
+        return false;
+    }
+    return true;
+  }
+
+  void add_streaming(Kernel kernel) {
+    const Streaming& s = *kernel.streaming;
+    std::set<TensorId> scanned;
+    if (s.panel_leaks) scanned = real_reads(s.panel);
+    Kernel twin = kernel;
+    add(std::move(kernel));
+    if (scanned.empty()) return;
+    twin.repairs_if_non_finite.assign(scanned.begin(), scanned.end());
+    add(std::move(twin));
+  }
+
   void add_contraction(const Definition& d, Contraction c, std::vector<Definition> sums) {
     Kernel kernel{.kind = &kContraction, .contraction = std::move(c)};
     if (d.target != sums[0].target) {
@@ -160,18 +246,22 @@ class Planner {
   }
 
   void add(Kernel kernel) {
-    finish_kernel(model_, f_, kernel);
+    finish_kernel(model_, f_, kernel, wanted_);
     f_.kernels.push_back(std::move(kernel));
   }
 
   std::string model_;
   Function& f_;
+  const solve::Wide& wide_;
+  const std::set<std::string>& wanted_;
   std::map<size_t, Finished> finished_;
-  std::set<size_t> sums_;  // definitions that another one finishes
+  std::map<size_t, Kernel> streams_;  // by the place of their last definition
+  std::set<size_t> sums_;             // definitions that another one finishes
 
  public:
   // Fills name, reads, writes and sizes, and places what the kernel writes.
-  static void finish_kernel(const std::string& model, Function& f, Kernel& kernel) {
+  static void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
+                            const std::set<std::string>& wanted) {
     const Graph& g = f.graph;
     std::set<TensorId> own, read;
     for (const Definition& d : kernel.definitions) own.insert(d.target);
@@ -179,7 +269,8 @@ class Planner {
       for (TensorId t : reads(d))
         if (!own.count(t)) read.insert(t);
     kernel.reads.assign(read.begin(), read.end());
-    if (kernel.kind == &kRow) {
+    const bool repairs = !kernel.repairs_if_non_finite.empty();
+    if (kernel.kind == &kRow || (kernel.kind == &kStreaming && !repairs)) {
       // A target of the kernel is in memory when something outside reads it.
       std::set<TensorId> needed;
       for (const Output& o : g.outputs) needed.insert(o.tensor);
@@ -188,6 +279,9 @@ class Planner {
         if (inside.count(d.target)) continue;
         for (TensorId t : reads(d)) needed.insert(t);
       }
+      // A row of scores is as well summed again, but for backward its sum is at hand here.
+      if (kernel.streaming && wanted.count(g[kernel.streaming->lse].name))
+        needed.insert(kernel.streaming->lse);
       // The definitions of checks are not the graph's.
       for (const Definition& d : kernel.definitions)
         if (needed.count(d.target) || !g.definition_of(d.target)) kernel.writes.push_back(d.target);
@@ -197,9 +291,9 @@ class Planner {
     for (TensorId t : kernel.writes)
       if (f.places[t.value] == Place::none) f.places[t.value] = Place::workspace;
     kernel.sizes = sizes_used(g, kernel);
-    kernel.name = symbol(fmt::format("{}_{}_{}_{}{}", model, f.name,
-                                     f.checks.size() + f.kernels.size(), g[kernel.writes[0]].name,
-                                     kernel.repairs_if_non_finite.empty() ? "" : "_plain"));
+    kernel.name =
+        symbol(fmt::format("{}_{}_{}_{}{}", model, f.name, f.checks.size() + f.kernels.size(),
+                           g[kernel.writes[0]].name, repairs ? "_plain" : ""));
   }
 };
 
@@ -223,7 +317,10 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
           k.definitions.back().where, "performance",
           fmt::format("`{}[{}]` of {} is stored in memory as a whole, for {}", tensor.name, extents,
                       f.name, readers.empty() ? "nothing" : readers));
-      d.help = "no input or output is as large; kernels that keep it in tiles are to come";
+      d.help =
+          "no input or output is as large; only the scores of a log-sum-exp with one weighted sum "
+          "are "
+          "kept in tiles so far";
     }
   }
 }
@@ -232,7 +329,7 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
 
 Function plan_function(std::string model, std::string name, Graph g,
                        const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
-                       Diagnostics& diagnostics) {
+                       const std::set<std::string>& wanted, Diagnostics& diagnostics) {
   copy_split_outputs(g);
   const solve::Wide wide(g);
   Checks checks = data_checks(g);
@@ -260,12 +357,12 @@ Function plan_function(std::string model, std::string name, Graph g,
       kernel = {.kind = &kRow, .definitions = claim.definitions, .row = claim.row};
     else
       claim.taken = {0};
-    Planner::finish_kernel(model, f, kernel);
+    Planner::finish_kernel(model, f, kernel, wanted);
     f.checks.push_back(std::move(kernel));
     for (size_t n = claim.taken.size(); n-- > 0;) rest.erase(rest.begin() + claim.taken[n]);
   }
   f.data_checks = checks.checks;
-  Planner(model, f).run();
+  Planner(model, f, wide, wanted).run();
   f.workspace = assign_slots(f);
   warn_of_wide(f, wide, diagnostics);
   for (const Kernel& k : f.kernels) {

@@ -1,16 +1,19 @@
 // Plans one function: from a graph to kernels, places and workspace.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "compiler/plan/plan.h"
 
 namespace attn::plan {
 
-// `forwarded` and `saved` are tensors of `g` with role input that forward has computed.
+// `forwarded` and `saved` are tensors of `g` with role input that forward has computed; `wanted`
+// are names of tensors that a later function would like to find saved.
 Function plan_function(std::string model, std::string name, ir::Graph g,
                        const std::vector<ir::TensorId>& forwarded,
-                       const std::vector<ir::TensorId>& saved, Diagnostics& diagnostics);
+                       const std::vector<ir::TensorId>& saved, const std::set<std::string>& wanted,
+                       Diagnostics& diagnostics);
 
 // Integer data in subscripts that no proof bounds: definitions of the least and greatest subscript,
 // appended to `g`, and what to compare them with.

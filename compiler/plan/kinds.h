@@ -9,6 +9,7 @@
 
 namespace attn::plan {
 
+extern const KernelKind kStreaming;
 extern const KernelKind kContraction;
 extern const KernelKind kRow;
 extern const KernelKind kLoops;

@@ -55,12 +55,16 @@ Backward cut_saved(const Graph& gradient, const Function& forward) {
 
 Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnostics) {
   Plan plan{.model = forward.name, .forward_graph = forward};
-  plan.forward = plan_function(forward.name, "forward", forward, {}, {}, diagnostics);
+  std::set<std::string> wanted;
+  if (gradient)
+    for (const Definition& d : gradient->definitions)
+      for (TensorId t : reads(d)) wanted.insert((*gradient)[t].name);
+  plan.forward = plan_function(forward.name, "forward", forward, {}, {}, wanted, diagnostics);
   if (!gradient) return plan;
   plan.gradient_graph = *gradient;
   Backward b = cut_saved(*gradient, plan.forward);
   plan.backward = plan_function(forward.name, "backward", std::move(b.graph), b.forwarded, b.saved,
-                                diagnostics);
+                                {}, diagnostics);
   // What backward wants saved moves out of forward's workspace.
   Function& f = plan.forward;
   for (TensorId t : b.saved) {

@@ -50,6 +50,28 @@ struct Row {
   // Definitions rewritten over `rows` and `columns`, in order.
 };
 
+// Scores over (batch, row, column), the log-sum-exp of each row of them, and the sum over the
+// columns of exp(score - lse) * weight * panel. All over the indices of the scores' sum, and
+// `feature`.
+struct Streaming {
+  std::vector<ir::IndexId> batch;
+  ir::IndexId row, column, feature;
+  std::vector<Term> dots;  // left over (batch, row, reduced), right over (batch, column, reduced)
+  ir::TensorId dot;        // read in `score` for their sum
+  ir::Expr score;          // the argument of the log-sum-exp
+  ir::Conditions visible;  // what counts at all
+  ir::TensorId lse;
+  std::vector<ir::IndexId> lse_free;
+  ir::Expr weight;  // over (batch, row, column)
+  ir::Expr panel;   // over (batch, column, feature)
+  ir::Conditions panel_guard;
+  bool panel_leaks = false;  // as in Term
+  ir::TensorId sum;          // read in `epilogue` for the sum
+  std::vector<ir::IndexId> sum_free;
+  ir::Expr epilogue;  // over (batch, row, feature)
+  ir::Conditions guard;
+};
+
 struct Kernel;
 
 // A kind of kernel. The table in kinds.cpp lists them in the order in which they are asked.
@@ -67,9 +89,11 @@ struct Kernel {
   std::vector<ir::SizeId> sizes;            // run-time sizes that it takes
   std::optional<Contraction> contraction;
   std::optional<Row> row;
+  std::optional<Streaming> streaming;
   std::string why;  // for a slow lowering: the reason, else empty
-  // A plain twin: it runs only where one of these holds a non-finite value, and then overwrites the
-  // elements of its result that are non-finite when computed as written.
+  // A plain twin (of a streaming kernel, a careful one): it runs only where one of these holds a
+  // non-finite value, and then overwrites the elements of its result that are non-finite when
+  // computed as written.
   std::vector<ir::TensorId> repairs_if_non_finite;
 };
 

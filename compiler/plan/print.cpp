@@ -24,8 +24,23 @@ std::string group_text(const Graph& g, const char* label, const std::vector<Inde
   return text;
 }
 
+// Scores once for each row and column, and their products with the features.
+Poly operations(const Graph& g, const Streaming& s) {
+  Poly pairs = g[s.row].extent * g[s.column].extent;
+  for (IndexId i : s.batch) pairs = pairs * g[i].extent;
+  constexpr int kExponential = 9;
+  Poly each = Poly(cost(s.score) + cost(s.weight) + kExponential);
+  for (const Term& t : s.dots) {
+    Poly length = 1;
+    for (IndexId i : t.reduced) length = length * g[i].extent;
+    each = each + length * Poly(2);
+  }
+  return pairs * (each + g[s.feature].extent * Poly(2));
+}
+
 // Multiplications and additions of a kernel as a formula: points times what one point costs.
 Poly operations(const Graph& g, const Kernel& k) {
+  if (k.streaming) return operations(g, *k.streaming);
   Poly sum;
   for (const Definition& d : k.definitions) {
     Poly count = 1;
@@ -49,6 +64,13 @@ std::string kernel_text(const Graph& g, const Kernel& k) {
   }
   if (k.row)
     text += "  |" + group_text(g, "rows", k.row->rows) + group_text(g, "columns", k.row->columns);
+  if (k.streaming) {
+    const Streaming& s = *k.streaming;
+    text += "  |" + group_text(g, "batch", s.batch) + group_text(g, "rows", {s.row}) +
+            group_text(g, "columns", {s.column});
+    for (const Term& t : s.dots) text += group_text(g, "sum", t.reduced);
+    text += group_text(g, "features", {s.feature});
+  }
   if (!k.repairs_if_non_finite.empty()) text += "  | only where data is not finite";
   Poly work = operations(g, k);
   return text + fmt::format("  ({} operations)\n", poly_text(g, work));

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <memory>
 
 #include "compiled.h"
 
@@ -125,8 +126,6 @@ TEST(AttentionGradients, AreTheSlopesOfTheEvaluator) {
 // ---- what masks hide
 
 constexpr const char* kMasked = R"(
-size B, T, S, D
-
 # Position j of the memory counts where keep[b,j] holds.
 train model padded(x: [B, T, D], memory: [B, S, D], keep: bool[B, S]) -> z {
   param attn.wq: [D, D], attn.bq: [D], attn.wk: [D, D], attn.bk: [D], attn.wv: [D, D], attn.bv: [D]
@@ -145,22 +144,27 @@ train model earlier(q: [B, T, D], k: [B, S, D], v: [B, S, D]) -> z {
 }
 )";
 
-class Masks : public ::testing::Test {
+// With 8 features, compiled in or known when the kernels run: streamed or stored.
+class Masks : public ::testing::TestWithParam<bool> {
  protected:
-  static void SetUpTestSuite() { library_ = new Library(compile_text(kMasked)); }
-  static void TearDownTestSuite() { delete library_; }
-
+  static Library& library() {
+    static std::map<bool, std::unique_ptr<Library>> libraries;
+    std::unique_ptr<Library>& own = libraries[GetParam()];
+    const std::string sizes = GetParam() ? "size B, T, S\nsize D = 8\n" : "size B, T, S, D\n";
+    if (!own) own = std::make_unique<Library>(compile_text(sizes + kMasked));
+    return *own;
+  }
   static Arrays given(const std::string& model, int64_t b, int64_t t, int64_t s, int64_t d) {
-    return random_call(library_->model(model), {{"B", b}, {"T", t}, {"S", s}, {"D", d}}, 3);
+    return random_call(library().model(model), {{"B", b}, {"T", t}, {"S", s}, {"D", d}}, 3);
   }
   static Arrays call(const std::string& model, const Arrays& arguments) {
-    Outcome o = library_->call(arguments, {}, model);
+    Outcome o = library().call(arguments, {}, model);
     EXPECT_EQ(o.status, ATTN_OK) << o.message;
     return o.values;
   }
-  static Library* library_;
 };
-Library* Masks::library_ = nullptr;
+INSTANTIATE_TEST_SUITE_P(Features, Masks, ::testing::Bool(),
+                         [](const auto& which) { return which.param ? "CompiledIn" : "AtRunTime"; });
 
 // The elements of row `row` of every batch, or of one.
 void expect_zero_row(const Arrays& all, const std::string& name, int64_t row, int64_t batch = -1) {
@@ -184,12 +188,12 @@ void expect_same_bits(const Arrays& a, const Arrays& b) {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kBad[] = {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity};
 
-TEST_F(Masks, AgreeWithTheEvaluator) {
+TEST_P(Masks, AgreeWithTheEvaluator) {
   for (int64_t t : {1, 5, 17, 40}) {
     for (int64_t s : {1, 7, 33}) {
       for (const char* model : {"padded", "earlier"}) {
         Arrays a = given(model, 3, t, s, 8);
-        EXPECT_EQ(differ(with_biases_as_columns(library_->reference(a, model)),
+        EXPECT_EQ(differ(with_biases_as_columns(library().reference(a, model)),
                          with_biases_as_columns(call(model, a))),
                   "")
             << model << " T=" << t << " S=" << s;
@@ -198,7 +202,7 @@ TEST_F(Masks, AgreeWithTheEvaluator) {
   }
 }
 
-TEST_F(Masks, GiveExactZerosWhereTheyHideAll) {
+TEST_P(Masks, GiveExactZerosWhereTheyHideAll) {
   for (int64_t t : {5, 17}) {
     Arrays all = call("earlier", given("earlier", 2, t, t + 6, 8));
     expect_zero_row(all, "z", 0);
@@ -215,14 +219,14 @@ TEST_F(Masks, GiveExactZerosWhereTheyHideAll) {
     for (const char* name : {"z", "dx"}) expect_zero_row(all, name, i, 0);
   for (int64_t j = 0; j < 7; ++j) expect_zero_row(all, "dmemory", j, 0);
   EXPECT_EQ(
-      differ(with_biases_as_columns(library_->reference(a, "padded")), with_biases_as_columns(all)),
+      differ(with_biases_as_columns(library().reference(a, "padded")), with_biases_as_columns(all)),
       "");
   std::fill(keep.begin(), keep.end(), 0);
   for (const auto& [name, array] : call("padded", a))
     for (double v : array.values) ASSERT_TRUE(v == 0) << name << ": " << v;
 }
 
-TEST_F(Masks, LetNothingThroughThatIsNotFinite) {
+TEST_P(Masks, LetNothingThroughThatIsNotFinite) {
   for (int64_t t : {5, 17, 40}) {
     int64_t s = t + 6, d = 8;
     Arrays a = given("earlier", 2, t, s, d), hidden = a;
@@ -246,13 +250,13 @@ TEST_F(Masks, LetNothingThroughThatIsNotFinite) {
 }
 
 // A key that some rows see spoils those rows and no other.
-TEST_F(Masks, KeepWhatIsNotFiniteFromTheRowsThatDoNotSeeIt) {
+TEST_P(Masks, KeepWhatIsNotFiniteFromTheRowsThatDoNotSeeIt) {
   const int64_t t = 17, s = 20, d = 8, seen_from = 9;
   for (double bad : kBad) {
     Arrays a = given("earlier", 2, t, s, d), partly = a;
     partly.at("v").values[static_cast<size_t>((seen_from - 1) * d + 3)] = bad;
     Arrays clean = call("earlier", a), got = call("earlier", partly);
-    const std::vector<double>& want = library_->reference(partly, "earlier").at("z").values;
+    const std::vector<double> want = library().reference(partly, "earlier").at("z").values;
     for (size_t k = 0; k < want.size(); ++k) {
       double z = got.at("z").values[k];
       if (std::isfinite(want[k]))
