@@ -243,74 +243,50 @@ static attn_status attention_forward_run(attn_context* context, const attn_tenso
   return ATTN_OK;
 }
 
-int attention_backward_0_p_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_0_p_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_0_p_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_0_p[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_0_p_v2, attention_backward_0_p_v3, attention_backward_0_p_v4};
-int attention_backward_1_dy_total_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_1_dy_total_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_1_dy_total_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_1_dy_total[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_1_dy_total_v2, attention_backward_1_dy_total_v3, attention_backward_1_dy_total_v4};
-int attention_backward_2_dz_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_2_dz_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_2_dz_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_2_dz[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_2_dz_v2, attention_backward_2_dz_v3, attention_backward_2_dz_v4};
-int attention_backward_3_dp_lse_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_3_dp_lse_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_3_dp_lse_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_3_dp_lse[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_3_dp_lse_v2, attention_backward_3_dp_lse_v3, attention_backward_3_dp_lse_v4};
-int attention_backward_4_ds_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_4_ds_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_4_ds_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_4_ds[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_4_ds_v2, attention_backward_4_ds_v3, attention_backward_4_ds_v4};
-int attention_backward_5_dv_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_5_dv_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_5_dv_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_5_dv[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_5_dv_v2, attention_backward_5_dv_v3, attention_backward_5_dv_v4};
-int attention_backward_6_dv_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_6_dv_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_6_dv_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_6_dv_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_6_dv_plain_v2, attention_backward_6_dv_plain_v3, attention_backward_6_dv_plain_v4};
-int attention_backward_7_dk_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_7_dk_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_7_dk_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_7_dk[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_7_dk_v2, attention_backward_7_dk_v3, attention_backward_7_dk_v4};
-int attention_backward_8_dk_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_8_dk_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_8_dk_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_8_dk_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_8_dk_plain_v2, attention_backward_8_dk_plain_v3, attention_backward_8_dk_plain_v4};
-int attention_backward_9_dq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_9_dq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_9_dq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_9_dq[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_9_dq_v2, attention_backward_9_dq_v3, attention_backward_9_dq_v4};
-int attention_backward_10_dq_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_10_dq_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_10_dq_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_10_dq_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_10_dq_plain_v2, attention_backward_10_dq_plain_v3, attention_backward_10_dq_plain_v4};
-int attention_backward_11_dx_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_11_dx_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_11_dx_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_11_dx[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_11_dx_v2, attention_backward_11_dx_v3, attention_backward_11_dx_v4};
-int attention_backward_12_dwanted_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_12_dwanted_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_12_dwanted_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_12_dwanted[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_12_dwanted_v2, attention_backward_12_dwanted_v3, attention_backward_12_dwanted_v4};
-int attention_backward_13_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_13_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_13_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_13_dwq[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_13_dwq_v2, attention_backward_13_dwq_v3, attention_backward_13_dwq_v4};
-int attention_backward_13_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_13_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_13_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_14_dwk[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_13_dwq_v2, attention_backward_13_dwq_v3, attention_backward_13_dwq_v4};
-int attention_backward_13_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_13_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_13_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_15_dwv[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_13_dwq_v2, attention_backward_13_dwq_v3, attention_backward_13_dwq_v4};
-int attention_backward_16_dwo_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_16_dwo_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_16_dwo_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_16_dwo[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_16_dwo_v2, attention_backward_16_dwo_v3, attention_backward_16_dwo_v4};
+int attention_backward_0_dy_total_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_0_dy_total_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_0_dy_total_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_0_dy_total[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_0_dy_total_v2, attention_backward_0_dy_total_v3, attention_backward_0_dy_total_v4};
+int attention_backward_1_dz_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_1_dz_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_1_dz_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_1_dz[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_1_dz_v2, attention_backward_1_dz_v3, attention_backward_1_dz_v4};
+int attention_backward_2_dp_lse_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_2_dp_lse_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_2_dp_lse_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_2_dp_lse[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_2_dp_lse_v2, attention_backward_2_dp_lse_v3, attention_backward_2_dp_lse_v4};
+int attention_backward_3_dv_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+int attention_backward_3_dv_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+int attention_backward_3_dv_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const attention_backward_3_dv[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*) = {attention_backward_3_dv_v2, attention_backward_3_dv_v3, attention_backward_3_dv_v4};
+int attention_backward_4_dv_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+int attention_backward_4_dv_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+int attention_backward_4_dv_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const attention_backward_4_dv_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*) = {attention_backward_4_dv_plain_v2, attention_backward_4_dv_plain_v3, attention_backward_4_dv_plain_v4};
+int attention_backward_5_dx_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_5_dx_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_5_dx_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_5_dx[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_5_dx_v2, attention_backward_5_dx_v3, attention_backward_5_dx_v4};
+int attention_backward_6_dwanted_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_6_dwanted_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_6_dwanted_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_6_dwanted[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_6_dwanted_v2, attention_backward_6_dwanted_v3, attention_backward_6_dwanted_v4};
+int attention_backward_7_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_7_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_7_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_7_dwq[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_7_dwq_v2, attention_backward_7_dwq_v3, attention_backward_7_dwq_v4};
+int attention_backward_7_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_7_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_7_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_8_dwk[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_7_dwq_v2, attention_backward_7_dwq_v3, attention_backward_7_dwq_v4};
+int attention_backward_7_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_7_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_7_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_9_dwv[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_7_dwq_v2, attention_backward_7_dwq_v3, attention_backward_7_dwq_v4};
+int attention_backward_10_dwo_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_10_dwo_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_10_dwo_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_10_dwo[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_10_dwo_v2, attention_backward_10_dwo_v3, attention_backward_10_dwo_v4};
 
 static int64_t attention_backward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -321,31 +297,32 @@ static int64_t attention_backward_layout(const int64_t* size, int64_t* at) {
   int64_t end = 0, most = 0;
   (void)most, (void)at;
   most = 0;
-  most = attn_larger(most, 4 * n_B * 8 * n_T * n_T); /* p */
-  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dk */
+  most = attn_larger(most, 4 * n_B * n_T * 256); /* dy.total */
   if (at) at[0] = end;
   end += attn_align(most);
   most = 0;
-  most = attn_larger(most, 4 * n_B * 8 * n_T * n_T); /* ds */
+  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dz */
   if (at) at[1] = end;
   end += attn_align(most);
   most = 0;
-  most = attn_larger(most, 4 * n_B * n_T * 256); /* dy.total */
+  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dv */
   if (at) at[2] = end;
   end += attn_align(most);
   most = 0;
-  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dz */
-  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dq */
+  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dk */
   if (at) at[3] = end;
   end += attn_align(most);
   most = 0;
-  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dv */
-  most = attn_larger(most, 4 * n_B * 8 * n_T); /* dp.lse */
+  most = attn_larger(most, 4 * n_B * 8 * n_T * 32); /* dq */
   if (at) at[4] = end;
   end += attn_align(most);
+  most = 0;
+  most = attn_larger(most, 4 * n_B * 8 * n_T); /* dp.lse */
   if (at) at[5] = end;
-  end += attn_align(4); /* dloss, where the caller has none */
+  end += attn_align(most);
   if (at) at[6] = end;
+  end += attn_align(4); /* dloss, where the caller has none */
+  if (at) at[7] = end;
   end += attn_align(4 * n_B * n_T * 256); /* dy, where the caller has none */
   return end + 64;
 }
@@ -361,7 +338,7 @@ static attn_status attention_backward_run(attn_context* context, const attn_tens
   (void)n_B;
   (void)n_T;
   (void)size;
-  int64_t at[8], saved_at[6];
+  int64_t at[9], saved_at[6];
   attention_backward_layout(size, at);
   attention_saved_layout(size, saved_at);
   (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;
@@ -409,10 +386,6 @@ static attn_status attention_backward_run(attn_context* context, const attn_tens
   attn_buffer t_p_lse;
   attn_dimension dt_p_lse[4];
   if (attn_view(context, &t_p_lse, dt_p_lse, pt_p_lse, ATTN_F32, 4, (const int64_t[]){2, n_B, 8, n_T})) return ATTN_REFUSED;
-  void* pt_p = workspace + at[0];
-  attn_buffer t_p;
-  attn_dimension dt_p[4];
-  if (attn_view(context, &t_p, dt_p, pt_p, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, n_T})) return ATTN_REFUSED;
   void* pt_z = saved + saved_at[4];
   attn_buffer t_z;
   attn_dimension dt_z[4];
@@ -422,12 +395,12 @@ static attn_status attention_backward_run(attn_context* context, const attn_tens
   attn_dimension dt_y[3];
   if (attn_view(context, &t_y, dt_y, pt_y, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
   void* pt_dloss = cotangents[0].data;
-  if (!pt_dloss) memset(workspace + at[5], 0, (size_t)(4)), pt_dloss = workspace + at[5];
+  if (!pt_dloss) memset(workspace + at[6], 0, (size_t)(4)), pt_dloss = workspace + at[6];
   attn_buffer t_dloss;
   attn_dimension dt_dloss[1];
   if (attn_view(context, &t_dloss, dt_dloss, pt_dloss, ATTN_F32, 0, (const int64_t[]){0})) return ATTN_REFUSED;
   void* pt_dy = cotangents[1].data;
-  if (!pt_dy) memset(workspace + at[6], 0, (size_t)(4 * n_B * n_T * 256)), pt_dy = workspace + at[6];
+  if (!pt_dy) memset(workspace + at[7], 0, (size_t)(4 * n_B * n_T * 256)), pt_dy = workspace + at[7];
   attn_buffer t_dy;
   attn_dimension dt_dy[3];
   if (attn_view(context, &t_dy, dt_dy, pt_dy, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
@@ -455,86 +428,64 @@ static attn_status attention_backward_run(attn_context* context, const attn_tens
   attn_buffer t_dwo;
   attn_dimension dt_dwo[3];
   if (attn_view(context, &t_dwo, dt_dwo, pt_dwo, ATTN_F32, 3, (const int64_t[]){256, 8, 32})) return ATTN_REFUSED;
-  void* pt_dy_total = workspace + at[2];
+  void* pt_dy_total = workspace + at[0];
   attn_buffer t_dy_total;
   attn_dimension dt_dy_total[3];
   if (attn_view(context, &t_dy_total, dt_dy_total, pt_dy_total, ATTN_F32, 3, (const int64_t[]){n_B, n_T, 256})) return ATTN_REFUSED;
-  void* pt_dz = workspace + at[3];
+  void* pt_dz = workspace + at[1];
   attn_buffer t_dz;
   attn_dimension dt_dz[4];
   if (attn_view(context, &t_dz, dt_dz, pt_dz, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
-  void* pt_dp_lse = workspace + at[4];
+  void* pt_dp_lse = workspace + at[5];
   attn_buffer t_dp_lse;
   attn_dimension dt_dp_lse[3];
   if (attn_view(context, &t_dp_lse, dt_dp_lse, pt_dp_lse, ATTN_F32, 3, (const int64_t[]){n_B, 8, n_T})) return ATTN_REFUSED;
-  void* pt_ds = workspace + at[1];
-  attn_buffer t_ds;
-  attn_dimension dt_ds[4];
-  if (attn_view(context, &t_ds, dt_ds, pt_ds, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, n_T})) return ATTN_REFUSED;
-  void* pt_dv = workspace + at[4];
+  void* pt_dv = workspace + at[2];
   attn_buffer t_dv;
   attn_dimension dt_dv[4];
   if (attn_view(context, &t_dv, dt_dv, pt_dv, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
-  void* pt_dk = workspace + at[0];
+  void* pt_dk = workspace + at[3];
   attn_buffer t_dk;
   attn_dimension dt_dk[4];
   if (attn_view(context, &t_dk, dt_dk, pt_dk, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
-  void* pt_dq = workspace + at[3];
+  void* pt_dq = workspace + at[4];
   attn_buffer t_dq;
   attn_dimension dt_dq[4];
   if (attn_view(context, &t_dq, dt_dq, pt_dq, ATTN_F32, 4, (const int64_t[]){n_B, 8, n_T, 32})) return ATTN_REFUSED;
 
-  /* contraction s p */
-  if (n_B * 8 * n_T * n_T > 0 && (failed = attention_backward_0_p[level](context, &t_q, &t_k, &t_p_lse, (int32_t)n_B, (int32_t)n_T, &t_p)) != 0)
-    return attn_kernel_status(context, "attention_backward_0_p", failed);
   /* loops dy.total */
-  if (n_B * n_T * 256 > 0 && (failed = attention_backward_1_dy_total[level](context, &t_wanted, &t_y, &t_dloss, &t_dy, (int32_t)n_B, (int32_t)n_T, &t_dy_total)) != 0)
-    return attn_kernel_status(context, "attention_backward_1_dy_total", failed);
+  if (n_B * n_T * 256 > 0 && (failed = attention_backward_0_dy_total[level](context, &t_wanted, &t_y, &t_dloss, &t_dy, (int32_t)n_B, (int32_t)n_T, &t_dy_total)) != 0)
+    return attn_kernel_status(context, "attention_backward_0_dy_total", failed);
   /* contraction dz */
-  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_2_dz[level](context, &t_wo, &t_dy_total, (int32_t)n_B, (int32_t)n_T, &t_dz)) != 0)
-    return attn_kernel_status(context, "attention_backward_2_dz", failed);
+  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_1_dz[level](context, &t_wo, &t_dy_total, (int32_t)n_B, (int32_t)n_T, &t_dz)) != 0)
+    return attn_kernel_status(context, "attention_backward_1_dz", failed);
   /* row dp.lse */
-  if (n_B * 8 * n_T > 0 && (failed = attention_backward_3_dp_lse[level](context, &t_z, &t_dz, (int32_t)n_B, (int32_t)n_T, &t_dp_lse)) != 0)
-    return attn_kernel_status(context, "attention_backward_3_dp_lse", failed);
-  /* contraction dp ds */
-  if (n_B * 8 * n_T * n_T > 0 && (failed = attention_backward_4_ds[level](context, &t_v, &t_p, &t_dz, &t_dp_lse, (int32_t)n_B, (int32_t)n_T, &t_ds)) != 0)
-    return attn_kernel_status(context, "attention_backward_4_ds", failed);
-  /* contraction dv */
-  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_5_dv[level](context, &t_p, &t_dz, (int32_t)n_B, (int32_t)n_T, &t_dv)) != 0)
-    return attn_kernel_status(context, "attention_backward_5_dv", failed);
-  /* loops dv */
-  if (n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_dz, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_backward_6_dv_plain[level](context, &t_p, &t_dz, &t_dv, (int32_t)n_B, (int32_t)n_T, &t_dv)) != 0)
-    return attn_kernel_status(context, "attention_backward_6_dv_plain", failed);
-  /* contraction dk */
-  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_7_dk[level](context, &t_q, &t_ds, (int32_t)n_B, (int32_t)n_T, &t_dk)) != 0)
-    return attn_kernel_status(context, "attention_backward_7_dk", failed);
-  /* loops dk */
-  if (n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_q, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_backward_8_dk_plain[level](context, &t_q, &t_ds, &t_dk, (int32_t)n_B, (int32_t)n_T, &t_dk)) != 0)
-    return attn_kernel_status(context, "attention_backward_8_dk_plain", failed);
-  /* contraction dq */
-  if (n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_9_dq[level](context, &t_k, &t_ds, (int32_t)n_B, (int32_t)n_T, &t_dq)) != 0)
-    return attn_kernel_status(context, "attention_backward_9_dq", failed);
-  /* loops dq */
-  if (n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_k, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_backward_10_dq_plain[level](context, &t_k, &t_ds, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dq)) != 0)
-    return attn_kernel_status(context, "attention_backward_10_dq_plain", failed);
+  if (n_B * 8 * n_T > 0 && (failed = attention_backward_2_dp_lse[level](context, &t_z, &t_dz, (int32_t)n_B, (int32_t)n_T, &t_dp_lse)) != 0)
+    return attn_kernel_status(context, "attention_backward_2_dp_lse", failed);
+  /* tiles s p dp ds dv dk dq */
+  if (n_B * 8 * n_T * 32 + n_B * 8 * n_T * 32 + n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_3_dv[level](context, &t_q, &t_k, &t_v, &t_p_lse, &t_dz, &t_dp_lse, (int32_t)n_B, (int32_t)n_T, &t_dv, &t_dk, &t_dq)) != 0)
+    return attn_kernel_status(context, "attention_backward_3_dv", failed);
+  /* tiles s p dp ds dv dk dq */
+  if (n_B * 8 * n_T * 32 + n_B * 8 * n_T * 32 + n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_q, ATTN_F32, n_B * 8 * n_T * 32) || attn_has_non_finite(pt_k, ATTN_F32, n_B * 8 * n_T * 32) || attn_has_non_finite(pt_dz, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_backward_4_dv_plain[level](context, &t_q, &t_k, &t_v, &t_p_lse, &t_dz, &t_dp_lse, &t_dv, &t_dk, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dv, &t_dk, &t_dq)) != 0)
+    return attn_kernel_status(context, "attention_backward_4_dv_plain", failed);
   /* contraction dx.3 dx.2 dx.1 dx */
-  if (pt_dx && n_B * n_T * 256 > 0 && (failed = attention_backward_11_dx[level](context, &t_wq, &t_wk, &t_wv, &t_dv, &t_dk, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dx)) != 0)
-    return attn_kernel_status(context, "attention_backward_11_dx", failed);
+  if (pt_dx && n_B * n_T * 256 > 0 && (failed = attention_backward_5_dx[level](context, &t_wq, &t_wk, &t_wv, &t_dv, &t_dk, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dx)) != 0)
+    return attn_kernel_status(context, "attention_backward_5_dx", failed);
   /* loops dwanted */
-  if (pt_dwanted && n_B * n_T * 256 > 0 && (failed = attention_backward_12_dwanted[level](context, &t_wanted, &t_y, &t_dloss, (int32_t)n_B, (int32_t)n_T, &t_dwanted)) != 0)
-    return attn_kernel_status(context, "attention_backward_12_dwanted", failed);
+  if (pt_dwanted && n_B * n_T * 256 > 0 && (failed = attention_backward_6_dwanted[level](context, &t_wanted, &t_y, &t_dloss, (int32_t)n_B, (int32_t)n_T, &t_dwanted)) != 0)
+    return attn_kernel_status(context, "attention_backward_6_dwanted", failed);
   /* contraction dwq */
-  if (pt_dwq && (failed = attention_backward_13_dwq[level](context, &t_x, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dwq)) != 0)
-    return attn_kernel_status(context, "attention_backward_13_dwq", failed);
+  if (pt_dwq && (failed = attention_backward_7_dwq[level](context, &t_x, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dwq)) != 0)
+    return attn_kernel_status(context, "attention_backward_7_dwq", failed);
   /* contraction dwk */
-  if (pt_dwk && (failed = attention_backward_14_dwk[level](context, &t_x, &t_dk, (int32_t)n_B, (int32_t)n_T, &t_dwk)) != 0)
-    return attn_kernel_status(context, "attention_backward_14_dwk", failed);
+  if (pt_dwk && (failed = attention_backward_8_dwk[level](context, &t_x, &t_dk, (int32_t)n_B, (int32_t)n_T, &t_dwk)) != 0)
+    return attn_kernel_status(context, "attention_backward_8_dwk", failed);
   /* contraction dwv */
-  if (pt_dwv && (failed = attention_backward_15_dwv[level](context, &t_x, &t_dv, (int32_t)n_B, (int32_t)n_T, &t_dwv)) != 0)
-    return attn_kernel_status(context, "attention_backward_15_dwv", failed);
+  if (pt_dwv && (failed = attention_backward_9_dwv[level](context, &t_x, &t_dv, (int32_t)n_B, (int32_t)n_T, &t_dwv)) != 0)
+    return attn_kernel_status(context, "attention_backward_9_dwv", failed);
   /* contraction dwo */
-  if (pt_dwo && (failed = attention_backward_16_dwo[level](context, &t_z, &t_dy_total, (int32_t)n_B, (int32_t)n_T, &t_dwo)) != 0)
-    return attn_kernel_status(context, "attention_backward_16_dwo", failed);
+  if (pt_dwo && (failed = attention_backward_10_dwo[level](context, &t_z, &t_dy_total, (int32_t)n_B, (int32_t)n_T, &t_dwo)) != 0)
+    return attn_kernel_status(context, "attention_backward_10_dwo", failed);
   return ATTN_OK;
 }
 

@@ -59,7 +59,7 @@ class FunctionWriter {
   }
 
   size_t read_buffers_of(const plan::Kernel& k) const {
-    return k.reads.size() + (k.repairs_if_non_finite.empty() ? 0 : 1);
+    return k.reads.size() + (k.repairs_if_non_finite.empty() ? 0 : k.writes.size());
   }
 
   void declare_kernels() {
@@ -238,7 +238,8 @@ class FunctionWriter {
   void call(const plan::Kernel& k) {
     std::string arguments = "context";
     for (TensorId t : k.reads) arguments += ", &" + names_[t.value];
-    if (!k.repairs_if_non_finite.empty()) arguments += ", &" + names_[k.writes[0].value];
+    if (!k.repairs_if_non_finite.empty())
+      for (TensorId t : k.writes) arguments += ", &" + names_[t.value];
     for (SizeId s : k.sizes) arguments += ", (int32_t)" + size_variable(g_, s);
     for (TensorId t : k.writes) arguments += ", &" + names_[t.value];
     // A gradient that the caller does not want, and nobody reads, is not computed.

@@ -12,6 +12,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/lower/row.h"
 #include "compiler/lower/streaming.h"
+#include "compiler/lower/tile_sums.h"
 
 namespace attn::lower {
 namespace {
@@ -34,23 +35,27 @@ class Builder {
       arguments_.tensors.emplace(t, parameter(t, fresh_name(g_[t].name)));
       built.arguments.push_back(arguments_.tensors.at(t));
     }
-    Halide::ImageParam old;
-    const bool repairs = !kernel_.repairs_if_non_finite.empty();
-    if (repairs) {
-      old = parameter(kernel_.writes[0], fresh_name("old"));
-      built.arguments.push_back(old);
+    std::vector<Halide::ImageParam> old;  // what is to be repaired
+    if (!kernel_.repairs_if_non_finite.empty()) {
+      for (ir::TensorId t : kernel_.writes) {
+        old.push_back(parameter(t, fresh_name("old")));
+        built.arguments.push_back(old.back());
+      }
     }
+    const Halide::ImageParam* first_old = old.empty() ? nullptr : &old[0];
     std::vector<Halide::Func> outs;
     if (kernel_.streaming) {
-      outs = lower_streaming(f_, kernel_, arguments_, target_, repairs ? &old : nullptr);
+      outs = lower_streaming(f_, kernel_, arguments_, target_, first_old);
+    } else if (kernel_.tile_sums) {
+      outs = lower_tile_sums(f_, kernel_, arguments_, target_, old);
     } else if (kernel_.contraction) {
       outs = {lower_contraction(f_, kernel_, arguments_, target_)};
     } else if (kernel_.row) {
       outs = lower_row(f_, kernel_, arguments_, target_);
     } else {
       const auto& ds = kernel_.definitions;
-      outs = {lower_loops(g_, ds[0], ds.size() > 1 ? &ds[1] : nullptr, arguments_, target_,
-                          repairs ? &old : nullptr)};
+      outs = {
+          lower_loops(g_, ds[0], ds.size() > 1 ? &ds[1] : nullptr, arguments_, target_, first_old)};
     }
     for (size_t k = 0; k < outs.size(); ++k) {
       Halide::OutputImageParam buffer = outs[k].output_buffer();

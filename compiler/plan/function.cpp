@@ -8,6 +8,7 @@
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/streaming.h"
+#include "compiler/plan/tile_sums.h"
 #include "compiler/solve/equalities.h"
 #include "compiler/solve/wide.h"
 
@@ -59,10 +60,15 @@ class Planner {
     std::vector<bool> taken(g.definitions.size());
     find_epilogues(taken);
     find_streams(taken);
+    find_tile_sums(taken);
     for (size_t k = 0; k < g.definitions.size(); ++k) {
       if (taken[k]) continue;
       if (auto s = streams_.find(k); s != streams_.end()) {
-        add_streaming(std::move(s->second));
+        for (const Definition& d : s->second.definitions) {
+          pending_.erase(d.target);
+          computed_.insert(d.target);
+        }
+        add_with_twin(std::move(s->second));
       } else if (auto it = finished_.find(k); it != finished_.end()) {
         add_contraction(g.definitions[k], std::move(it->second.contraction), it->second.sums);
       } else if (!add_rows(k, taken)) {
@@ -76,10 +82,12 @@ class Planner {
     const Graph& g = f_.graph;
     std::vector<Definition> run;
     std::vector<size_t> places;
-    std::set<TensorId> later;
+    std::set<TensorId> later = pending_;
     for (size_t n = first; n < g.definitions.size(); ++n) {
+      const TensorId target = g.definitions[n].target;
+      if (computed_.count(target)) continue;
       if (finished_.count(n) || sums_.count(n)) {
-        later.insert(g.definitions[n].target);
+        later.insert(target);
       } else if (!taken[n]) {
         run.push_back(g.definitions[n]);
         places.push_back(n);
@@ -154,7 +162,7 @@ class Planner {
           if (n == at) kernel.definitions.push_back(lse);
         }
         taken[at] = taken[k] = true;
-        streams_.emplace(*last, std::move(kernel));
+        add_stream(*last, std::move(kernel));
         break;
       }
     }
@@ -201,10 +209,106 @@ class Planner {
     return true;
   }
 
-  void add_streaming(Kernel kernel) {
-    const Streaming& s = *kernel.streaming;
+  void add_stream(size_t at, Kernel kernel) {
+    for (const Definition& d : kernel.definitions) pending_.insert(d.target);
+    streams_.emplace(at, std::move(kernel));
+  }
+
+  // A sum over one index as the contraction that it is with a panel of ones.
+  static Contraction as_contraction(const Graph& g, const Definition& d) {
+    Contraction c;
+    c.terms = {{.left = d.body,
+                .right = Expr(1.0),
+                .left_guard = d.guard,
+                .right_guard = {},
+                .reduced = d.reduced}};
+    c.sum = d.target;
+    c.epilogue = g.target(d);
+    return c;
+  }
+
+  // Groups of wide tensors whose every reader is in the group.
+  void find_tile_sums(std::vector<bool>& taken) {
+    const Graph& g = f_.graph;
+    std::map<size_t, Whole> all;
+    std::map<TensorId, size_t> finished_at;
+    std::set<TensorId> wide;
+    for (const Definition& d : g.definitions)
+      if (wide_(d.target)) wide.insert(d.target);
+    for (size_t k = 0; k < g.definitions.size(); ++k) {
+      const Definition& d = g.definitions[k];
+      if (taken[k] || streams_.count(k)) continue;
+      if (auto f = finished_.find(k); f != finished_.end()) {
+        const std::vector<Definition>& sums = f->second.sums;
+        all.emplace(k, Whole{f->second.contraction, sums[0], d, sums.size() == 1});
+        for (const Definition& sum : sums) finished_at[sum.target] = k;
+        continue;
+      }
+      const std::set<TensorId> read = reads(d);
+      const bool sums_wide =
+          d.combine == Combine::sum && d.reduced.size() == 1 && is_real(d.body.type()) &&
+          std::any_of(read.begin(), read.end(), [&](TensorId t) { return wide.count(t) > 0; });
+      if (sums_wide) all.emplace(k, Whole{as_contraction(g, d), d, d, true});
+    }
+    std::map<TensorId, std::set<size_t>> readers;
+    for (size_t k = 0; k < g.definitions.size(); ++k) {
+      auto inside = finished_at.find(g.definitions[k].target);
+      for (TensorId t : reads(g.definitions[k]))
+        readers[t].insert(inside == finished_at.end() ? k : inside->second);
+    }
+    for (const Output& o : g.outputs) readers[o.tensor].insert(SIZE_MAX);
+    std::set<size_t> done;
+    for (const auto& [seed, whole] : all) {
+      if (done.count(seed) || !wide.count(whole.definition.target)) continue;
+      std::optional<TileClaim> claim = claim_tiles(g, seed, all, readers, wide);
+      if (!claim) continue;
+      Kernel kernel{.kind = &kTileSums};
+      for (size_t at : claim->members) {
+        const Whole& member = all.at(at);
+        if (!(member.sum.target == member.definition.target))
+          kernel.definitions.push_back(member.sum);
+        kernel.definitions.push_back(member.definition);
+      }
+      std::optional<size_t> place = place_for(kernel.definitions, claim->members);
+      if (!place) continue;
+      for (size_t at : claim->members) {
+        taken[at] = at != *place;
+        done.insert(at);
+      }
+      kernel.tile_sums = std::move(claim->sums);
+      add_stream(*place, std::move(kernel));
+    }
+  }
+
+  // The first member's place at which all that the group reads is computed, if nothing else wants
+  // its results before.
+  std::optional<size_t> place_for(const std::vector<Definition>& group,
+                                  const std::set<size_t>& members) const {
+    const Graph& g = f_.graph;
+    std::set<TensorId> own, operands;
+    for (const Definition& d : group) own.insert(d.target);
+    for (const Definition& d : group) operands.merge(reads(d));
+    for (size_t place : members) {
+      bool fits = true;
+      for (size_t n = 0; n < g.definitions.size() && fits; ++n) {
+        const Definition& d = g.definitions[n];
+        if (own.count(d.target)) continue;
+        if (n > place && operands.count(d.target)) fits = false;
+        for (TensorId t : reads(d)) fits = fits && !(n < place && own.count(t));
+      }
+      if (fits) return place;
+    }
+    return std::nullopt;
+  }
+
+  // The kernel, and where masks hide data of its panels a careful one behind it.
+  void add_with_twin(Kernel kernel) {
     std::set<TensorId> scanned;
-    if (s.panel_leaks) scanned = real_reads(s.panel);
+    if (kernel.streaming && kernel.streaming->panel_leaks)
+      scanned = real_reads(kernel.streaming->panel);
+    if (kernel.tile_sums)
+      for (const TileSums::Result& r : kernel.tile_sums->results)
+        if (r.panel_leaks) scanned.merge(real_reads(r.panel));
     Kernel twin = kernel;
     add(std::move(kernel));
     if (scanned.empty()) return;
@@ -255,8 +359,9 @@ class Planner {
   const solve::Wide& wide_;
   const std::set<std::string>& wanted_;
   std::map<size_t, Finished> finished_;
-  std::map<size_t, Kernel> streams_;  // by the place of their last definition
-  std::set<size_t> sums_;             // definitions that another one finishes
+  std::map<size_t, Kernel> streams_;       // by the place where they run
+  std::set<TensorId> pending_, computed_;  // of what streams compute
+  std::set<size_t> sums_;                  // definitions that another one finishes
 
  public:
   // Fills name, reads, writes and sizes, and places what the kernel writes.
@@ -270,7 +375,7 @@ class Planner {
         if (!own.count(t)) read.insert(t);
     kernel.reads.assign(read.begin(), read.end());
     const bool repairs = !kernel.repairs_if_non_finite.empty();
-    if (kernel.kind == &kRow || (kernel.kind == &kStreaming && !repairs)) {
+    if (kernel.kind == &kRow || kernel.tile_sums || (kernel.streaming && !repairs)) {
       // A target of the kernel is in memory when something outside reads it.
       std::set<TensorId> needed;
       for (const Output& o : g.outputs) needed.insert(o.tensor);
@@ -318,9 +423,9 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
           fmt::format("`{}[{}]` of {} is stored in memory as a whole, for {}", tensor.name, extents,
                       f.name, readers.empty() ? "nothing" : readers));
       d.help =
-          "no input or output is as large; only the scores of a log-sum-exp with one weighted sum "
-          "are "
-          "kept in tiles so far";
+          "no input or output is as large; it stays in tiles where every reader sums it over one "
+          "of "
+          "its sequence axes, with features known when compiling";
     }
   }
 }

@@ -7,12 +7,14 @@
 namespace attn::plan {
 
 const KernelKind kStreaming{"streaming", "sums over scores that exist in tiles only"};
+const KernelKind kTileSums{"tiles", "sums over rows and columns of what exists in tiles only"};
 const KernelKind kContraction{"contraction", "sum of products of two packed factors"};
 const KernelKind kRow{"row", "reductions and maps over rows held in cache"};
 const KernelKind kLoops{"loops", "the definition as written"};
 
 std::span<const KernelKind* const> kinds() {
-  static constexpr const KernelKind* kInOrder[] = {&kStreaming, &kContraction, &kRow, &kLoops};
+  static constexpr const KernelKind* kInOrder[] = {&kStreaming, &kTileSums, &kContraction, &kRow,
+                                                   &kLoops};
   return kInOrder;
 }
 

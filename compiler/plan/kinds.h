@@ -10,6 +10,7 @@
 namespace attn::plan {
 
 extern const KernelKind kStreaming;
+extern const KernelKind kTileSums;
 extern const KernelKind kContraction;
 extern const KernelKind kRow;
 extern const KernelKind kLoops;

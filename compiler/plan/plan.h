@@ -72,6 +72,34 @@ struct Streaming {
   ir::Conditions guard;
 };
 
+// Tensors over (batch, row, column) that exist in tiles only, and sums of products of one of them
+// with a panel, over the columns to (batch, row, feature) or over the rows to (batch, column,
+// feature). All over the indices `batch`, `row` and `column`.
+struct TileSums {
+  struct Tile {
+    ir::TensorId tensor;     // invalid for the weight of one result
+    std::vector<Term> dots;  // as in Streaming; may be empty
+    ir::TensorId dot;        // read in `value` for their sum
+    ir::Expr value;          // reads earlier tiles at this place
+    ir::Conditions visible;  // 0 elsewhere
+  };
+  struct Result {
+    ir::TensorId tensor;
+    bool of_rows = true;  // else of columns
+    size_t tile = 0;      // that weighs the panel
+    ir::Expr panel;       // over (batch, the summed index, feature)
+    ir::Conditions panel_guard;
+    bool panel_leaks = false;
+    ir::IndexId feature;  // invalid for none
+    ir::Expr scale;       // of the sum, over (batch, the kept index, feature)
+    std::vector<ir::IndexId> free;
+  };
+  std::vector<ir::IndexId> batch;
+  ir::IndexId row, column;
+  std::vector<Tile> tiles;  // in order
+  std::vector<Result> results;
+};
+
 struct Kernel;
 
 // A kind of kernel. The table in kinds.cpp lists them in the order in which they are asked.
@@ -90,6 +118,7 @@ struct Kernel {
   std::optional<Contraction> contraction;
   std::optional<Row> row;
   std::optional<Streaming> streaming;
+  std::optional<TileSums> tile_sums;
   std::string why;  // for a slow lowering: the reason, else empty
   // A plain twin (of a streaming kernel, a careful one): it runs only where one of these holds a
   // non-finite value, and then overwrites the elements of its result that are non-finite when

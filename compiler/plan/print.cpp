@@ -38,9 +38,26 @@ Poly operations(const Graph& g, const Streaming& s) {
   return pairs * (each + g[s.feature].extent * Poly(2));
 }
 
+Poly operations(const Graph& g, const TileSums& s) {
+  Poly pairs = g[s.row].extent * g[s.column].extent, each;
+  for (IndexId i : s.batch) pairs = pairs * g[i].extent;
+  for (const TileSums::Tile& tile : s.tiles) {
+    each = each + Poly(cost(tile.value));
+    for (const Term& t : tile.dots) {
+      Poly length = 1;
+      for (IndexId i : t.reduced) length = length * g[i].extent;
+      each = each + length * Poly(2);
+    }
+  }
+  for (const TileSums::Result& r : s.results)
+    each = each + (r.feature.valid() ? g[r.feature].extent : Poly(1)) * Poly(2);
+  return pairs * each;
+}
+
 // Multiplications and additions of a kernel as a formula: points times what one point costs.
 Poly operations(const Graph& g, const Kernel& k) {
   if (k.streaming) return operations(g, *k.streaming);
+  if (k.tile_sums) return operations(g, *k.tile_sums);
   Poly sum;
   for (const Definition& d : k.definitions) {
     Poly count = 1;
@@ -70,6 +87,13 @@ std::string kernel_text(const Graph& g, const Kernel& k) {
             group_text(g, "columns", {s.column});
     for (const Term& t : s.dots) text += group_text(g, "sum", t.reduced);
     text += group_text(g, "features", {s.feature});
+  }
+  if (k.tile_sums) {
+    const TileSums& s = *k.tile_sums;
+    text += "  |" + group_text(g, "batch", s.batch) + group_text(g, "rows", {s.row}) +
+            group_text(g, "columns", {s.column}) + " tiles";
+    for (const TileSums::Tile& tile : s.tiles)
+      if (tile.tensor.valid()) text += " " + g[tile.tensor].name;
   }
   if (!k.repairs_if_non_finite.empty()) text += "  | only where data is not finite";
   Poly work = operations(g, k);

@@ -1,0 +1,57 @@
+// What streaming kernels share: expressions over (batch, row, column) in Halide's terms, and what
+// conditions say of the columns that a row can see.
+#pragma once
+
+#include <Halide.h>
+
+#include <functional>
+#include <vector>
+
+#include "compiler/lower/translate.h"
+#include "compiler/plan/plan.h"
+
+namespace attn::lower {
+
+// The first place that somebody in [from, to] may see, or the end of the places: a bound, not
+// exact.
+using Edge = std::function<Halide::Expr(Halide::Expr from, Halide::Expr to)>;
+
+class TileCells {
+ public:
+  TileCells(const ir::Graph& g, const Arguments& arguments, std::vector<ir::IndexId> batch)
+      : g_(g), arguments_(arguments), batch_(std::move(batch)) {
+    for (ir::IndexId i : batch_) batch_extents_.push_back(extent(i));
+  }
+
+  const std::vector<Halide::Expr>& batch_extents() const { return batch_extents_; }
+  Halide::Expr extent(ir::IndexId i) const;
+  // The product of extents.
+  Halide::Expr extent(const std::vector<ir::IndexId>& group) const;
+
+  // A translator at these indices, in range, and the linear index of the batch.
+  Translator at(Translator::Indices indices, const Halide::Expr& batch) const;
+  // A factor in f32 over (batch, the place of `outer`, the linear index of `inner`), 0 outside its
+  // guard; with `finite`, also 0 where it is not finite.
+  std::function<Halide::Expr(Halide::Expr, Halide::Expr, Halide::Expr)> factor(
+      const ir::Expr& value, const ir::Conditions& guard, ir::IndexId outer,
+      const std::vector<ir::IndexId>& inner, bool finite = false) const;
+
+  // Positions of `free`: among the batch's indices, `kept` after them, the feature last.
+  std::vector<int> dimensions(const std::vector<ir::IndexId>& free, ir::IndexId kept) const;
+
+  // The places `of` that some `by` in a range sees under these conditions, [first, end); empty
+  // functions where nothing is known. From conditions that are linear in both, with 1 or -1 for
+  // each, and read nothing else.
+  struct Edges {
+    Edge first, end;
+  };
+  Edges edges(const ir::Conditions& visible, ir::IndexId by, ir::IndexId of) const;
+
+ private:
+  const ir::Graph& g_;
+  const Arguments& arguments_;
+  std::vector<ir::IndexId> batch_;
+  std::vector<Halide::Expr> batch_extents_;
+};
+
+}  // namespace attn::lower
