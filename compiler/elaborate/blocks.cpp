@@ -168,10 +168,14 @@ std::optional<ir::Initialiser> Expander::initialiser(const dsl::ExprPtr& e, Scop
     std::string_view name;
     Kind kind;
     size_t arguments;
-  } kWays[] = {{"zeros", Kind::zeros, 0},          {"ones", Kind::ones, 0},
-               {"constant", Kind::constant, 1},    {"normal", Kind::normal, 2},
-               {"uniform", Kind::uniform, 2},      {"xavier", Kind::xavier, 0},
-               {"orthogonal", Kind::orthogonal, 0}};
+    const char* written;
+  } kWays[] = {{"zeros", Kind::zeros, 0, "zeros"},
+               {"ones", Kind::ones, 0, "ones"},
+               {"constant", Kind::constant, 1, "constant(value)"},
+               {"normal", Kind::normal, 2, "normal(mean, deviation)"},
+               {"uniform", Kind::uniform, 2, "uniform(least, greatest)"},
+               {"xavier", Kind::xavier, 0, "xavier"},
+               {"orthogonal", Kind::orthogonal, 0, "orthogonal"}};
   std::string name;
   std::vector<dsl::ExprPtr> arguments;
   if (const auto* n = std::get_if<dsl::Name>(&e->node)) name = n->text;
@@ -184,8 +188,9 @@ std::optional<ir::Initialiser> Expander::initialiser(const dsl::ExprPtr& e, Scop
     names.emplace_back(way.name);
     if (way.name != name) continue;
     if (arguments.size() != way.arguments) {
-      m_.error(e->where, fmt::format("`{}` takes {} number{}", name, way.arguments,
-                                     way.arguments == 1 ? "" : "s"));
+      Diagnostic& d = m_.error(e->where, fmt::format("`{}` takes {} number{}", name, way.arguments,
+                                                     way.arguments == 1 ? "" : "s"));
+      d.help = fmt::format("write `{}`", way.written);
       return std::nullopt;
     }
     ir::Initialiser init{.kind = way.kind};
