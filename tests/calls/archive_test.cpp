@@ -22,7 +22,9 @@ std::set<std::string> symbols(const std::string& options, const std::string& arc
   std::set<std::string> names;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
-    if (const size_t space = line.find(' '); space != std::string::npos)
+    if (line.ends_with(':'))
+      continue;  // the name of a member, behind the archive's path
+    else if (const size_t space = line.find(' '); space != std::string::npos)
       names.insert(line.substr(0, space));
   return names;
 }

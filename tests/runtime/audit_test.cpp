@@ -20,7 +20,7 @@ std::string output_of(const std::string& command) {
 }
 
 TEST(Archive, NeedsNoCxxLibraryAndEndsNoProcess) {
-  const std::string symbols = output_of("nm -u " ATTN_RT_ARCHIVE);
+  const std::string symbols = output_of("nm -u '" ATTN_RT_ARCHIVE "'");
   ASSERT_NE(symbols.find("posix_memalign"), std::string::npos);
   // _Zn and _Zd are operators new and delete; _ZSt, _ZNSt and _ZNKSt the standard library.
   for (const char* word : {" abort\n", " exit\n", "_exit\n", " __cxa_", " __gxx_", " _Unwind_",
@@ -31,12 +31,12 @@ TEST(Archive, NeedsNoCxxLibraryAndEndsNoProcess) {
 }
 
 TEST(Archive, HasNoStaticInitialisersAndLittleState) {
-  const std::string sections = output_of("readelf -SW " ATTN_RT_ARCHIVE);
+  const std::string sections = output_of("readelf -SW '" ATTN_RT_ARCHIVE "'");
   ASSERT_NE(sections.find(".text"), std::string::npos);
   EXPECT_EQ(sections.find(".init_array"), std::string::npos);
   EXPECT_EQ(sections.find(".ctors"), std::string::npos);
   // The one variable is the pointer by which a thread knows the pool it works for.
-  const std::string variables = output_of("nm -C " ATTN_RT_ARCHIVE " | grep -E ' [bBdDcCuV] '");
+  const std::string variables = output_of("nm -C '" ATTN_RT_ARCHIVE "' | grep -E ' [bBdDcCuV] '");
   const std::string one = variables.substr(0, variables.find('\n'));
   EXPECT_NE(one.find("t_worker"), std::string::npos) << variables;
   EXPECT_EQ(variables.size(), one.size() + 1) << variables;
