@@ -1,9 +1,9 @@
 // The schedule of streaming kernels, in Halide terms only: scores that live in tiles, the
 // log-sum-exp of each row of them, and one sum over the columns that their exponentials weigh.
 //
-//   a[b,i,j] = score(sum over dots d, k:  left_d(b,i,k) * right_d(b,j,k))         where visible
-//   Y[b,i]   = log sum over j of exp(a[b,i,j])
-//   z[b,i,f] = finish(sum over j of  exp(a[b,i,j] - Y[b,i]) * weight(b,i,j) * panel(b,j,f))
+//   t_k[b,i,j] = value_k(sum over dots d, e: left_d(b,i,e) * right_d(b,j,e);  t_0 .. t_{k-1} there)
+//   Y[b,i]     = log sum over j of exp(a[b,i,j]),  a the last of the t_k
+//   z[b,i,f]   = finish(sum over j of  exp(a[b,i,j] - Y[b,i]) * weight(b,i,j) * panel(b,j,f))
 //
 // Columns go in chunks. A chunk is summed relative to a maximum of its own, so that none depends on
 // another, and the chunks are merged at the end, in order. Rows and columns may be run-time Exprs,
@@ -17,14 +17,25 @@
 #include <vector>
 
 #include "compiler/lower/target.h"
+#include "compiler/lower/tile_cells.h"
 
 namespace attn::lower {
 
 // Indices it is given are in range. `batch` is linear over `batch_extents`.
 struct StreamDot {
-  std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr k)> left;
-  std::function<Halide::Expr(Halide::Expr batch, Halide::Expr column, Halide::Expr k)> right;
+  using Factor =
+      std::function<Halide::Expr(Halide::Expr batch, Halide::Expr place, Halide::Expr k)>;
+
+  Factor left, right;  // of a row and of a column
+  std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column,
+                             Halide::Expr k)>
+      product;  // where there are no such factors
   Halide::Expr reduced;
+};
+
+struct StreamTile {
+  std::vector<StreamDot> dots;
+  TileCells::Value value;  // of the last tile kLowest where it is hidden
 };
 
 struct StreamSpec {
@@ -34,17 +45,18 @@ struct StreamSpec {
   std::string name;
   std::vector<Halide::Expr> batch_extents;  // outermost first
   Halide::Expr rows, columns;
-  int features = 1;
-  std::vector<StreamDot> dots;
-  // kLowest where it is not visible.
-  std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column,
-                             Halide::Expr dot)>
-      score;
+  std::vector<StreamTile> tiles;
   Cell visible;  // empty: everywhere; asked by careful kernels only
   // The columns [first, end) that a row of [row, last] may see, at least these; empty: all.
   std::function<Halide::Expr(Halide::Expr row, Halide::Expr last)> first_column, end_column;
+  // z is summed where it has features; one that has no such dimension has 1.
+  Halide::Expr features;
   Cell weight;  // empty: 1
   std::function<Halide::Expr(Halide::Expr batch, Halide::Expr column, Halide::Expr feature)> panel;
+  // Instead of the panel, where it is not of the columns alone.
+  std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column,
+                             Halide::Expr feature)>
+      panel_at;
   std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr feature,
                              Halide::Expr sum)>
       finish;

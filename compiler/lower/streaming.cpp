@@ -1,5 +1,7 @@
 #include "compiler/lower/streaming.h"
 
+#include <algorithm>
+
 #include "compiler/lower/linear_index.h"
 #include "compiler/lower/stream_schedule.h"
 #include "compiler/lower/tile_cells.h"
@@ -25,61 +27,92 @@ class Lowering {
     spec.batch_extents = cells_.batch_extents();
     spec.rows = cells_.extent(s_.row);
     spec.columns = cells_.extent(s_.column);
-    spec.features = static_cast<int>(*g_.known(g_[s_.feature].extent));
-    for (const plan::Term& t : s_.dots) {
-      spec.dots.push_back({cells_.factor(t.left, t.left_guard, s_.row, t.reduced),
-                           cells_.factor(t.right, t.right_guard, s_.column, t.reduced),
-                           cells_.extent(t.reduced)});
-    }
-    spec.score = [this](HExpr batch, HExpr row, HExpr column, HExpr dot) {
-      Translator t = cell(batch, row, column);
-      t.replace(s_.dot, dot);
-      return t.where(s_.visible, real(t(s_.score)), kLowest);
-    };
-    if (!s_.visible.empty()) {
-      spec.visible = [this](HExpr batch, HExpr row, HExpr column) {
-        return cell(batch, row, column).condition(s_.visible);
-      };
-    }
-    TileCells::Edges edges = cells_.edges(s_.visible, s_.row, s_.column);
+    for (size_t k = 0; k < s_.tiles.size(); ++k) spec.tiles.push_back(tile(k));
+    const ir::Conditions& visible = s_.tiles.back().visible;
+    TileCells::Edges edges = cells_.edges(visible, s_.row, s_.column);
     spec.first_column = edges.first;
     spec.end_column = edges.end;
-    if (!s_.weight.is_one()) {
-      spec.weight = [this](HExpr batch, HExpr row, HExpr column) {
-        return real(cell(batch, row, column)(s_.weight));
-      };
-    }
-    spec.panel =
-        cells_.factor(s_.panel, s_.panel_guard, s_.column, {s_.feature}, s_.panel_leaks && !old_);
-    spec.finish = [this](HExpr batch, HExpr row, HExpr feature, HExpr sum) {
-      return finished(batch, row, feature, sum);
-    };
-    spec.dimensions = cells_.dimensions(s_.sum_free, s_.row);
     spec.plane_dimensions = cells_.dimensions(s_.lse_free, s_.row);
-    spec.writes_planes = kernel_.writes.size() > 1;
+    spec.writes_planes = std::count(kernel_.writes.begin(), kernel_.writes.end(), s_.lse) > 0;
     spec.careful = old_ != nullptr;
+    if (s_.sum) add_sum(*s_.sum, spec);
     return spec;
   }
 
  private:
   static HExpr real(const HExpr& value) { return cast(Halide::Float(32), value); }
 
+  StreamTile tile(size_t index) const {
+    StreamTile result;
+    for (const plan::Term& t : s_.tiles[index].dots) {
+      StreamDot dot{.reduced = cells_.extent(t.reduced)};
+      if (TileCells::is_apart(t, s_.row, s_.column)) {
+        dot.left = cells_.factor(t.left, t.left_guard, s_.row, t.reduced);
+        dot.right = cells_.factor(t.right, t.right_guard, s_.column, t.reduced);
+      } else {
+        dot.product = cells_.product(t, s_.row, s_.column);
+      }
+      result.dots.push_back(dot);
+    }
+    const bool last = index + 1 == s_.tiles.size();
+    result.value = cells_.value(s_.tiles, index, s_.row, s_.column, last ? kLowest : 0.0f);
+    return result;
+  }
+
+  void add_sum(const plan::Streaming::Sum& sum, StreamSpec& spec) const {
+    spec.features = sum.feature.valid() ? cells_.extent(sum.feature) : HExpr(1);
+    ir::Conditions counted = s_.tiles.back().visible;
+    counted.insert(sum.counted.begin(), sum.counted.end());
+    if (!counted.empty()) {
+      spec.visible = [this, counted](HExpr batch, HExpr row, HExpr column) {
+        return cell(batch, row, column).condition(counted);
+      };
+    }
+    if (!sum.weight.is_one() || !sum.counted.empty()) {
+      spec.weight = [this, &sum](HExpr batch, HExpr row, HExpr column) {
+        Translator at = cell(batch, row, column);
+        return at.where(sum.counted, real(at(sum.weight)));
+      };
+    }
+    if (sum.feature.valid() && ir::uses(sum.panel, s_.row)) {
+      spec.panel_at = [this, &sum](HExpr batch, HExpr row, HExpr column, HExpr feature) {
+        Translator at =
+            cells_.at({{s_.row, row}, {s_.column, column}, {sum.feature, feature}}, batch);
+        return at.where(sum.panel_guard, real(at(sum.panel)));
+      };
+    } else if (sum.feature.valid()) {
+      spec.panel = cells_.factor(sum.panel, sum.panel_guard, s_.column, {sum.feature},
+                                 sum.panel_leaks && !old_);
+    } else {
+      spec.panel = [](HExpr, HExpr, HExpr) { return HExpr(1.0f); };
+    }
+    spec.finish = [this, &sum](HExpr batch, HExpr row, HExpr feature, HExpr value) {
+      return finished(sum, batch, row, feature, value);
+    };
+    spec.dimensions = cells_.dimensions(sum.free, s_.row);
+  }
+
   Translator cell(const HExpr& batch, const HExpr& row, const HExpr& column) const {
     return cells_.at({{s_.row, row}, {s_.column, column}}, batch);
   }
 
-  HExpr finished(const HExpr& batch, const HExpr& row, const HExpr& feature, const HExpr& sum) {
-    const ir::Tensor& result = g_[kernel_.writes.back()];
-    Halide::Type type = arithmetic_type(ir::arithmetic_type(result.storage));
-    Translator t = cells_.at({{s_.row, row}, {s_.feature, feature}}, batch);
-    t.replace(s_.sum, sum);
-    HExpr value = t.where(s_.guard, cast(type, t(s_.epilogue)));
+  HExpr finished(const plan::Streaming::Sum& sum, const HExpr& batch, const HExpr& row,
+                 const HExpr& feature, const HExpr& summed) const {
+    const ir::Tensor& result = g_[sum.tensor];
+    Translator::Indices indices = {{s_.row, row}};
+    if (sum.feature.valid()) indices.emplace(sum.feature, feature);
+    Translator t = cells_.at(std::move(indices), batch);
+    HExpr value = summed;
+    if (sum.scale.is(ir::Kind::select))
+      value = t.where(ir::conjuncts(sum.scale.args()[0]), summed * real(t(sum.scale.args()[1])));
+    else if (!sum.scale.is_one())
+      value = summed * real(t(sum.scale));
     if (old_) {
       std::vector<HExpr> place, all = decode_index(batch, cells_.batch_extents());
       all.push_back(row);
       all.push_back(feature);
-      for (int d : cells_.dimensions(s_.sum_free, s_.row)) place.insert(place.begin(), all[d]);
-      value = select(has_finite_bits(value), cast(type, (*old_)(place)), value);
+      for (int d : cells_.dimensions(sum.free, s_.row)) place.insert(place.begin(), all[d]);
+      value = select(has_finite_bits(value), real((*old_)(place)), value);
     }
     return cast(storage_type(result.storage), value);
   }

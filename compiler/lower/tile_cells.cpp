@@ -9,9 +9,11 @@ namespace attn::lower {
 
 using HExpr = Halide::Expr;
 
-HExpr TileCells::extent(ir::IndexId i) const {
-  return Translator(g_, arguments_, {}).extent(g_[i].extent);
+HExpr TileCells::extent(const ir::Poly& p) const {
+  return Translator(g_, arguments_, {}).extent(p);
 }
+
+HExpr TileCells::extent(ir::IndexId i) const { return extent(g_[i].extent); }
 
 HExpr TileCells::extent(const std::vector<ir::IndexId>& group) const {
   HExpr product = 1;
@@ -41,6 +43,44 @@ std::function<HExpr(HExpr, HExpr, HExpr)> TileCells::factor(const ir::Expr& valu
     HExpr zero = Halide::Internal::make_zero(v.type());
     if (finite) v = select(has_finite_bits(v), v, zero);
     return guard.empty() ? v : select(t.condition(guard), v, zero);
+  };
+}
+
+bool TileCells::is_apart(const plan::Term& t, ir::IndexId row, ir::IndexId column) {
+  return !uses(t.left, column) && !uses(t.right, row) && !ir::indices(t.left_guard).count(column) &&
+         !ir::indices(t.right_guard).count(row);
+}
+
+std::function<HExpr(HExpr, HExpr, HExpr, HExpr)> TileCells::product(const plan::Term& t,
+                                                                    ir::IndexId row,
+                                                                    ir::IndexId column) const {
+  std::vector<HExpr> extents;
+  for (ir::IndexId i : t.reduced) extents.push_back(extent(i));
+  const ir::Expr value = ir::multiply({t.left, t.right});
+  ir::Conditions guard = t.left_guard;
+  guard.insert(t.right_guard.begin(), t.right_guard.end());
+  const std::vector<ir::IndexId> reduced = t.reduced;
+  return [=, this](HExpr batch, HExpr i, HExpr j, HExpr k) {
+    std::vector<HExpr> within = decode_index(k, extents);
+    Translator::Indices indices = {{row, i}, {column, j}};
+    for (size_t n = 0; n < reduced.size(); ++n) indices[reduced[n]] = within[n];
+    Translator at_point = at(std::move(indices), batch);
+    return at_point.where(guard, Halide::cast(Halide::Float(32), at_point(value)));
+  };
+}
+
+TileCells::Value TileCells::value(const std::vector<plan::Tile>& tiles, size_t index,
+                                  ir::IndexId row, ir::IndexId column, float hidden) const {
+  return [=, this, &tiles](HExpr batch, HExpr i, HExpr j, HExpr dot,
+                           std::function<HExpr(int)> earlier) {
+    const plan::Tile& own = tiles[index];
+    Translator t = at({{row, i}, {column, j}}, batch);
+    if (own.dot.valid()) t.replace(own.dot, dot);
+    const std::set<ir::TensorId> read = ir::tensors(own.value);
+    for (size_t k = 0; k < index; ++k)
+      if (tiles[k].tensor.valid() && read.count(tiles[k].tensor))
+        t.replace(tiles[k].tensor, earlier(static_cast<int>(k)));
+    return t.where(own.visible, Halide::cast(Halide::Float(32), t(own.value)), hidden);
   };
 }
 

@@ -24,6 +24,7 @@ class TileCells {
   }
 
   const std::vector<Halide::Expr>& batch_extents() const { return batch_extents_; }
+  Halide::Expr extent(const ir::Poly& p) const;
   Halide::Expr extent(ir::IndexId i) const;
   // The product of extents.
   Halide::Expr extent(const std::vector<ir::IndexId>& group) const;
@@ -35,6 +36,20 @@ class TileCells {
   std::function<Halide::Expr(Halide::Expr, Halide::Expr, Halide::Expr)> factor(
       const ir::Expr& value, const ir::Conditions& guard, ir::IndexId outer,
       const std::vector<ir::IndexId>& inner, bool finite = false) const;
+
+  // Whether a product's factors are one of the batch and `row`, and one of the batch and `column`.
+  static bool is_apart(const plan::Term& t, ir::IndexId row, ir::IndexId column);
+  // The product at (batch, row, column, the linear index of what is summed).
+  std::function<Halide::Expr(Halide::Expr, Halide::Expr, Halide::Expr, Halide::Expr)> product(
+      const plan::Term& t, ir::IndexId row, ir::IndexId column) const;
+
+  // The value of tiles[index] at (batch, row, column) where it is visible, else `hidden`; `dot` is
+  // the sum of its products there, and earlier(k) the value of tiles[k].
+  using Value =
+      std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column,
+                                 Halide::Expr dot, std::function<Halide::Expr(int)> earlier)>;
+  Value value(const std::vector<plan::Tile>& tiles, size_t index, ir::IndexId row,
+              ir::IndexId column, float hidden) const;
 
   // Positions of `free`: among the batch's indices, `kept` after them, the feature last.
   std::vector<int> dimensions(const std::vector<ir::IndexId>& free, ir::IndexId kept) const;

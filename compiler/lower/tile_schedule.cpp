@@ -36,12 +36,17 @@ Sizes sizes_for(const TargetInfo& target) {
 
 // The register tile of a result: vectors of features, and rows that fit beside them.
 struct SumTile {
-  int vectors, rows;
+  int vectors = 0, rows = 1;
 };
 
-SumTile sum_tile(const TargetInfo& target, int features) {
+constexpr int kUnknownFeatures = 64;
+
+SumTile sum_tile(const TargetInfo& target, const TileSpec::Result& result) {
+  if (result.place) return {};
   const int lanes = target.lanes(Halide::Float(32));
-  if (features == 0) return {0, std::min(lanes, 12) / 4 * 4};
+  if (!result.features.defined()) return {0, std::min(lanes, 12) / 4 * 4};
+  const int known = static_cast<int>(constant(result.features));
+  const int features = known > 0 ? known : kUnknownFeatures;
   const int all = (features + lanes - 1) / lanes;
   int vectors = 1;
   const int most = target.level == Level::kV4 ? 5 : 4;
@@ -66,14 +71,24 @@ class TileScheduler {
     Func sums, part;  // all of it; of one tile in registers
     RDom domain, summed;
     SumTile tile;
+    std::vector<RVar> batch;  // outermost first
   };
 
   Expr batch_of(const Expr& h) const { return in_range(h, batches_); }
-  Expr linear_batch() const;
+  // Loops over blocks of rows, chunks of columns and the batch, around two of a result's own; alike
+  // in name and number, so that compute_with can fuse the results.
+  RDom loops_of(Result& result, int first, const Expr& second) const;
+  Expr linear_batch(const RDom& loops) const;
+  Expr batch_place(const RDom& loops, int at) const;
   Expr needed(const Expr& i0, const Expr& i1, const Expr& j0, const Expr& j1, int slack) const;
   const Packed& pack(int index, bool transposed);
   void add_tile(int index);
   void add_result(int index);
+  void add_sums(const TileSpec::Result& s, Result& result, const std::string& name);
+  void add_places(const TileSpec::Result& s, Result& result);
+  std::vector<VarOrRVar> loop_order(Result& r, std::vector<VarOrRVar> inner) const;
+  void place_sums(Result& r, const TileSpec::Result& s);
+  void place_places(Result& r, const TileSpec::Result& s);
   Func output(int index);
   void place_packs(const LoopLevel& chunk);
   void place_tiles(const LoopLevel& tile);
@@ -97,6 +112,8 @@ class TileScheduler {
   Var d_{"d"}, i_{"i"}, j_{"j"}, ib_{"ib"}, jb_{"jb"}, h_{"h"}, n_{"n"}, u_{"u"}, b_{"b"};
   Var dy_{"dy"};
   RVar row_block_{"row_block"}, column_chunk_{"column_chunk"};
+  std::vector<RVar> batch_loops_;
+  std::set<int> serial_;  // positions in the batch that some result sums
 };
 
 TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
@@ -110,17 +127,42 @@ TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
   for (size_t k = 0; k < spec.batch_extents.size(); ++k) {
     batches_ = batches_ * spec.batch_extents[k];
     batch_vars_.emplace_back("b" + std::to_string(k));
+    batch_loops_.emplace_back("batch" + std::to_string(k));
   }
   batches_ = Halide::Internal::simplify(batches_);
   for (const TileSpec::Result& r : spec.results)
-    slack_ = std::max(slack_, sum_tile(target, r.features).rows - 1);
+    slack_ = std::max(slack_, sum_tile(target, r).rows - 1);
+  for (const TileSpec::Result& r : spec.results)
+    serial_.insert(r.summed_batch.begin(), r.summed_batch.end());
 }
 
-Expr TileScheduler::linear_batch() const {
+Expr TileScheduler::linear_batch(const RDom& loops) const {
   Expr linear = 0;
   for (size_t k = 0; k < batch_vars_.size(); ++k)
-    linear = linear * spec_.batch_extents[k] + batch_vars_[k];
+    linear = linear * spec_.batch_extents[k] + loops[static_cast<int>(4 + k)];
   return linear;
+}
+
+// Loops are fused only if all of them are in order, or none: what some result sums, no result may
+// look free to reorder, so its place is one that Halide cannot tell apart from another.
+Expr TileScheduler::batch_place(const RDom& loops, int at) const {
+  Expr b = loops[4 + at];
+  return serial_.count(at) ? min(b, spec_.batch_extents[at] - 1) : b;
+}
+
+RDom TileScheduler::loops_of(Result& result, int first, const Expr& second) const {
+  Halide::Region region = {{0, first},
+                           {0, second},
+                           {0, blocks_of(rows_, sizes_.block_rows)},
+                           {0, blocks_of(columns_, sizes_.chunk_columns)}};
+  for (const Expr& extent : spec_.batch_extents) region.emplace_back(0, extent);
+  RDom loops(region, "T");
+  const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
+  Expr x = loops[2], y = loops[3];
+  loops.where(needed(x * bq, x * bq + (bq - 1), y * bk, y * bk + (bk - 1), 0));
+  for (size_t k = 0; k < batch_vars_.size(); ++k)
+    result.batch.push_back(loops[static_cast<int>(4 + k)]);
+  return loops;
 }
 
 // Whether rows i0..i1 and columns j0..j1 hold anything, or are within `slack` of what does.
@@ -147,6 +189,7 @@ const TileScheduler::Packed& TileScheduler::pack(int index, bool transposed) {
   const Expr& true_extent = p.of_rows ? spec_.rows : spec_.columns;
   RDom r({{0, unit}, {0, block / unit}}, p.of_rows ? "rw" : "rc");
   r.where(at_block * block + r[1] * unit < true_extent + slack_);
+  if (constant(p.length) <= 0) r.where(p.length > 0);
   Expr inside = r[1] * unit + r[0];
   Expr place = in_range(min(at_block * block + inside, extent - 1), extent);
   Expr feature = in_range(min(d_, p.length - 1), p.length);
@@ -168,9 +211,16 @@ void TileScheduler::add_tile(int index) {
   Func dot(name + "_dot"), tile(name);
   dot(j_, i_, ib_, jb_, h_) = 0.0f;
   for (size_t k = 0; k < t.dots.size(); ++k) {
-    RDom rd(0, spec_.packs[t.dots[k].left].length, "rd" + std::to_string(k));
-    dot(j_, i_, ib_, jb_, h_) += pack(t.dots[k].left, false).func(rd, i_, ib_, h_) *
-                                 pack(t.dots[k].right, true).func(j_, rd, jb_, h_);
+    const TileSpec::Dot& d = t.dots[k];
+    RDom rd(0, d.length, "rd" + std::to_string(k));
+    if (!d.product) {
+      dot(j_, i_, ib_, jb_, h_) +=
+          pack(d.left, false).func(rd, i_, ib_, h_) * pack(d.right, true).func(j_, rd, jb_, h_);
+      continue;
+    }
+    Expr row = in_range(min(ib_ * sizes_.block_rows + i_, rows_ - 1), rows_);
+    Expr column = in_range(min(jb_ * sizes_.chunk_columns + j_, columns_ - 1), columns_);
+    dot(j_, i_, ib_, jb_, h_) += d.product(batch_of(h_), row, column, in_range(rd, d.length));
   }
   const int bq = sizes_.block_rows, bk = sizes_.chunk_columns, ti = sizes_.rows, pj = panel_;
   RDom r({{0, pj}, {0, ti}, {0, bq / ti}, {0, bk / pj}}, "rp");
@@ -192,18 +242,58 @@ void TileScheduler::add_tile(int index) {
 
 void TileScheduler::add_result(int index) {
   const TileSpec::Result& s = spec_.results[index];
-  const TileSpec::Tile& source = spec_.tiles[s.tile];
   const std::string name = spec_.name + "_result" + std::to_string(index);
+  Result result{Func(name), Func(name + "_part"), {}, {}, sum_tile(target_, s), {}};
+  if (s.place)
+    add_places(s, result);
+  else
+    add_sums(s, result, std::to_string(index));
+  results_.push_back(result);
+}
+
+// Each point of a tile is added at its own place, one after the other.
+void TileScheduler::add_places(const TileSpec::Result& s, Result& result) {
   const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
-  Result result{Func(name), Func(name + "_part"), {}, {}, sum_tile(target_, s.features)};
+  RDom loops = loops_of(result, bk, bq);
+  Expr x = loops[2], y = loops[3], row = x * bq + loops[1], column = y * bk + loops[0];
+  loops.where(row < spec_.rows && column < spec_.columns);
+  const TileCells::Edges& e = spec_.columns_of_rows;
+  if (e.end) loops.where(column < e.end(row, row));
+  if (e.first) loops.where(column >= e.first(row, row));
+  Expr h = linear_batch(loops);
+  const Expr i = in_range(min(row, rows_ - 1), rows_);
+  const Expr j = in_range(min(column, columns_ - 1), columns_);
+  std::vector<Expr> place = s.place(batch_of(h), i, j);
+  std::vector<Expr> at;
+  std::vector<Var> vars;
+  for (size_t k = place.size(); k-- > 0;) {
+    const Expr& extent = s.extents[k];
+    const int dimension = s.dimensions[k], batches = static_cast<int>(batch_vars_.size());
+    if (constant(extent) <= 0) loops.where(extent > 0);
+    at.push_back(dimension < batches    ? batch_place(loops, dimension)
+                 : dimension == batches ? in_range(clamp(place[k], 0, extent - 1), extent)
+                                        : Expr(d_));
+    vars.push_back(dimension > batches ? d_ : Var("p" + std::to_string(k)));
+  }
+  Expr value = tiles_[s.tile](loops[0], loops[1], x, y, h);
+  if (s.panel_at) value = value * s.panel_at(batch_of(h), i, j, in_range(d_, s.features));
+  result.sums(vars) = 0.0f;
+  result.sums(at) += value;
+  result.domain = loops;
+}
+
+void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const std::string& name) {
+  const TileSpec::Tile& source = spec_.tiles[s.tile];
+  const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
   const int high = result.tile.rows, kept_block = s.of_rows ? bq : bk;
   const Expr kept_extent = s.of_rows ? rows_ : columns_;
   const Var &kept_at = s.of_rows ? ib_ : jb_, &summed_at = s.of_rows ? jb_ : ib_;
   const int summed_block = s.of_rows ? bk : bq;
   const Expr& summed_extent = s.of_rows ? spec_.columns : spec_.rows;
+  const bool wide = s.features.defined();
 
   // Of one tile, `high` rows or columns: what they see of the other.
-  RDom r(0, summed_block, "rs" + std::to_string(index));
+  RDom r(0, summed_block, "rs" + name);
   Expr first_kept = kept_at * kept_block + b_ * high, place = summed_at * summed_block + r;
   r.where(place < summed_extent);
   const TileCells::Edges& e = s.of_rows ? spec_.columns_of_rows : spec_.rows_of_columns;
@@ -211,50 +301,46 @@ void TileScheduler::add_result(int index) {
   if (e.first) r.where(place >= e.first(first_kept, first_kept + (high - 1)));
   Expr kept_within = b_ * high + u_;
   Func tile = tiles_[s.tile];
-  Expr weight = s.of_rows ? tile(r, kept_within, ib_, jb_, h_) : tile(kept_within, r, ib_, jb_, h_);
-  Expr product = weight;
-  if (s.features > 0) product = weight * pack(s.panel, false).func(d_, r, summed_at, h_);
-  if (spec_.careful && source.visible) {
-    Expr kept = in_range(min(first_kept + u_, kept_extent - 1), kept_extent);
-    Expr other = in_range(place, max(summed_extent, 1));
-    product = select(s.of_rows ? source.visible(batch_of(h_), kept, other)
-                               : source.visible(batch_of(h_), other, kept),
-                     product, 0.0f);
-  }
+  Expr product =
+      s.of_rows ? tile(r, kept_within, ib_, jb_, h_) : tile(kept_within, r, ib_, jb_, h_);
+  Expr kept = in_range(min(first_kept + u_, kept_extent - 1), kept_extent);
+  Expr other = in_range(place, max(summed_extent, 1));
+  const Expr &row = s.of_rows ? kept : other, &column = s.of_rows ? other : kept;
+  if (s.panel_at)
+    product = product *
+              s.panel_at(batch_of(h_), row, column, in_range(min(d_, s.features - 1), s.features));
+  else if (wide)
+    product = product * pack(s.panel, false).func(d_, r, summed_at, h_);
+  if ((spec_.careful || s.panel_at) && source.visible)
+    product = select(source.visible(batch_of(h_), row, column), product, 0.0f);
   std::vector<Var> of_part = {u_, b_, ib_, jb_, h_};
-  if (s.features > 0) of_part.insert(of_part.begin(), d_);
+  if (wide) of_part.insert(of_part.begin(), d_);
   result.part(of_part) = 0.0f;
   result.part(of_part) += product;
   result.summed = r;
 
-  // Equal names and numbers of loops let compute_with fuse the results.
-  RDom loops({{0, high},
-              {0, kept_block / high},
-              {0, blocks_of(rows_, bq)},
-              {0, blocks_of(columns_, bk)}},
-             "T");
+  RDom loops = loops_of(result, high, kept_block / high);
   Expr x = loops[2], y = loops[3];
-  loops.where(needed(x * bq, x * bq + (bq - 1), y * bk, y * bk + (bk - 1), 0));
   Expr own = (s.of_rows ? x * bq : y * bk) + loops[1] * high;
   loops.where(own < (s.of_rows ? spec_.rows : spec_.columns));
   std::vector<Expr> place_of_sum;
   std::vector<Var> vars;
   const int batches = static_cast<int>(batch_vars_.size());
-  Expr kept = in_range(min(own + loops[0], kept_extent - 1), kept_extent);
+  Expr kept_place = in_range(min(own + loops[0], kept_extent - 1), kept_extent);
   for (size_t k = s.dimensions.size(); k-- > 0;) {
     const int at = s.dimensions[k];
     vars.push_back(at < batches ? batch_vars_[at] : at == batches ? n_ : d_);
-    place_of_sum.push_back(at < batches ? Expr(batch_vars_[at]) : at == batches ? kept : Expr(d_));
+    place_of_sum.push_back(at < batches    ? batch_place(loops, at)
+                           : at == batches ? kept_place
+                                           : Expr(d_));
   }
-  Expr h = linear_batch();
+  Expr h = linear_batch(loops);
   result.sums(vars) = 0.0f;
-  Expr feature = s.features > 0 ? in_range(d_, s.features) : Expr(0);
+  Expr feature = wide ? in_range(d_, s.features) : Expr(0);
   std::vector<Expr> in_part = {loops[0], loops[1], x, y, h};
-  if (s.features > 0) in_part.insert(in_part.begin(), d_);
-  result.sums(place_of_sum) +=
-      s.scaled(batch_of(h), kept, feature, result.part(in_part));
+  if (wide) in_part.insert(in_part.begin(), d_);
+  result.sums(place_of_sum) += s.scaled(batch_of(h), kept_place, feature, result.part(in_part));
   result.domain = loops;
-  results_.push_back(result);
 }
 
 // Careful kernels keep their sums aside and store what they repair.
@@ -273,7 +359,7 @@ void TileScheduler::once_a_batch(Func f) const {
   if (batch_vars_.empty()) {
     f.compute_root();
   } else {
-    f.compute_at(LoopLevel(results_[0].sums, batch_vars_.back()));
+    f.compute_at(LoopLevel(results_[0].sums, batch_loops_.back()));
   }
 }
 
@@ -281,7 +367,7 @@ void TileScheduler::keep_for_a_batch(Func f) const {
   if (batch_vars_.empty()) {
     f.hoist_storage_root();
   } else {
-    f.hoist_storage(LoopLevel(results_[0].sums, batch_vars_.back()));
+    f.hoist_storage(LoopLevel(results_[0].sums, batch_loops_.back()));
   }
 }
 
@@ -353,29 +439,59 @@ void TileScheduler::place_tiles(const LoopLevel& tile) {
   }
 }
 
+// The loops of a result from the innermost: its own, then those that all results share.
+std::vector<VarOrRVar> TileScheduler::loop_order(Result& r, std::vector<VarOrRVar> inner) const {
+  Stage stage = r.sums.update();
+  stage.allow_race_conditions().rename(r.domain[2], row_block_).rename(r.domain[3], column_chunk_);
+  for (size_t k = 0; k < r.batch.size(); ++k) stage.rename(r.batch[k], batch_loops_[k]);
+  inner.push_back(row_block_);
+  inner.push_back(column_chunk_);
+  for (size_t k = batch_loops_.size(); k-- > 0;) inner.push_back(batch_loops_[k]);
+  return inner;
+}
+
 void TileScheduler::place_result(int index) {
   Result& r = results_[index];
   const TileSpec::Result& s = spec_.results[index];
-  const int width = r.tile.vectors * lanes_;
-  const bool wide = s.features > 0;
+  if (s.place)
+    place_places(r, s);
+  else
+    place_sums(r, s);
   Stage stage = r.sums.update();
-  stage.allow_race_conditions().rename(r.domain[2], row_block_).rename(r.domain[3], column_chunk_);
-  std::vector<VarOrRVar> order = {r.domain[0], r.domain[1], row_block_, column_chunk_};
-  if (wide) order = {d_, r.domain[0], dy_, r.domain[1], row_block_, column_chunk_};
-  for (size_t k = batch_vars_.size(); k-- > 0;) order.push_back(batch_vars_[k]);
+  for (int k = 0; k < static_cast<int>(batch_loops_.size()); ++k)
+    if (!serial_.count(k)) stage.parallel(batch_loops_[k]);
+  stage.never_partition({row_block_, column_chunk_});
+  for (const RVar& b : batch_loops_) stage.never_partition({b});
+  if (index > 0) stage.compute_with(results_[0].sums.update(), row_block_);
+}
+
+void TileScheduler::place_places(Result& r, const TileSpec::Result& s) {
+  Stage stage = r.sums.update();
+  std::vector<VarOrRVar> inner = {r.domain[0], r.domain[1]};
+  if (s.features.defined()) inner.insert(inner.begin(), d_);
+  stage.reorder(loop_order(r, inner));
+  if (s.features.defined())
+    stage.vectorize(d_, lanes_, Halide::TailStrategy::GuardWithIf);
+  else if (s.is_dense)
+    stage.vectorize(r.domain[0], lanes_);
+  const std::vector<Var> vars = r.sums.args();
+  if (!vars.empty()) r.sums.vectorize(vars[0], lanes_, Halide::TailStrategy::GuardWithIf);
+}
+
+void TileScheduler::place_sums(Result& r, const TileSpec::Result& s) {
+  const int width = r.tile.vectors * lanes_;
+  const bool wide = s.features.defined();
+  Stage stage = r.sums.update();
+  std::vector<VarOrRVar> inner = {r.domain[0], r.domain[1]};
+  if (wide) inner = {d_, r.domain[0], dy_, r.domain[1]};
+  const std::vector<VarOrRVar> order = loop_order(r, inner);
   if (wide) {
     r.sums.bound(d_, 0, s.features).vectorize(d_, lanes_, Halide::TailStrategy::GuardWithIf);
     stage.split(d_, dy_, d_, width, Halide::TailStrategy::GuardWithIf);
   }
   stage.reorder(order).unroll(r.domain[0]);
   if (wide) stage.vectorize(d_, lanes_).unroll(d_);
-  for (const Var& b : batch_vars_) {
-    r.sums.parallel(b);
-    stage.parallel(b);
-  }
-  stage.never_partition({row_block_, column_chunk_});
-  for (const Var& b : batch_vars_) stage.never_partition({b});
-  if (index > 0) stage.compute_with(results_[0].sums.update(), row_block_);
+  for (const Var& b : batch_vars_) r.sums.parallel(b);
   r.part.bound_extent(u_, r.tile.rows);
   if (wide) {
     r.part.compute_at(r.sums, dy_).bound_extent(d_, width);

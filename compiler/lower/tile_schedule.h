@@ -11,6 +11,7 @@
 #include <Halide.h>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,27 +27,43 @@ struct TileSpec {
     std::function<Halide::Expr(Halide::Expr batch, Halide::Expr place, Halide::Expr feature)> at;
     Halide::Expr length;  // features
   };
+  // A sum over features: of the products of a pack of rows and one of columns, or of `product` at
+  // each point on its own.
   struct Dot {
-    int left, right;  // packs of rows and of columns
+    int left = -1, right = -1;  // packs
+    std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column,
+                               Halide::Expr feature)>
+        product;  // where there are no packs
+    Halide::Expr length;
   };
   struct Tile {
     std::vector<Dot> dots;
-    // 0 where it is hidden, whatever `dot` and the earlier tiles are there.
-    std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column,
-                               Halide::Expr dot, std::function<Halide::Expr(int tile)> earlier)>
-        value;
+    TileCells::Value value;  // 0 where it is hidden, whatever the dot and earlier tiles are there
     std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column)>
-        visible;  // empty: everywhere; asked by careful kernels only
+        visible;  // empty: everywhere
   };
   struct Result {
     bool of_rows = true;
     int tile = 0;
-    int panel = 0;     // a pack, where there are features
-    int features = 0;  // 0: the tile itself is summed, and there is no such dimension
+    int panel = -1;         // a pack, where there are features
+    Halide::Expr features;  // undefined: the tile itself is summed, and there is no such dimension
+    // Where the panel is not of the summed index alone: its value at each point, and no pack.
+    std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column,
+                               Halide::Expr feature)>
+        panel_at;
     std::function<Halide::Expr(Halide::Expr batch, Halide::Expr kept, Halide::Expr feature,
                                Halide::Expr sum)>
         scaled;                   // linear in the sum
     std::vector<int> dimensions;  // outermost first: of batch_extents, then the kept, the feature
+    // Instead of a sum, the place where the tile's value at a point is added, times `panel_at`
+    // where there are features: one a dimension, used where `dimensions` says the kept; out of
+    // range only where the tile is hidden.
+    std::function<std::vector<Halide::Expr>(Halide::Expr batch, Halide::Expr row,
+                                            Halide::Expr column)>
+        place;
+    std::vector<Halide::Expr> extents;  // of the places
+    bool is_dense = false;              // neighbouring columns have neighbouring places
+    std::set<int> summed_batch;         // positions in batch_extents that have no place
     // Of careful kernels: what is stored for a sum. Over the dimensions, innermost first.
     std::function<Halide::Expr(std::vector<Halide::Expr> place, Halide::Expr value)> repaired;
   };

@@ -28,11 +28,13 @@ class Lowering {
     spec.rows = cells_.extent(s_.row);
     spec.columns = cells_.extent(s_.column);
     spec.careful = !old_.empty();
-    ir::Conditions everywhere = s_.tiles[0].visible;
-    for (size_t k = 0; k < s_.tiles.size(); ++k) {
+    for (size_t k = 0; k < s_.tiles.size(); ++k)
       spec.tiles.push_back(tile(static_cast<int>(k), spec.packs));
-      std::erase_if(everywhere, [&](const ir::Expr& c) { return !s_.tiles[k].visible.count(c); });
-    }
+    // Where no result has a weight, no tile is needed.
+    ir::Conditions everywhere = s_.tiles[s_.results[0].tile].visible;
+    for (const plan::TileSums::Result& r : s_.results)
+      std::erase_if(everywhere,
+                    [&](const ir::Expr& c) { return !s_.tiles[r.tile].visible.count(c); });
     for (ir::TensorId t : kernel_.writes) spec.results.push_back(result(t, spec.packs));
     TileCells::Edges columns = cells_.edges(everywhere, s_.row, s_.column);
     TileCells::Edges rows = cells_.edges(everywhere, s_.column, s_.row);
@@ -76,23 +78,19 @@ class Lowering {
   }
 
   TileSpec::Tile tile(int index, std::vector<TileSpec::Pack>& packs) {
-    const plan::TileSums::Tile& t = s_.tiles[index];
+    const plan::Tile& t = s_.tiles[index];
     TileSpec::Tile result;
     for (const plan::Term& term : t.dots) {
-      result.dots.push_back(
-          {pack(packs, true, term.left, term.left_guard, term.reduced, false),
-           pack(packs, false, term.right, term.right_guard, term.reduced, false)});
+      TileSpec::Dot dot{.length = cells_.extent(term.reduced)};
+      if (TileCells::is_apart(term, s_.row, s_.column)) {
+        dot.left = pack(packs, true, term.left, term.left_guard, term.reduced, false);
+        dot.right = pack(packs, false, term.right, term.right_guard, term.reduced, false);
+      } else {
+        dot.product = cells_.product(term, s_.row, s_.column);
+      }
+      result.dots.push_back(dot);
     }
-    result.value = [this, index](HExpr batch, HExpr row, HExpr column, HExpr dot,
-                                 std::function<HExpr(int)> earlier) {
-      const plan::TileSums::Tile& own = s_.tiles[index];
-      Translator at = cell(batch, row, column);
-      if (own.dot.valid()) at.replace(own.dot, dot);
-      for (int k = 0; k < index; ++k)
-        if (s_.tiles[k].tensor.valid() && ir::tensors(own.value).count(s_.tiles[k].tensor))
-          at.replace(s_.tiles[k].tensor, earlier(k));
-      return at.where(own.visible, real(at(own.value)));
-    };
+    result.value = cells_.value(s_.tiles, index, s_.row, s_.column, 0.0f);
     if (!t.visible.empty()) {
       result.visible = [this, index](HExpr batch, HExpr row, HExpr column) {
         return cell(batch, row, column).condition(s_.tiles[index].visible);
@@ -110,16 +108,20 @@ class Lowering {
     TileSpec::Result result;
     result.of_rows = r.of_rows;
     result.tile = static_cast<int>(r.tile);
-    if (r.feature.valid()) {
-      result.panel = pack(packs, !r.of_rows, r.panel, r.panel_guard, {r.feature},
-                          r.panel_leaks && old_.empty());
-      result.features = static_cast<int>(*g_.known(g_[r.feature].extent));
+    if (!r.place.empty()) {
+      add_place(r, result);
+    } else {
+      if (r.feature.valid()) add_panel(r, kept, result, packs);
+      result.scaled = [this, &r, kept](HExpr batch, HExpr place, HExpr feature, HExpr sum) {
+        const ir::Expr& scale = r.scale;
+        if (scale.is_one()) return sum;
+        Translator at = at_result(r, kept, place, feature, batch);
+        if (!scale.is(ir::Kind::select)) return sum * real(at(scale));
+        // What is hidden may have summed what is not finite.
+        return at.where(ir::conjuncts(scale.args()[0]), sum * real(at(scale.args()[1])));
+      };
+      result.dimensions = cells_.dimensions(r.free, kept);
     }
-    result.scaled = [this, &r, kept](HExpr batch, HExpr place, HExpr feature, HExpr sum) {
-      if (r.scale.is_one()) return sum;
-      return sum * real(at_result(r, kept, place, feature, batch)(r.scale));
-    };
-    result.dimensions = cells_.dimensions(r.free, kept);
     if (!old_.empty()) {
       const size_t at = static_cast<size_t>(
           std::find(kernel_.writes.begin(), kernel_.writes.end(), tensor) - kernel_.writes.begin());
@@ -128,6 +130,52 @@ class Lowering {
       };
     }
     return result;
+  }
+
+  void add_panel(const plan::TileSums::Result& r, ir::IndexId kept, TileSpec::Result& result,
+                 std::vector<TileSpec::Pack>& packs) {
+    if (!ir::uses(r.panel, kept)) {
+      result.features = cells_.extent(r.feature);
+      result.panel = pack(packs, !r.of_rows, r.panel, r.panel_guard, {r.feature},
+                          r.panel_leaks && old_.empty());
+      return;
+    }
+    add_panel_at(r, result);
+  }
+
+  void add_panel_at(const plan::TileSums::Result& r, TileSpec::Result& result) const {
+    result.features = cells_.extent(r.feature);
+    result.panel_at = [this, &r](HExpr batch, HExpr row, HExpr column, HExpr feature) {
+      Translator at = cells_.at({{s_.row, row}, {s_.column, column}, {r.feature, feature}}, batch);
+      return at.where(r.panel_guard, real(at(r.panel)));
+    };
+  }
+
+  void add_place(const plan::TileSums::Result& r, TileSpec::Result& result) {
+    for (const ir::Poly& p : g_[r.tensor].extents) result.extents.push_back(cells_.extent(p));
+    result.place = [this, &r](HExpr batch, HExpr row, HExpr column) {
+      Translator at = cell(batch, row, column);
+      std::vector<HExpr> place;
+      for (const ir::Expr& e : r.place)
+        place.push_back(r.feature.valid() && e == ir::index_value(r.feature) ? HExpr() : at(e));
+      return place;
+    };
+    const int batches = static_cast<int>(s_.batch.size());
+    for (const ir::Expr& e : r.place) {
+      int dimension = batches;
+      for (int k = 0; k < batches; ++k)
+        if (e == ir::index_value(s_.batch[k])) dimension = k;
+      if (r.feature.valid() && e == ir::index_value(r.feature)) dimension = batches + 1;
+      result.dimensions.push_back(dimension);
+    }
+    if (r.feature.valid()) add_panel_at(r, result);
+    auto stands_alone = [&](ir::IndexId i) {
+      return std::any_of(r.place.begin(), r.place.end(),
+                         [&](const ir::Expr& e) { return e == ir::index_value(i); });
+    };
+    result.is_dense = stands_alone(s_.row) && r.place.back() == ir::index_value(s_.column);
+    for (size_t k = 0; k < s_.batch.size(); ++k)
+      if (!stands_alone(s_.batch[k])) result.summed_batch.insert(static_cast<int>(k));
   }
 
   Translator at_result(const plan::TileSums::Result& r, ir::IndexId kept, const HExpr& place,

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 
-#include "compiler/plan/estimate.h"
+#include "compiler/plan/groups.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
-#include "compiler/plan/streaming.h"
-#include "compiler/plan/tile_sums.h"
 #include "compiler/solve/equalities.h"
 #include "compiler/solve/wide.h"
 
@@ -51,24 +49,20 @@ void copy_split_outputs(Graph& g) {
 
 class Planner {
  public:
-  Planner(std::string model, Function& f, const solve::Wide& wide,
-          const std::set<std::string>& wanted)
-      : model_(std::move(model)), f_(f), wide_(wide), wanted_(wanted) {}
+  Planner(std::string model, Function& f, Groups groups, const std::set<std::string>& wanted)
+      : model_(std::move(model)), f_(f), groups_(std::move(groups)), wanted_(wanted) {}
 
   void run() {
     Graph& g = f_.graph;
-    std::vector<bool> taken(g.definitions.size());
+    std::vector<bool> taken;
+    for (const Definition& d : g.definitions) taken.push_back(is_member(d.target));
     find_epilogues(taken);
-    find_streams(taken);
-    find_tile_sums(taken);
     for (size_t k = 0; k < g.definitions.size(); ++k) {
-      if (taken[k]) continue;
-      if (auto s = streams_.find(k); s != streams_.end()) {
-        for (const Definition& d : s->second.definitions) {
-          pending_.erase(d.target);
-          computed_.insert(d.target);
-        }
-        add_with_twin(std::move(s->second));
+      if (auto group = groups_.kernels.find(g.definitions[k].target);
+          group != groups_.kernels.end()) {
+        add_with_twin(std::move(group->second));
+      } else if (taken[k]) {
+        continue;
       } else if (auto it = finished_.find(k); it != finished_.end()) {
         add_contraction(g.definitions[k], std::move(it->second.contraction), it->second.sums);
       } else if (!add_rows(k, taken)) {
@@ -82,11 +76,10 @@ class Planner {
     const Graph& g = f_.graph;
     std::vector<Definition> run;
     std::vector<size_t> places;
-    std::set<TensorId> later = pending_;
+    std::set<TensorId> later;
     for (size_t n = first; n < g.definitions.size(); ++n) {
       const TensorId target = g.definitions[n].target;
-      if (computed_.count(target)) continue;
-      if (finished_.count(n) || sums_.count(n)) {
+      if (finished_.count(n) || sums_.count(n) || is_member(target)) {
         later.insert(target);
       } else if (!taken[n]) {
         run.push_back(g.definitions[n]);
@@ -106,6 +99,8 @@ class Planner {
     std::vector<Definition> sums;  // that the definition finishes, itself included if it is a sum
   };
 
+  bool is_member(TensorId t) const { return groups_.members.count(t) > 0; }
+
   // Sums that are contractions, each with the map that finishes it where there is one.
   void find_epilogues(std::vector<bool>& taken) {
     Graph& g = f_.graph;
@@ -113,7 +108,9 @@ class Planner {
     for (size_t k = 0; k < g.definitions.size(); ++k) position[g.definitions[k].target] = k;
     for (size_t k = 0; k < g.definitions.size(); ++k) {
       const Definition d = g.definitions[k];
+      if (is_member(d.target)) continue;
       std::vector<TensorId> operands = epilogue_operands(g, d);
+      std::erase_if(operands, [&](TensorId t) { return is_member(t); });
       // The last is finished here; the others join it where they are added to it.
       std::vector<Definition> sums;
       std::optional<Contraction> c;
@@ -135,177 +132,11 @@ class Planner {
     }
   }
 
-  // Sums that scores weigh, each at the place of its last definition. Everything that reads the
-  // scores must be part of it, and the log-sum-exp must not be wanted before.
-  void find_streams(std::vector<bool>& taken) {
-    const Graph& g = f_.graph;
-    for (size_t k = 0; k < g.definitions.size(); ++k) {
-      const Definition& lse = g.definitions[k];
-      if (taken[k] || lse.combine != Combine::logsumexp) continue;
-      for (const auto& [at, scores] : finished_) {
-        const TensorId t = g.definitions[at].target;
-        if (at > k || !wide_(t) || is_output(t) || !reads(lse).count(t)) continue;
-        std::optional<size_t> last = only_reader_besides(t, k);
-        if (!last || streams_.count(*last) || !wanted_last_by(lse.target, k, *last)) continue;
-        const Finished& weighted = finished_.at(*last);
-        if (scores.sums.size() != 1 || weighted.sums.size() != 1) continue;
-        std::optional<Streaming> s =
-            claim_streaming(g, lse, {g.definitions[at], scores.sums[0], scores.contraction},
-                            {g.definitions[*last], weighted.sums[0], weighted.contraction});
-        if (!s) continue;
-        Kernel kernel{.kind = &kStreaming, .streaming = std::move(s)};
-        for (size_t n : {at, *last}) {
-          const Definition& d = g.definitions[n];
-          const Definition& sum = finished_.at(n).sums[0];
-          if (!(sum.target == d.target)) kernel.definitions.push_back(sum);
-          kernel.definitions.push_back(d);
-          if (n == at) kernel.definitions.push_back(lse);
-        }
-        taken[at] = taken[k] = true;
-        add_stream(*last, std::move(kernel));
-        break;
-      }
-    }
-  }
-
-  bool is_output(TensorId t) const {
-    return std::any_of(f_.graph.outputs.begin(), f_.graph.outputs.end(),
-                       [&](const Output& o) { return o.tensor == t; });
-  }
-
-  // The place where the contraction is finished that, beside definition k, alone reads `t`.
-  std::optional<size_t> only_reader_besides(TensorId t, size_t k) const {
-    std::optional<size_t> found;
-    for (const auto& [at, f] : finished_) {
-      bool reads_it = reads(f_.graph.definitions[at]).count(t) > 0;
-      for (const Definition& sum : f.sums) reads_it = reads_it || reads(sum).count(t) > 0;
-      if (!reads_it) continue;
-      if (found) return std::nullopt;
-      found = at;
-    }
-    if (!found) return std::nullopt;
-    const Finished& f = finished_.at(*found);
-    for (size_t n = 0; n < f_.graph.definitions.size(); ++n) {
-      const Definition& d = f_.graph.definitions[n];
-      const bool inside = n == k || n == *found ||
-                          std::any_of(f.sums.begin(), f.sums.end(), [&](const Definition& sum) {
-                            return sum.target == d.target;
-                          });
-      if (!inside && reads(d).count(t)) return std::nullopt;
-    }
-    return found;
-  }
-
-  // Whether no definition from place k up to `last` reads `t`, but what is finished there.
-  bool wanted_last_by(TensorId t, size_t k, size_t last) const {
-    for (size_t n = k + 1; n < last; ++n) {
-      const Definition& d = f_.graph.definitions[n];
-      const auto& sums = finished_.at(last).sums;
-      if (std::none_of(sums.begin(), sums.end(),
-                       [&](const Definition& sum) { return sum.target == d.target; }) &&
-          reads(d).count(t))
-        return false;
-    }
-    return true;
-  }
-
-  void add_stream(size_t at, Kernel kernel) {
-    for (const Definition& d : kernel.definitions) pending_.insert(d.target);
-    streams_.emplace(at, std::move(kernel));
-  }
-
-  // A sum over one index as the contraction that it is with a panel of ones.
-  static Contraction as_contraction(const Graph& g, const Definition& d) {
-    Contraction c;
-    c.terms = {{.left = d.body,
-                .right = Expr(1.0),
-                .left_guard = d.guard,
-                .right_guard = {},
-                .reduced = d.reduced}};
-    c.sum = d.target;
-    c.epilogue = g.target(d);
-    return c;
-  }
-
-  // Groups of wide tensors whose every reader is in the group.
-  void find_tile_sums(std::vector<bool>& taken) {
-    const Graph& g = f_.graph;
-    std::map<size_t, Whole> all;
-    std::map<TensorId, size_t> finished_at;
-    std::set<TensorId> wide;
-    for (const Definition& d : g.definitions)
-      if (wide_(d.target)) wide.insert(d.target);
-    for (size_t k = 0; k < g.definitions.size(); ++k) {
-      const Definition& d = g.definitions[k];
-      if (taken[k] || streams_.count(k)) continue;
-      if (auto f = finished_.find(k); f != finished_.end()) {
-        const std::vector<Definition>& sums = f->second.sums;
-        all.emplace(k, Whole{f->second.contraction, sums[0], d, sums.size() == 1});
-        for (const Definition& sum : sums) finished_at[sum.target] = k;
-        continue;
-      }
-      const std::set<TensorId> read = reads(d);
-      const bool sums_wide =
-          d.combine == Combine::sum && d.reduced.size() == 1 && is_real(d.body.type()) &&
-          std::any_of(read.begin(), read.end(), [&](TensorId t) { return wide.count(t) > 0; });
-      if (sums_wide) all.emplace(k, Whole{as_contraction(g, d), d, d, true});
-    }
-    std::map<TensorId, std::set<size_t>> readers;
-    for (size_t k = 0; k < g.definitions.size(); ++k) {
-      auto inside = finished_at.find(g.definitions[k].target);
-      for (TensorId t : reads(g.definitions[k]))
-        readers[t].insert(inside == finished_at.end() ? k : inside->second);
-    }
-    for (const Output& o : g.outputs) readers[o.tensor].insert(SIZE_MAX);
-    std::set<size_t> done;
-    for (const auto& [seed, whole] : all) {
-      if (done.count(seed) || !wide.count(whole.definition.target)) continue;
-      std::optional<TileClaim> claim = claim_tiles(g, seed, all, readers, wide);
-      if (!claim) continue;
-      Kernel kernel{.kind = &kTileSums};
-      for (size_t at : claim->members) {
-        const Whole& member = all.at(at);
-        if (!(member.sum.target == member.definition.target))
-          kernel.definitions.push_back(member.sum);
-        kernel.definitions.push_back(member.definition);
-      }
-      std::optional<size_t> place = place_for(kernel.definitions, claim->members);
-      if (!place) continue;
-      for (size_t at : claim->members) {
-        taken[at] = at != *place;
-        done.insert(at);
-      }
-      kernel.tile_sums = std::move(claim->sums);
-      add_stream(*place, std::move(kernel));
-    }
-  }
-
-  // The first member's place at which all that the group reads is computed, if nothing else wants
-  // its results before.
-  std::optional<size_t> place_for(const std::vector<Definition>& group,
-                                  const std::set<size_t>& members) const {
-    const Graph& g = f_.graph;
-    std::set<TensorId> own, operands;
-    for (const Definition& d : group) own.insert(d.target);
-    for (const Definition& d : group) operands.merge(reads(d));
-    for (size_t place : members) {
-      bool fits = true;
-      for (size_t n = 0; n < g.definitions.size() && fits; ++n) {
-        const Definition& d = g.definitions[n];
-        if (own.count(d.target)) continue;
-        if (n > place && operands.count(d.target)) fits = false;
-        for (TensorId t : reads(d)) fits = fits && !(n < place && own.count(t));
-      }
-      if (fits) return place;
-    }
-    return std::nullopt;
-  }
-
   // The kernel, and where masks hide data of its panels a careful one behind it.
   void add_with_twin(Kernel kernel) {
     std::set<TensorId> scanned;
-    if (kernel.streaming && kernel.streaming->panel_leaks)
-      scanned = real_reads(kernel.streaming->panel);
+    if (kernel.streaming && kernel.streaming->sum && kernel.streaming->sum->panel_leaks)
+      scanned = real_reads(kernel.streaming->sum->panel);
     if (kernel.tile_sums)
       for (const TileSums::Result& r : kernel.tile_sums->results)
         if (r.panel_leaks) scanned.merge(real_reads(r.panel));
@@ -356,12 +187,18 @@ class Planner {
 
   std::string model_;
   Function& f_;
-  const solve::Wide& wide_;
+  Groups groups_;
   const std::set<std::string>& wanted_;
   std::map<size_t, Finished> finished_;
-  std::map<size_t, Kernel> streams_;       // by the place where they run
-  std::set<TensorId> pending_, computed_;  // of what streams compute
-  std::set<size_t> sums_;                  // definitions that another one finishes
+  std::set<size_t> sums_;  // definitions that another one finishes
+
+  static bool read_outside(const Graph& g, const std::set<TensorId>& own, TensorId t) {
+    for (const Output& o : g.outputs)
+      if (o.tensor == t) return true;
+    return std::any_of(g.definitions.begin(), g.definitions.end(), [&](const Definition& d) {
+      return !own.count(d.target) && reads(d).count(t);
+    });
+  }
 
  public:
   // Fills name, reads, writes and sizes, and places what the kernel writes.
@@ -375,21 +212,20 @@ class Planner {
         if (!own.count(t)) read.insert(t);
     kernel.reads.assign(read.begin(), read.end());
     const bool repairs = !kernel.repairs_if_non_finite.empty();
-    if (kernel.kind == &kRow || kernel.tile_sums || (kernel.streaming && !repairs)) {
+    if (kernel.kind == &kRow) {
       // A target of the kernel is in memory when something outside reads it.
-      std::set<TensorId> needed;
-      for (const Output& o : g.outputs) needed.insert(o.tensor);
-      std::set<TensorId> inside = own;
-      for (const Definition& d : g.definitions) {
-        if (inside.count(d.target)) continue;
-        for (TensorId t : reads(d)) needed.insert(t);
-      }
-      // A row of scores is as well summed again, but for backward its sum is at hand here.
-      if (kernel.streaming && wanted.count(g[kernel.streaming->lse].name))
-        needed.insert(kernel.streaming->lse);
-      // The definitions of checks are not the graph's.
       for (const Definition& d : kernel.definitions)
-        if (needed.count(d.target) || !g.definition_of(d.target)) kernel.writes.push_back(d.target);
+        // The definitions of checks are not the graph's.
+        if (read_outside(g, own, d.target) || !g.definition_of(d.target))
+          kernel.writes.push_back(d.target);
+    } else if (kernel.tile_sums) {
+      for (const TileSums::Result& r : kernel.tile_sums->results) kernel.writes.push_back(r.tensor);
+    } else if (kernel.streaming) {
+      const Streaming& s = *kernel.streaming;
+      // A row of scores is as well summed again, but for backward its sum is at hand here.
+      const bool keeps = wanted.count(g[s.lse].name) || read_outside(g, own, s.lse);
+      if (!s.sum || (keeps && !repairs)) kernel.writes.push_back(s.lse);
+      if (s.sum) kernel.writes.push_back(s.sum->tensor);
     } else {
       kernel.writes = {kernel.definitions.back().target};
     }
@@ -430,6 +266,33 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
   }
 }
 
+bool sums_wide(const Definition& d, const solve::Wide& wide) {
+  const std::set<TensorId> read = reads(d);
+  return d.combine == Combine::sum &&
+         std::any_of(read.begin(), read.end(), [&](TensorId t) { return wide(t); });
+}
+
+// The definitions as kernels take them: groups of wide tensors first, since a group knows best what
+// to do with an equality; of the rest, loops removed, maps inlined and long sums split.
+Groups prepare(Graph& g, const solve::Wide& wide) {
+  g.definitions = compute_gathered(g, wide);
+  auto solved = [&](const Definition& d) { return solve::solve_equalities(g, d); };
+  for (Definition& d : g.definitions)
+    if (!sums_wide(d, wide)) d = solved(Definition(d));
+  g.definitions = substitute_maps(g, choose_inlined(g));
+  Groups groups = find_groups(g, wide);
+  std::vector<Definition> definitions;
+  for (const Definition& d : std::vector<Definition>(g.definitions)) {
+    if (groups.members.count(d.target)) {
+      definitions.push_back(d);
+      continue;
+    }
+    for (Definition& part : split_sums(g, {solved(d)})) definitions.push_back(std::move(part));
+  }
+  g.definitions = std::move(definitions);
+  return groups;
+}
+
 }  // namespace
 
 Function plan_function(std::string model, std::string name, Graph g,
@@ -440,11 +303,7 @@ Function plan_function(std::string model, std::string name, Graph g,
   Checks checks = data_checks(g);
   Function f{.name = std::move(name), .graph = std::move(g), .saved = saved};
   Graph& graph = f.graph;
-  std::vector<Definition> solved;
-  for (const Definition& d : std::vector<Definition>(graph.definitions))
-    solved.push_back(solve::solve_equalities(graph, d));
-  graph.definitions = std::move(solved);
-  graph.definitions = split_sums(graph, substitute_maps(graph, choose_inlined(graph)));
+  Groups groups = prepare(graph, wide);
 
   f.places.assign(graph.tensors.size(), Place::none);
   for (size_t k = 0; k < graph.tensors.size(); ++k) {
@@ -467,7 +326,7 @@ Function plan_function(std::string model, std::string name, Graph g,
     for (size_t n = claim.taken.size(); n-- > 0;) rest.erase(rest.begin() + claim.taken[n]);
   }
   f.data_checks = checks.checks;
-  Planner(model, f, wide, wanted).run();
+  Planner(model, f, std::move(groups), wanted).run();
   f.workspace = assign_slots(f);
   warn_of_wide(f, wide, diagnostics);
   for (const Kernel& k : f.kernels) {

@@ -126,6 +126,11 @@ std::vector<Definition> substitute_maps(Graph& g, const std::set<TensorId>& gone
   return result;
 }
 
+Definition substitute_maps(Graph& g, const Definition& d,
+                           const std::map<TensorId, Definition>& maps) {
+  return Substitution(g, maps).apply(d);
+}
+
 std::vector<TensorId> epilogue_operands(const Graph& g, const Definition& map) {
   if (map.combine != Combine::set) return {};
   Readers readers = readers_of(g);

@@ -1,15 +1,26 @@
 // Decides which maps never exist in memory, and puts their bodies where they are read.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "compiler/ir/graph.h"
+#include "compiler/solve/wide.h"
 
 namespace attn::plan {
 
 // The definitions of `g`, in order, with the maps of `gone` substituted into their readers (under
 // the conditions known there) and left out.
 std::vector<ir::Definition> substitute_maps(ir::Graph& g, const std::set<ir::TensorId>& gone);
+
+// One definition, with the bodies of `maps` (which read none of each other) in place of their
+// reads.
+ir::Definition substitute_maps(ir::Graph& g, const ir::Definition& d,
+                               const std::map<ir::TensorId, ir::Definition>& maps);
+
+// Computes elements of wide tensors again where they are read at fewer points than they have (the
+// score of one target among all): no such read needs the tensor.
+std::vector<ir::Definition> compute_gathered(ir::Graph& g, const solve::Wide& wide);
 
 // Interior maps to substitute: those of a few cheap operations, and those with one reader whose
 // work does not grow by it. A map that can be the epilogue of a sum stays: the sum goes instead.

@@ -50,49 +50,55 @@ struct Row {
   // Definitions rewritten over `rows` and `columns`, in order.
 };
 
-// Scores over (batch, row, column), the log-sum-exp of each row of them, and the sum over the
-// columns of exp(score - lse) * weight * panel. All over the indices of the scores' sum, and
-// `feature`.
-struct Streaming {
-  std::vector<ir::IndexId> batch;
-  ir::IndexId row, column, feature;
-  std::vector<Term> dots;  // left over (batch, row, reduced), right over (batch, column, reduced)
-  ir::TensorId dot;        // read in `score` for their sum
-  ir::Expr score;          // the argument of the log-sum-exp
-  ir::Conditions visible;  // what counts at all
-  ir::TensorId lse;
-  std::vector<ir::IndexId> lse_free;
-  ir::Expr weight;  // over (batch, row, column)
-  ir::Expr panel;   // over (batch, column, feature)
-  ir::Conditions panel_guard;
-  bool panel_leaks = false;  // as in Term
-  ir::TensorId sum;          // read in `epilogue` for the sum
-  std::vector<ir::IndexId> sum_free;
-  ir::Expr epilogue;  // over (batch, row, feature)
-  ir::Conditions guard;
+// A tensor over (batch, row, column) that exists in tiles only, or, without a name, the weight of a
+// sum. A dot whose left factor is not of the batch and the rows only, or whose right one is not of
+// the batch and the columns, is computed at each point on its own.
+struct Tile {
+  ir::TensorId tensor;
+  std::vector<Term> dots;  // over (batch, row, reduced) and (batch, column, reduced); may be empty
+  ir::TensorId dot;        // read in `value` for their sum
+  ir::Expr value;          // reads earlier tiles at this place
+  ir::Conditions visible;  // 0 elsewhere
 };
 
-// Tensors over (batch, row, column) that exist in tiles only, and sums of products of one of them
-// with a panel, over the columns to (batch, row, feature) or over the rows to (batch, column,
-// feature). All over the indices `batch`, `row` and `column`.
-struct TileSums {
-  struct Tile {
-    ir::TensorId tensor;     // invalid for the weight of one result
-    std::vector<Term> dots;  // as in Streaming; may be empty
-    ir::TensorId dot;        // read in `value` for their sum
-    ir::Expr value;          // reads earlier tiles at this place
-    ir::Conditions visible;  // 0 elsewhere
+// The log-sum-exp of each row of a tile, and the sum over the columns of exp(tile - lse) * weight *
+// panel where there is one.
+struct Streaming {
+  std::vector<ir::IndexId> batch;
+  ir::IndexId row, column;
+  std::vector<Tile> tiles;  // the last is the argument of the log-sum-exp; `visible` is what counts
+  ir::TensorId lse;
+  std::vector<ir::IndexId> lse_free;
+  struct Sum {
+    ir::TensorId tensor;
+    ir::Expr weight;         // over (batch, row, column)
+    ir::Conditions counted;  // where it is not 0, beside what is visible
+    ir::Expr panel;          // over (batch, column, feature)
+    ir::Conditions panel_guard;
+    bool panel_leaks = false;  // as in Term
+    ir::IndexId feature;       // invalid for none
+    ir::Expr scale;            // of the sum, over (batch, row, feature)
+    std::vector<ir::IndexId> free;
   };
+  std::optional<Sum> sum;
+};
+
+// Sums of products of a tile with a panel: over the columns to (batch, row, feature), over the rows
+// to (batch, column, feature), or to a place of its own for each point.
+struct TileSums {
   struct Result {
     ir::TensorId tensor;
     bool of_rows = true;  // else of columns
     size_t tile = 0;      // that weighs the panel
-    ir::Expr panel;       // over (batch, the summed index, feature)
+    ir::Expr panel;       // over (batch, the summed index, feature); 1 without a feature
     ir::Conditions panel_guard;
     bool panel_leaks = false;
-    ir::IndexId feature;  // invalid for none
-    ir::Expr scale;       // of the sum, over (batch, the kept index, feature)
-    std::vector<ir::IndexId> free;
+    ir::IndexId feature;            // invalid for none
+    ir::Expr scale;                 // of the sum, over (batch, the kept index, feature)
+    std::vector<ir::IndexId> free;  // the dimensions, where there is no place
+    // Over (batch, row, column), and the feature itself, one a dimension; empty: none. The panel is
+    // over all of them then.
+    std::vector<ir::Expr> place;
   };
   std::vector<ir::IndexId> batch;
   ir::IndexId row, column;

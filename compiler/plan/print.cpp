@@ -24,34 +24,38 @@ std::string group_text(const Graph& g, const char* label, const std::vector<Inde
   return text;
 }
 
+Poly points(const Graph& g, const std::vector<IndexId>& indices) {
+  Poly product = 1;
+  for (IndexId i : indices) product = product * g[i].extent;
+  return product;
+}
+
+// Of all tiles at one point.
+Poly operations(const Graph& g, const std::vector<Tile>& tiles) {
+  Poly each;
+  for (const Tile& tile : tiles) {
+    each = each + Poly(cost(tile.value));
+    for (const Term& t : tile.dots) each = each + points(g, t.reduced) * Poly(2);
+  }
+  return each;
+}
+
+Poly features(const Graph& g, IndexId feature) {
+  return feature.valid() ? g[feature].extent : Poly(1);
+}
+
 // Scores once for each row and column, and their products with the features.
 Poly operations(const Graph& g, const Streaming& s) {
-  Poly pairs = g[s.row].extent * g[s.column].extent;
-  for (IndexId i : s.batch) pairs = pairs * g[i].extent;
   constexpr int kExponential = 9;
-  Poly each = Poly(cost(s.score) + cost(s.weight) + kExponential);
-  for (const Term& t : s.dots) {
-    Poly length = 1;
-    for (IndexId i : t.reduced) length = length * g[i].extent;
-    each = each + length * Poly(2);
-  }
-  return pairs * (each + g[s.feature].extent * Poly(2));
+  Poly each = operations(g, s.tiles) + Poly(kExponential);
+  if (s.sum) each = each + Poly(cost(s.sum->weight)) + features(g, s.sum->feature) * Poly(2);
+  return points(g, s.batch) * points(g, {s.row, s.column}) * each;
 }
 
 Poly operations(const Graph& g, const TileSums& s) {
-  Poly pairs = g[s.row].extent * g[s.column].extent, each;
-  for (IndexId i : s.batch) pairs = pairs * g[i].extent;
-  for (const TileSums::Tile& tile : s.tiles) {
-    each = each + Poly(cost(tile.value));
-    for (const Term& t : tile.dots) {
-      Poly length = 1;
-      for (IndexId i : t.reduced) length = length * g[i].extent;
-      each = each + length * Poly(2);
-    }
-  }
-  for (const TileSums::Result& r : s.results)
-    each = each + (r.feature.valid() ? g[r.feature].extent : Poly(1)) * Poly(2);
-  return pairs * each;
+  Poly each = operations(g, s.tiles);
+  for (const TileSums::Result& r : s.results) each = each + features(g, r.feature) * Poly(2);
+  return points(g, s.batch) * points(g, {s.row, s.column}) * each;
 }
 
 // Multiplications and additions of a kernel as a formula: points times what one point costs.
@@ -85,14 +89,15 @@ std::string kernel_text(const Graph& g, const Kernel& k) {
     const Streaming& s = *k.streaming;
     text += "  |" + group_text(g, "batch", s.batch) + group_text(g, "rows", {s.row}) +
             group_text(g, "columns", {s.column});
-    for (const Term& t : s.dots) text += group_text(g, "sum", t.reduced);
-    text += group_text(g, "features", {s.feature});
+    for (const Tile& tile : s.tiles)
+      for (const Term& t : tile.dots) text += group_text(g, "sum", t.reduced);
+    if (s.sum && s.sum->feature.valid()) text += group_text(g, "features", {s.sum->feature});
   }
   if (k.tile_sums) {
     const TileSums& s = *k.tile_sums;
     text += "  |" + group_text(g, "batch", s.batch) + group_text(g, "rows", {s.row}) +
             group_text(g, "columns", {s.column}) + " tiles";
-    for (const TileSums::Tile& tile : s.tiles)
+    for (const Tile& tile : s.tiles)
       if (tile.tensor.valid()) text += " " + g[tile.tensor].name;
   }
   if (!k.repairs_if_non_finite.empty()) text += "  | only where data is not finite";

@@ -1,24 +1,23 @@
-// Claims streaming kernels: what reads a wide tensor of scores, without storing it.
+// Finds the sum that the exponentials of a log-sum-exp weigh: the scores s, Y[i] = logsumexp[j]
+// s[i,j], z[i,f] = sum[j] exp(s[i,j] - Y[i]) w[i,j] v[j,f]. One pass over the columns computes
+// both, since each chunk of columns can be summed relative to a maximum of its own.
 #pragma once
 
 #include <optional>
 
-#include "compiler/plan/plan.h"
+#include "compiler/plan/results.h"
 
 namespace attn::plan {
 
-// A planned contraction: the sum, and the definition that its epilogue computes (the sum itself
-// where there is none).
-struct Part {
-  const ir::Definition& definition;
-  const ir::Definition& sum;
-  const Contraction& contraction;
+// The argument of a log-sum-exp over the columns, in the group's indices.
+struct Scores {
+  ir::Expr argument;
+  ir::Conditions visible;
+  ir::Expr lse;  // its value at a row
 };
 
-// `lse` = logsumexp over a column index of what `scores` computes, and `weighted`, a sum over the
-// same columns with the factor exp(argument of lse - lse); nothing where one of them is anything
-// else. That nothing else reads the scores is the caller's to see.
-std::optional<Streaming> claim_streaming(const ir::Graph& g, const ir::Definition& lse,
-                                         const Part& scores, const Part& weighted);
+// `sum` in this form, or nothing where its weight is anything else or reads `lse` besides.
+std::optional<Streaming::Sum> weighted_sum(const ir::Graph& g, const Scores& scores,
+                                           const ResultOf& sum);
 
 }  // namespace attn::plan

@@ -1,0 +1,66 @@
+#include "compiler/plan/maps.h"
+
+namespace attn::plan {
+
+using namespace ir;
+
+namespace {
+
+// The read of `site` as a tensor over the indices that it uses; its definition goes to `result`.
+Expr gathered(Graph& g, const Expr& site, std::vector<Definition>& result) {
+  const std::set<IndexId> used = indices(site);
+  const Definition whole = with_fresh_indices(g, *g.definition_of(site->tensor)).definition;
+  std::map<IndexId, Expr> at;
+  for (size_t k = 0; k < whole.free.size(); ++k) at.emplace(whole.free[k], site.args()[k]);
+  Definition d{.target = {},
+               .free = {used.begin(), used.end()},
+               .combine = whole.combine,
+               .reduced = whole.reduced,
+               .where = whole.where};
+  d.guard = substitute(whole.guard, at);
+  d.body = substitute(whole.body, at);
+  Tensor t = g[site->tensor];
+  t.name += ".at";
+  t.role = Role::interior;
+  t.extents.clear();
+  for (IndexId i : d.free) t.extents.push_back(g[i].extent);
+  d.target = g.new_tensor(t);
+  const Expr value = g.target(d);
+  result.push_back(with_fresh_indices(g, d).definition);
+  return value;
+}
+
+}  // namespace
+
+std::vector<Definition> compute_gathered(Graph& g, const solve::Wide& wide) {
+  std::vector<Definition> result;
+  for (Definition d : std::vector<Definition>(g.definitions)) {
+    std::map<Expr, Expr> again;
+    auto look = [&](const Expr& e) {
+      visit(e, [&](const Expr& x) {
+        const bool fewer = x.is(Kind::read) && wide(x->tensor) && g.definition_of(x->tensor) &&
+                           indices(x).size() < x.args().size();
+        if (fewer && !again.count(x)) again.emplace(x, gathered(g, x, result));
+        return true;
+      });
+    };
+    look(d.body);
+    for (const Expr& c : d.guard) look(c);
+    auto replaced = [&](const Expr& e) {
+      return rewrite(e, [&](const Expr& x) {
+        auto found = again.find(x);
+        return found == again.end() ? x : found->second;
+      });
+    };
+    if (!again.empty()) {
+      Conditions guard;
+      for (const Expr& c : d.guard) guard.merge(conjuncts(replaced(c)));
+      d.guard = guard;
+      d.body = replaced(d.body);
+    }
+    result.push_back(std::move(d));
+  }
+  return result;
+}
+
+}  // namespace attn::plan

@@ -1,0 +1,121 @@
+#include "compiler/plan/groups.h"
+
+#include <algorithm>
+
+#include "compiler/plan/passes.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+// The definitions in an order in which each kernel's stand together, after all that they read.
+// `first` gets the target of each kernel's first.
+std::vector<Definition> in_order(const std::vector<Definition>& definitions,
+                                 const std::vector<Kernel>& kernels, std::vector<TensorId>& first) {
+  struct Unit {
+    std::vector<Definition> definitions;
+    size_t kernel = SIZE_MAX;
+    std::set<TensorId> needs;
+  };
+  std::map<TensorId, size_t> kernel_of;
+  for (size_t k = 0; k < kernels.size(); ++k)
+    for (const Definition& d : kernels[k].definitions) kernel_of.emplace(d.target, k);
+  std::vector<Unit> units;
+  std::set<TensorId> defined;
+  std::set<size_t> placed;
+  for (const Definition& d : definitions) {
+    Unit unit{.definitions = {d}, .kernel = SIZE_MAX, .needs = reads(d)};
+    if (auto found = kernel_of.find(d.target); found != kernel_of.end()) {
+      if (!placed.insert(found->second).second) continue;
+      const std::vector<Definition>& own = kernels[found->second].definitions;
+      unit = {{}, found->second, {}};
+      for (const Definition& member : own) {
+        // A tile of several kernels stands with the first.
+        if (kernel_of.at(member.target) == found->second) unit.definitions.push_back(member);
+        unit.needs.merge(reads(member));
+      }
+      for (const Definition& member : own) unit.needs.erase(member.target);
+    }
+    for (const Definition& member : unit.definitions) defined.insert(member.target);
+    units.push_back(std::move(unit));
+  }
+  std::vector<Definition> result;
+  first.assign(kernels.size(), {});
+  std::set<TensorId> done;
+  while (!units.empty()) {
+    const size_t before = units.size();
+    std::erase_if(units, [&](const Unit& unit) {
+      const bool ready = std::all_of(unit.needs.begin(), unit.needs.end(), [&](TensorId t) {
+        return !defined.count(t) || done.count(t);
+      });
+      if (!ready) return false;
+      if (unit.kernel != SIZE_MAX) first[unit.kernel] = unit.definitions[0].target;
+      for (const Definition& d : unit.definitions) {
+        done.insert(d.target);
+        result.push_back(d);
+      }
+      return true;
+    });
+    ATTN_CHECK(units.size() < before, "kernels of a group wait for one another");
+  }
+  return result;
+}
+
+void replace(Graph& g, const std::map<TensorId, std::vector<Definition>>& by) {
+  std::vector<Definition> definitions;
+  for (const Definition& d : g.definitions) {
+    auto found = by.find(d.target);
+    if (found == by.end())
+      definitions.push_back(d);
+    else
+      definitions.insert(definitions.end(), found->second.begin(), found->second.end());
+  }
+  g.definitions = std::move(definitions);
+}
+
+}  // namespace
+
+Groups find_groups(Graph& g, const solve::Wide& wide) {
+  std::set<TensorId> candidates;
+  for (const Definition& d : g.definitions) {
+    const bool combines = d.combine == Combine::set || d.combine == Combine::sum;
+    if (wide(d.target) && combines && g[d.target].storage == Storage::f32 && d.free.size() > 1)
+      candidates.insert(d.target);
+  }
+  split_inner_sums(g, candidates);
+  std::vector<Kernel> kernels;
+  for (std::set<TensorId> open = candidates; !open.empty();) {
+    const TensorId seed = *open.begin();
+    const size_t tensors_before = g.tensors.size(), indices_before = g.indices.size();
+    TensorId misfit;
+    std::optional<Group> group = grow_group(g, candidates, seed, misfit);
+    std::optional<GroupKernels> found;
+    if (group) found = kernels_of(g, wide, *group, misfit);
+    if (found) {
+      kernels.insert(kernels.end(), found->kernels.begin(), found->kernels.end());
+      replace(g, found->replaced);
+      for (TensorId t : group->tiles) open.erase(t);
+      continue;
+    }
+    // What the misfit reads is stored for it, and the rest tried again.
+    g.tensors.resize(tensors_before);
+    g.indices.resize(indices_before);
+    std::set<TensorId> stored = {misfit};
+    if (!candidates.count(misfit)) stored = reads(*g.definition_of(misfit));
+    for (TensorId t : stored) {
+      candidates.erase(t);
+      open.erase(t);
+    }
+  }
+  Groups groups;
+  std::vector<TensorId> first;
+  g.definitions = in_order(g.definitions, kernels, first);
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    for (const Definition& d : kernels[k].definitions) groups.members.insert(d.target);
+    groups.kernels.emplace(first[k], std::move(kernels[k]));
+  }
+  return groups;
+}
+
+}  // namespace attn::plan

@@ -1,0 +1,218 @@
+#include "compiler/plan/grow.h"
+
+#include <algorithm>
+
+#include "compiler/plan/kinds.h"
+
+namespace attn::plan {
+
+using namespace ir;
+
+namespace {
+
+// The reads of wide tensors in a definition.
+std::vector<Expr> sites(const Definition& d, const std::set<TensorId>& of) {
+  std::vector<Expr> result;
+  auto collect = [&](const Expr& e) {
+    visit(e, [&](const Expr& x) {
+      if (x.is(Kind::read) && of.count(x->tensor)) result.push_back(x);
+      return true;
+    });
+  };
+  collect(d.body);
+  for (const Expr& c : d.guard) collect(c);
+  return result;
+}
+
+class Growth {
+ public:
+  Growth(const Graph& g, const std::set<TensorId>& candidates) : g_(g), candidates_(candidates) {}
+
+  // Nothing where a reader does not fit; `misfit` is then the tensor that it reads.
+  std::optional<Group> grow(TensorId seed) {
+    const Definition& d = *g_.definition_of(seed);
+    Names own;
+    for (IndexId i : d.free) own.emplace(i, i);
+    group_.indices = d.free;
+    if (!join(seed, own)) return {};
+    while (!open_.empty()) {
+      TensorId at = open_.back();
+      open_.pop_back();
+      if (!visit_tile(at)) return {};
+    }
+    for (const Definition& reader : g_.definitions)
+      if (group_.names.count(reader.target) && !group_.tiles.count(reader.target))
+        group_.readers.push_back(reader.target);
+    return group_;
+  }
+
+  TensorId misfit;
+
+ private:
+  bool join(TensorId t, const Names& names) {
+    auto known = group_.names.find(t);
+    if (known != group_.names.end()) return known->second == names;
+    group_.names[t] = names;
+    if (candidates_.count(t)) {
+      group_.tiles.insert(t);
+      open_.push_back(t);
+    }
+    return true;
+  }
+
+  bool visit_tile(TensorId t) {
+    const Definition& own = *g_.definition_of(t);
+    if (!visit_reads(own)) return false;
+    for (const Definition& d : g_.definitions) {
+      if (!reads(d).count(t)) continue;
+      misfit = t;
+      if (!name_reader(d, t) || !visit_reads(d)) return false;
+    }
+    return true;
+  }
+
+  // All tiles that a named definition reads, by the same indices.
+  bool visit_reads(const Definition& d) {
+    const Names& names = group_.names.at(d.target);
+    for (const Expr& site : sites(d, candidates_)) {
+      misfit = site->tensor;
+      const std::vector<IndexId>& free = g_.definition_of(site->tensor)->free;
+      Names of_tile;
+      std::set<IndexId> used;
+      for (size_t k = 0; k < free.size(); ++k) {
+        const Expr& s = site.args()[k];
+        if (!s.is(Kind::index) || !names.count(s->index)) return false;
+        of_tile.emplace(free[k], names.at(s->index));
+        used.insert(names.at(s->index));
+      }
+      if (used.size() != group_.indices.size() || free.size() != used.size()) return false;
+      if (!join(site->tensor, of_tile)) return false;
+    }
+    return true;
+  }
+
+  bool name_reader(const Definition& d, TensorId t) {
+    if (group_.names.count(d.target)) return true;
+    const Expr site = sites(d, {t})[0];
+    const Definition& tile = *g_.definition_of(t);
+    Names names;
+    for (size_t k = 0; k < site.args().size(); ++k) {
+      if (!site.args()[k].is(Kind::index)) return false;
+      names.emplace(site.args()[k]->index, group_.names.at(t).at(tile.free[k]));
+    }
+    if (names.size() != site.args().size()) return false;
+    if (candidates_.count(d.target)) {
+      if (d.free.size() != names.size()) return false;
+      for (IndexId i : d.free)
+        if (!names.count(i)) return false;
+    }
+    return join(d.target, names);
+  }
+
+  const Graph& g_;
+  const std::set<TensorId>& candidates_;
+  Group group_;
+  std::vector<TensorId> open_;
+};
+
+// Rows and columns: a log-sum-exp runs over columns; a sum of products has one factor of each.
+void choose_axes(Graph& g, Group& group) {
+  IndexId column, row;
+  for (TensorId t : group.readers) {
+    const Definition& d = *g.definition_of(t);
+    if (d.combine == Combine::logsumexp && d.reduced.size() == 1)
+      column = group.names.at(t).at(d.reduced[0]);
+  }
+  Conditions visible;
+  for (TensorId t : group.tiles) {
+    const Definition& d = *g.definition_of(t);
+    std::map<IndexId, Expr> values;
+    for (auto [own, shared] : group.names.at(t)) values.emplace(own, index_value(shared));
+    visible.merge(substitute(d.guard, values));
+    std::optional<Contraction> c = claim_contraction(g, d, nullptr);
+    if (row.valid() || !c || c->rows.empty() || c->columns.empty()) continue;
+    auto shared = [&](IndexId i) { return group.names.at(t).at(i); };
+    std::vector<IndexId> others = c->rows;
+    for (IndexId i : c->rows)
+      if (shared(i) == column) others = c->columns;
+    if (!column.valid()) column = shared(c->columns.back());
+    row = shared(others.back());
+    for (IndexId i : others)
+      for (const Expr& condition : visible)
+        if (uses(condition, shared(i)) && uses(condition, column)) row = shared(i);
+  }
+  // Without a product: the last two that run over unknown sizes.
+  for (bool any : {false, true})
+    for (size_t k = group.indices.size(); k-- > 0;) {
+      IndexId i = group.indices[k];
+      if (!any && g.known(g[i].extent)) continue;
+      if (!column.valid() && !(i == row)) column = i;
+      if (!row.valid() && !(i == column)) row = i;
+    }
+  group.axes = {{}, row, column};
+  for (IndexId i : group.indices)
+    if (!(i == row) && !(i == column)) group.axes.batch.push_back(i);
+}
+
+}  // namespace
+
+std::optional<Group> grow_group(Graph& g, const std::set<TensorId>& candidates, TensorId seed,
+                                TensorId& misfit) {
+  Growth growth(g, candidates);
+  std::optional<Group> group = growth.grow(seed);
+  misfit = growth.misfit;
+  if (group) choose_axes(g, *group);
+  return group;
+}
+
+void split_inner_sums(Graph& g, std::set<TensorId>& candidates) {
+  std::vector<Definition> result;
+  for (Definition d : std::vector<Definition>(g.definitions)) {
+    std::optional<Expr> site;
+    if (d.combine == Combine::sum) {
+      visit(d.body, [&](const Expr& e) {
+        if (e.is(Kind::read) && candidates.count(e->tensor)) site = e;
+        return !site;
+      });
+    }
+    std::set<IndexId> points;
+    if (site)
+      for (const Expr& s : site->args())
+        if (s.is(Kind::index)) points.insert(s->index);
+    std::vector<IndexId> inner, outer;
+    for (IndexId i : d.reduced) (points.count(i) ? outer : inner).push_back(i);
+    const bool of_points =
+        std::all_of(d.free.begin(), d.free.end(), [&](IndexId i) { return points.count(i) > 0; });
+    if (!site || points.size() != site->args().size() || inner.empty() || outer.empty() ||
+        !of_points || d.body.is(Kind::add)) {
+      result.push_back(std::move(d));
+      continue;
+    }
+    Tensor t = g[(*site)->tensor];
+    t.name = g[d.target].name + ".dot";
+    t.role = Role::interior;
+    t.storage = Storage::f32;
+    Definition dot{.target = g.new_tensor(t),
+                   .free = {},
+                   .combine = Combine::sum,
+                   .reduced = inner,
+                   .where = d.where};
+    for (const Expr& s : site->args()) dot.free.push_back(s->index);
+    std::vector<Expr> of_dot, rest;
+    for (const Expr& f : factors_of(d.body))
+      (uses_any(indices(f), inner) ? of_dot : rest).push_back(f);
+    Conditions guard;
+    for (const Expr& c : d.guard) (uses_any(indices(c), inner) ? dot.guard : guard).insert(c);
+    dot.body = of_dot.empty() ? Expr(1.0) : multiply(std::move(of_dot));
+    rest.push_back(g.target(dot));
+    d.body = multiply(std::move(rest));
+    d.guard = guard;
+    d.reduced = outer;
+    candidates.insert(dot.target);
+    result.push_back(with_fresh_indices(g, dot).definition);
+    result.push_back(std::move(d));
+  }
+  g.definitions = std::move(result);
+}
+
+}  // namespace attn::plan

@@ -1,0 +1,240 @@
+#include "compiler/plan/passes.h"
+
+#include <algorithm>
+
+#include "compiler/plan/kinds.h"
+#include "compiler/plan/maps.h"
+#include "compiler/plan/results.h"
+#include "compiler/plan/streaming.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+bool meets(const std::set<TensorId>& a, const std::set<TensorId>& b) {
+  return std::any_of(a.begin(), a.end(), [&](TensorId t) { return b.count(t) > 0; });
+}
+
+class Passes {
+ public:
+  Passes(Graph& g, const solve::Wide& wide, const Group& group)
+      : g_(g), wide_(wide), group_(group) {}
+
+  bool find() {
+    number();
+    for (TensorId t : group_.readers) {
+      misfit = t;
+      const Definition& d = *g_.definition_of(t);
+      if (d.combine != Combine::logsumexp) continue;
+      if (!is_over_columns(d)) return false;
+      add_stream(t, level_.at(t));
+    }
+    std::map<int, std::vector<TensorId>> passes;
+    for (TensorId t : group_.readers) {
+      if (streamed_.count(t)) continue;
+      misfit = t;
+      std::optional<ResultOf> r = converted(*g_.definition_of(t), {});
+      if (!r) return false;
+      results_.emplace(t, std::move(*r));
+      passes[level_.at(t)].push_back(t);
+    }
+    for (const auto& [level, members] : passes) add_sums(members);
+    return true;
+  }
+
+  TensorId misfit;
+  GroupKernels found;
+
+ private:
+  // Passes, from 0: of a tile the first in which it can be computed, of a result the one that
+  // computes it; of anything else, the first after which it is there.
+  void number() {
+    const std::set<TensorId> readers(group_.readers.begin(), group_.readers.end());
+    std::map<TensorId, int> there;
+    for (const Definition& d : g_.definitions) {
+      int level = 0;
+      for (TensorId t : reads(d)) {
+        auto before = there.find(t);
+        if (before != there.end()) level = std::max(level, before->second);
+      }
+      level_[d.target] = level;
+      there[d.target] = level + static_cast<int>(readers.count(d.target));
+    }
+    there_ = std::move(there);
+  }
+
+  bool is_over_columns(const Definition& d) const {
+    const Names& names = group_.names.at(d.target);
+    return d.reduced.size() == 1 && names.count(d.reduced[0]) &&
+           names.at(d.reduced[0]) == group_.axes.column && g_[d.target].storage == Storage::f32 &&
+           d.free.size() + 1 == names.size();
+  }
+
+  // What is there `later` only is left to the rest.
+  std::optional<ResultOf> converted(const Definition& d, const std::set<TensorId>& later) {
+    return result_of(g_, wide_, d, group_.names.at(d.target), group_.axes, group_.tiles, later);
+  }
+
+  // The maps among the tiles, each without the others in it.
+  std::map<TensorId, Definition> maps() {
+    std::map<TensorId, Definition> result;
+    for (const Definition& d : std::vector<Definition>(g_.definitions))
+      if (group_.tiles.count(d.target) && d.combine == Combine::set)
+        result.emplace(d.target, substitute_maps(g_, d, result));
+    return result;
+  }
+
+  std::map<IndexId, Expr> shared_values(TensorId t) const {
+    std::map<IndexId, Expr> values;
+    for (auto [own, shared] : group_.names.at(t)) values.emplace(own, index_value(shared));
+    return values;
+  }
+
+  void add_stream(TensorId t, int level) {
+    const std::map<TensorId, Definition> inside = maps();
+    const Definition lse = substitute_maps(g_, *g_.definition_of(t), inside);
+    const std::map<IndexId, Expr> values = shared_values(t);
+    Scores scores{substitute(lse.body, values), substitute(lse.guard, values),
+                  substitute(g_.target(lse), values)};
+    Streaming s{.batch = group_.axes.batch, .row = group_.axes.row, .column = group_.axes.column};
+    s.lse = t;
+    for (IndexId i : lse.free) s.lse_free.push_back(group_.names.at(t).at(i));
+    for (TensorId tile : needed_tiles(tensors(scores.argument))) s.tiles.push_back(as_tile(tile));
+    s.tiles.push_back(
+        {.tensor = {}, .dots = {}, .dot = {}, .value = scores.argument, .visible = scores.visible});
+    std::vector<TileSums::Result> none;
+    fuse_tiles(g_, s.tiles, none);
+    streamed_.insert(t);
+    std::set<TensorId> later, operands = reads(*g_.definition_of(t));
+    for (const auto& [tensor, n] : there_)
+      if (n > level) later.insert(tensor);
+    std::vector<Definition> last = {*g_.definition_of(t)};
+    for (TensorId sum : group_.readers) {
+      if (s.sum || streamed_.count(sum)) continue;
+      s.sum = streamed_sum(sum, scores, inside, later, last);
+      if (s.sum) operands.merge(reads(*g_.definition_of(sum)));
+    }
+    // Maps that are inside the scores and the weights now are the kernel's, too.
+    Kernel kernel{.kind = &kStreaming};
+    for (TensorId tile : needed_tiles(operands))
+      kernel.definitions.push_back(*g_.definition_of(tile));
+    kernel.definitions.insert(kernel.definitions.end(), last.begin(), last.end());
+    kernel.streaming = std::move(s);
+    found.kernels.push_back(std::move(kernel));
+  }
+
+  // The sum in the terms of the scores, its definition among the kernel's; or nothing, all as it
+  // was.
+  std::optional<Streaming::Sum> streamed_sum(TensorId t, const Scores& scores,
+                                             const std::map<TensorId, Definition>& maps,
+                                             const std::set<TensorId>& later,
+                                             std::vector<Definition>& definitions) {
+    const Definition d = *g_.definition_of(t);
+    if (d.combine != Combine::sum) return {};
+    const size_t tensors_before = g_.tensors.size(), indices_before = g_.indices.size();
+    if (std::optional<ResultOf> r = converted(substitute_maps(g_, d, maps), later)) {
+      r->result.panel_leaks = r->result.feature.valid() && leaks(*r, scores.visible);
+      std::optional<Streaming::Sum> sum = weighted_sum(g_, scores, *r);
+      if (sum && !reads_any(*sum, later) && !reads_any(*sum, group_.tiles)) {
+        streamed_.insert(t);
+        definitions.push_back(r->stored);
+        replace(t, *r);
+        return sum;
+      }
+    }
+    g_.tensors.resize(tensors_before);
+    g_.indices.resize(indices_before);
+    return {};
+  }
+
+  static bool reads_any(const Streaming::Sum& s, const std::set<TensorId>& some) {
+    std::set<TensorId> read = tensors(s.weight);
+    read.merge(tensors(s.panel));
+    read.merge(tensors(s.panel_guard));
+    read.merge(tensors(s.counted));
+    read.merge(tensors(s.scale));
+    return meets(read, some);
+  }
+
+  // Whether the panel has elements that count nowhere at some points where they are summed.
+  static bool leaks(const ResultOf& r, const Conditions& hidden) {
+    for (const Conditions* conditions : {&r.counted, &hidden})
+      for (const Expr& c : *conditions)
+        if (!r.result.panel_guard.count(c) && !r.outer.count(c)) return true;
+    return false;
+  }
+
+  void replace(TensorId t, const ResultOf& r) {
+    std::vector<Definition>& by = found.replaced[t];
+    by = {r.stored};
+    if (r.rest) by.push_back(*r.rest);
+  }
+
+  void add_sums(const std::vector<TensorId>& members) {
+    TileSums s{.batch = group_.axes.batch, .row = group_.axes.row, .column = group_.axes.column};
+    Kernel kernel{.kind = &kTileSums};
+    std::set<TensorId> needed;
+    for (TensorId t : members) {
+      const ResultOf& r = results_.at(t);
+      needed.merge(tensors(r.weight));
+      needed.merge(tensors(r.counted));
+    }
+    for (TensorId tile : needed_tiles(needed)) {
+      s.tiles.push_back(as_tile(tile));
+      kernel.definitions.push_back(*g_.definition_of(tile));
+    }
+    for (TensorId t : members) {
+      ResultOf r = results_.at(t);
+      Conditions hidden;
+      for (const Expr& f : r.weight.is(Kind::multiply) ? r.weight.args() : std::vector{r.weight})
+        for (const Tile& tile : s.tiles)
+          if (f.is(Kind::read) && f->tensor == tile.tensor)
+            hidden.insert(tile.visible.begin(), tile.visible.end());
+      if (!r.weight.is(Kind::read)) r.counted.insert(hidden.begin(), hidden.end());
+      r.result.panel_leaks = r.result.feature.valid() && leaks(r, hidden);
+      r.result.tile = weight_tile(s.tiles, r.weight, r.counted);
+      s.results.push_back(r.result);
+      kernel.definitions.push_back(r.stored);
+      replace(t, r);
+    }
+    fuse_tiles(g_, s.tiles, s.results);
+    kernel.tile_sums = std::move(s);
+    found.kernels.push_back(std::move(kernel));
+  }
+
+  // The tiles among `needed` and what they read, in order.
+  std::vector<TensorId> needed_tiles(std::set<TensorId> needed) const {
+    std::vector<TensorId> result;
+    for (size_t k = g_.definitions.size(); k-- > 0;) {
+      const Definition& d = g_.definitions[k];
+      if (!group_.tiles.count(d.target) || !needed.count(d.target)) continue;
+      needed.merge(reads(d));
+      result.insert(result.begin(), d.target);
+    }
+    return result;
+  }
+
+  Tile as_tile(TensorId t) const {
+    return tile_of(g_, *g_.definition_of(t), group_.names.at(t), group_.axes);
+  }
+
+  Graph& g_;
+  const solve::Wide& wide_;
+  const Group& group_;
+  std::map<TensorId, int> level_, there_;
+  std::map<TensorId, ResultOf> results_;
+  std::set<TensorId> streamed_;
+};
+
+}  // namespace
+
+std::optional<GroupKernels> kernels_of(Graph& g, const solve::Wide& wide, const Group& group,
+                                       TensorId& misfit) {
+  Passes passes(g, wide, group);
+  if (passes.find()) return std::move(passes.found);
+  misfit = passes.misfit;
+  return std::nullopt;
+}
+
+}  // namespace attn::plan

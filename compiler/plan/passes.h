@@ -1,0 +1,23 @@
+// The kernels of one group.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "compiler/plan/grow.h"
+#include "compiler/solve/wide.h"
+
+namespace attn::plan {
+
+struct GroupKernels {
+  std::vector<Kernel> kernels;
+  std::map<ir::TensorId, std::vector<ir::Definition>> replaced;  // of a reader: what computes it
+};
+
+// The results of a group are computed in passes: a tile that needs a result of one pass can be used
+// in the next only, and is computed again there. Nothing where a reader is no result; `misfit` is
+// then its target.
+std::optional<GroupKernels> kernels_of(ir::Graph& g, const solve::Wide& wide, const Group& group,
+                                       ir::TensorId& misfit);
+
+}  // namespace attn::plan

@@ -1,0 +1,140 @@
+#include "compiler/plan/tiles.h"
+
+#include <algorithm>
+
+#include "compiler/solve/prove.h"
+
+namespace attn::plan {
+
+using namespace ir;
+
+std::map<IndexId, Expr> values_of(const Names& names) {
+  std::map<IndexId, Expr> values;
+  for (auto [own, shared] : names) values.emplace(own, index_value(shared));
+  return values;
+}
+
+std::vector<Expr> factors_of(const Expr& e) {
+  return e.is(Kind::multiply) ? e.args() : std::vector{e};
+}
+
+bool contains(const std::vector<IndexId>& all, IndexId i) {
+  return std::find(all.begin(), all.end(), i) != all.end();
+}
+
+bool uses_any(const std::set<IndexId>& used, const std::vector<IndexId>& some) {
+  return std::any_of(some.begin(), some.end(), [&](IndexId i) { return used.count(i) > 0; });
+}
+
+bool reads_any(const Expr& e, const std::set<TensorId>& some) {
+  const std::set<TensorId> read = tensors(e);
+  return std::any_of(read.begin(), read.end(), [&](TensorId t) { return some.count(t) > 0; });
+}
+
+namespace {
+
+// The factor of the rows, and that of the columns, of one product; all of it on the left where a
+// factor or a condition needs both.
+Term term_of(const Expr& product, const Conditions& guard, const std::vector<IndexId>& reduced,
+             const Axes& axes) {
+  Term t{.left = {}, .right = {}, .left_guard = {}, .right_guard = {}, .reduced = reduced};
+  std::vector<Expr> left, right;
+  bool apart = true;
+  auto side = [&](const std::set<IndexId>& used) {
+    apart = apart && !(used.count(axes.row) && used.count(axes.column));
+    return used.count(axes.column) > 0;
+  };
+  for (const Expr& f : factors_of(product)) (side(indices(f)) ? right : left).push_back(f);
+  for (const Expr& c : guard) (side(indices(c)) ? t.right_guard : t.left_guard).insert(c);
+  if (!apart) {
+    t.left_guard = guard;
+    t.right_guard.clear();
+    t.left = product;
+    t.right = Expr(1.0);
+    return t;
+  }
+  t.left = left.empty() ? Expr(1.0) : multiply(std::move(left));
+  t.right = right.empty() ? Expr(1.0) : multiply(std::move(right));
+  return t;
+}
+
+}  // namespace
+
+bool Axes::in_batch(IndexId i) const { return contains(batch, i); }
+
+Tile tile_of(const Graph& g, const Definition& d, const Names& names, const Axes& axes) {
+  const std::map<IndexId, Expr> values = values_of(names);
+  Tile tile{.tensor = d.target, .dots = {}, .dot = {}, .value = {}, .visible = {}};
+  const Expr body = substitute(d.body, values);
+  const Conditions guard = substitute(d.guard, values);
+  if (d.combine == Combine::set) {
+    tile.value = body;
+    tile.visible = guard;
+    return tile;
+  }
+  Conditions of_terms;
+  for (const Expr& c : guard) (uses_any(indices(c), d.reduced) ? of_terms : tile.visible).insert(c);
+  const std::vector<Expr> products = body.is(Kind::add) ? body.args() : std::vector{body};
+  std::vector<Expr> outer;
+  for (const Expr& product : products) {
+    std::vector<Expr> inner;
+    for (const Expr& f : factors_of(product)) {
+      const bool factored = products.size() == 1 && !uses_any(indices(f), d.reduced);
+      (factored ? outer : inner).push_back(f);
+    }
+    Expr rest = inner.empty() ? Expr(1.0) : multiply(std::move(inner));
+    tile.dots.push_back(term_of(rest, of_terms, d.reduced, axes));
+  }
+  tile.dot = d.target;
+  std::vector<Expr> at;
+  for (IndexId i : d.free) at.push_back(index_value(names.at(i)));
+  outer.push_back(g.read(d.target, at));
+  tile.value = multiply(std::move(outer));
+  return tile;
+}
+
+size_t weight_tile(std::vector<Tile>& tiles, const Expr& weight, const Conditions& counted) {
+  for (size_t k = 0; k < tiles.size(); ++k) {
+    const Tile& t = tiles[k];
+    const bool read = weight.is(Kind::read) && t.tensor.valid() && weight->tensor == t.tensor;
+    bool same = read || (!t.tensor.valid() && t.value == weight && t.visible == counted);
+    if (read)
+      for (const Expr& c : counted) same = same && t.visible.count(c);
+    if (same) return k;
+  }
+  tiles.push_back({.tensor = {}, .dots = {}, .dot = {}, .value = weight, .visible = counted});
+  return tiles.size() - 1;
+}
+
+void fuse_tiles(const Graph& g, std::vector<Tile>& tiles, std::vector<TileSums::Result>& results) {
+  for (size_t k = 0; k < tiles.size();) {
+    const Tile& t = tiles[k];
+    std::vector<size_t> users;
+    for (size_t n = k + 1; n < tiles.size() && t.tensor.valid(); ++n)
+      if (tensors(tiles[n].value).count(t.tensor) || tensors(tiles[n].visible).count(t.tensor))
+        users.push_back(n);
+    const bool summed = std::any_of(results.begin(), results.end(),
+                                    [&](const TileSums::Result& r) { return r.tile == k; });
+    if (t.dots.empty() || summed || users.size() != 1 || !tiles[users[0]].dots.empty() ||
+        tensors(tiles[users[0]].visible).count(t.tensor)) {
+      ++k;
+      continue;
+    }
+    Tile& user = tiles[users[0]];
+    const Expr value = where(t.visible, t.value);
+    user.value = solve::assume(
+        g,
+        rewrite(
+            user.value,
+            [&](const Expr& e) { return e.is(Kind::read) && e->tensor == t.tensor ? value : e; }),
+        user.visible);
+    user.dots = t.dots;
+    user.dot = t.dot;
+    tiles.erase(tiles.begin() + static_cast<std::ptrdiff_t>(k));
+    for (TileSums::Result& r : results)
+      if (r.tile > k) --r.tile;
+    k = 0;
+  }
+}
+
+}  // namespace attn::plan
