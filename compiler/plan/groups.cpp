@@ -43,22 +43,26 @@ std::vector<Definition> in_order(const std::vector<Definition>& definitions,
   std::vector<Definition> result;
   first.assign(kernels.size(), {});
   std::set<TensorId> done;
-  while (!units.empty()) {
-    const size_t before = units.size();
-    std::erase_if(units, [&](const Unit& unit) {
-      const bool ready = std::all_of(unit.needs.begin(), unit.needs.end(), [&](TensorId t) {
-        return !defined.count(t) || done.count(t);
-      });
-      if (!ready) return false;
-      if (unit.kernel != SIZE_MAX) first[unit.kernel] = unit.definitions[0].target;
-      for (const Definition& d : unit.definitions) {
-        done.insert(d.target);
-        result.push_back(d);
-      }
-      return true;
-    });
-    ATTN_CHECK(units.size() < before, "kernels of a group wait for one another");
+  auto emit = [&](const Unit& unit) {
+    for (TensorId t : unit.needs)
+      if (defined.count(t) && !done.count(t)) return false;
+    if (unit.kernel != SIZE_MAX) first[unit.kernel] = unit.definitions[0].target;
+    for (const Definition& d : unit.definitions) {
+      done.insert(d.target);
+      result.push_back(d);
+    }
+    return true;
+  };
+  std::vector<Unit> waiting;
+  for (const Unit& unit : units) {
+    if (!emit(unit)) {
+      waiting.push_back(unit);
+      continue;
+    }
+    while (std::erase_if(waiting, emit) > 0) {
+    }
   }
+  ATTN_CHECK(waiting.empty(), "kernels of a group wait for one another");
   return result;
 }
 

@@ -39,7 +39,14 @@ class Passes {
       results_.emplace(t, std::move(*r));
       passes[level_.at(t)].push_back(t);
     }
-    for (const auto& [level, members] : passes) add_sums(members);
+    for (const auto& [level, members] : passes) {
+      // Tiles that are only there to be stored are better not tiles.
+      if (std::all_of(members.begin(), members.end(), [&](TensorId t) { return wide_(t); })) {
+        misfit = members[0];
+        return false;
+      }
+      add_sums(members);
+    }
     return true;
   }
 
