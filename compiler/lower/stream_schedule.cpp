@@ -421,6 +421,7 @@ void StreamScheduler::place() {
   total_.compute_at(of_row).update().atomic().vectorize(over_lanes_);
 
   packed_.compute_at(of_block)
+      .bound_storage(c_, blocks_of(some_columns_, tiles_.chunk))
       .bound_extent(ii_, tiles_.rows)
       .bound_extent(x_, panel_features_ + 2 * lanes_)
       .split(ii_, rows, ii_, tiles_.sum_rows)

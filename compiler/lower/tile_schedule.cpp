@@ -29,7 +29,9 @@ struct Sizes {
   int block_rows, chunk_columns;  // of a tile
 };
 
-Sizes sizes_for(const TargetInfo& target) {
+// Careful kernels run where data is not finite, and are small.
+Sizes sizes_for(const TargetInfo& target, bool careful) {
+  if (careful) return {4, 1, 48, target.level == Level::kV4 ? 144 : 96};
   if (target.level == Level::kV4) return {8, 3, 48, 144};
   return {4, 3, 48, 96};
 }
@@ -41,8 +43,9 @@ struct SumTile {
 
 constexpr int kUnknownFeatures = 64;
 
-SumTile sum_tile(const TargetInfo& target, const TileSpec::Result& result) {
+SumTile sum_tile(const TargetInfo& target, const TileSpec::Result& result, bool careful) {
   if (result.place) return {};
+  if (careful) return {result.features.defined() ? 1 : 0, 4};
   const int lanes = target.lanes(Halide::Float(32));
   if (!result.features.defined()) return {0, std::min(lanes, 12) / 4 * 4};
   const int known = static_cast<int>(constant(result.features));
@@ -90,11 +93,9 @@ class TileScheduler {
   void place_sums(Result& r, const TileSpec::Result& s);
   void place_places(Result& r, const TileSpec::Result& s);
   Func output(int index);
-  void place_packs(const LoopLevel& chunk);
+  void place_packs(const LoopLevel& chunk, const LoopLevel& tile);
   void place_tiles(const LoopLevel& tile);
   void place_result(int index);
-  // Computed once a batch: at its innermost loop, or before all.
-  void once_a_batch(Func f) const;
   void keep_for_a_batch(Func f) const;
 
   const TileSpec& spec_;
@@ -120,7 +121,7 @@ TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
     : spec_(spec),
       target_(target),
       lanes_(target.lanes(Halide::Float(32))),
-      sizes_(sizes_for(target)),
+      sizes_(sizes_for(target, spec.careful)),
       panel_(sizes_.vectors * lanes_),
       rows_(max(spec.rows, 1)),
       columns_(max(spec.columns, 1)) {
@@ -131,7 +132,7 @@ TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
   }
   batches_ = Halide::Internal::simplify(batches_);
   for (const TileSpec::Result& r : spec.results)
-    slack_ = std::max(slack_, sum_tile(target, r).rows - 1);
+    slack_ = std::max(slack_, sum_tile(target, r, spec.careful).rows - 1);
   for (const TileSpec::Result& r : spec.results)
     serial_.insert(r.summed_batch.begin(), r.summed_batch.end());
 }
@@ -243,7 +244,7 @@ void TileScheduler::add_tile(int index) {
 void TileScheduler::add_result(int index) {
   const TileSpec::Result& s = spec_.results[index];
   const std::string name = spec_.name + "_result" + std::to_string(index);
-  Result result{Func(name), Func(name + "_part"), {}, {}, sum_tile(target_, s), {}};
+  Result result{Func(name), Func(name + "_part"), {}, {}, sum_tile(target_, s, spec_.careful), {}};
   if (s.place)
     add_places(s, result);
   else
@@ -355,14 +356,6 @@ Func TileScheduler::output(int index) {
   return out;
 }
 
-void TileScheduler::once_a_batch(Func f) const {
-  if (batch_vars_.empty()) {
-    f.compute_root();
-  } else {
-    f.compute_at(LoopLevel(results_[0].sums, batch_loops_.back()));
-  }
-}
-
 void TileScheduler::keep_for_a_batch(Func f) const {
   if (batch_vars_.empty()) {
     f.hoist_storage_root();
@@ -371,16 +364,14 @@ void TileScheduler::keep_for_a_batch(Func f) const {
   }
 }
 
-void TileScheduler::place_packs(const LoopLevel& chunk) {
+void TileScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
   for (auto& [key, p] : packs_) {
     Func f = p.func;
-    if (p.of_rows) {
-      once_a_batch(f);
-      f.bound_storage(i_, sizes_.block_rows);
-    } else {
+    if (p.of_rows)
+      f.compute_at(tile).bound_storage(i_, sizes_.block_rows).bound_storage(ib_, 1);
+    else
       f.compute_at(chunk).bound_storage(j_, sizes_.chunk_columns).bound_storage(jb_, 1);
-      keep_for_a_batch(f);
-    }
+    keep_for_a_batch(f);
     Stage stage = f.update();
     stage.allow_race_conditions();
     if (p.transposed) {
@@ -510,8 +501,9 @@ std::vector<Func> TileScheduler::schedule() {
     place_result(static_cast<int>(k));
     outputs.push_back(output(static_cast<int>(k)));
   }
-  place_packs(LoopLevel(results_[0].sums, column_chunk_));
-  place_tiles(LoopLevel(results_[0].sums, row_block_));
+  const LoopLevel chunk(results_[0].sums, column_chunk_), tile(results_[0].sums, row_block_);
+  place_packs(chunk, tile);
+  place_tiles(tile);
   return outputs;
 }
 
