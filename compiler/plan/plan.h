@@ -169,6 +169,10 @@ Plan make_plan(const ir::Graph& forward, const ir::Graph* gradient, Diagnostics&
 // formulas in the sizes.
 std::string to_string(const Plan& plan);
 
+// Multiplications and additions of a kernel as a formula in the sizes: points times what one point
+// costs. Points that a condition hides count too.
+ir::Poly operations(const ir::Graph& g, const Kernel& k);
+
 // A size as people write it: "4*D", "T - 2".
 std::string poly_text(const ir::Graph& g, const ir::Poly& p);
 

@@ -54,20 +54,6 @@ Poly operations(const Graph& g, const TileSums& s) {
   return pairs * each;
 }
 
-// Multiplications and additions of a kernel as a formula: points times what one point costs.
-Poly operations(const Graph& g, const Kernel& k) {
-  if (k.streaming) return operations(g, *k.streaming);
-  if (k.tile_sums) return operations(g, *k.tile_sums);
-  Poly sum;
-  for (const Definition& d : k.definitions) {
-    Poly count = 1;
-    for (IndexId i : d.free) count = count * g[i].extent;
-    for (IndexId i : d.reduced) count = count * g[i].extent;
-    sum = sum + count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
-  }
-  return sum;
-}
-
 std::string kernel_text(const Graph& g, const Kernel& k) {
   std::string text = fmt::format("    {:<12}", k.kind->name);
   for (size_t n = 0; n < k.writes.size(); ++n) text += (n ? ", " : "") + shape_text(g, k.writes[n]);
@@ -120,6 +106,19 @@ std::string function_text(const Function& f) {
 }
 
 }  // namespace
+
+Poly operations(const Graph& g, const Kernel& k) {
+  if (k.streaming) return operations(g, *k.streaming);
+  if (k.tile_sums) return operations(g, *k.tile_sums);
+  Poly sum;
+  for (const Definition& d : k.definitions) {
+    Poly count = 1;
+    for (IndexId i : d.free) count = count * g[i].extent;
+    for (IndexId i : d.reduced) count = count * g[i].extent;
+    sum = sum + count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
+  }
+  return sum;
+}
 
 std::string poly_text(const Graph& g, const Poly& p) {
   std::string sum;
