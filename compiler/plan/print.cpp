@@ -24,6 +24,23 @@ std::string group_text(const Graph& g, const char* label, const std::vector<Inde
   return text;
 }
 
+Poly points(const Graph& g, const std::vector<IndexId>& indices) {
+  Poly product = 1;
+  for (IndexId i : indices) product = product * g[i].extent;
+  return product;
+}
+
+// The products and their sums; each factor is computed once, when it is packed, and the epilogue
+// once for each element.
+Poly operations(const Graph& g, const Contraction& c) {
+  const Poly rows = points(g, c.rows), columns = points(g, c.columns);
+  Poly sum = rows * columns * Poly(cost(c.epilogue));
+  for (const Term& t : c.terms)
+    sum = sum + points(g, t.reduced) * (rows * columns * Poly(2) + rows * Poly(cost(t.left)) +
+                                        columns * Poly(cost(t.right)));
+  return points(g, c.batch) * sum;
+}
+
 // Scores once for each row and column, and their products with the features.
 Poly operations(const Graph& g, const Streaming& s) {
   Poly pairs = g[s.row].extent * g[s.column].extent;
@@ -108,6 +125,7 @@ std::string function_text(const Function& f) {
 }  // namespace
 
 Poly operations(const Graph& g, const Kernel& k) {
+  if (k.contraction) return operations(g, *k.contraction);
   if (k.streaming) return operations(g, *k.streaming);
   if (k.tile_sums) return operations(g, *k.tile_sums);
   Poly sum;
