@@ -59,7 +59,7 @@ class Claim {
       if (is_tile(at) && !add_tile(at)) return {};
     for (size_t at : result_.members)
       if (!is_tile(at) && !add_result(at)) return {};
-    if (s.results.empty()) return {};
+    if (s.results.empty() || reads_results()) return {};
     return result_;
   }
 
@@ -171,6 +171,22 @@ class Claim {
   bool reads_tiles(const Expr& e) const {
     std::set<TensorId> read = tensors(e);
     return std::any_of(read.begin(), read.end(), [&](TensorId t) { return tile_of_.count(t) > 0; });
+  }
+
+  // A sum over a whole row or column is not known yet where a tile of it is computed.
+  bool reads_results() const {
+    std::set<TensorId> results;
+    for (const TileSums::Result& r : result_.sums.results) results.insert(r.tensor);
+    auto is_read = [&](const Expr& e) {
+      std::set<TensorId> read = tensors(e);
+      return std::any_of(read.begin(), read.end(),
+                         [&](TensorId t) { return results.count(t) > 0; });
+    };
+    for (const TileSums::Tile& tile : result_.sums.tiles)
+      if (is_read(tile.value)) return true;
+    for (const TileSums::Result& r : result_.sums.results)
+      if (is_read(r.panel) || is_read(r.scale)) return true;
+    return false;
   }
 
   bool add_result(size_t at) {
