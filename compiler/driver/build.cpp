@@ -219,11 +219,11 @@ std::string make_archive(const std::vector<std::string>& objects, const Scratch&
 
 emit::Library make_library(const std::string& stem, const Source& source,
                            std::vector<Compiled>& models, std::vector<emit::ModelPlan>& plans,
-                           const std::vector<std::string>& targets) {
+                           const std::vector<std::string>& targets, bool timed) {
   std::string everything;
   for (int32_t k = 0; k < source.map.size(); ++k) everything += source.map.file(k).text + '\0';
   for (Compiled& m : models) {
-    emit::ModelPlan p{.plan = std::move(*m.plan), .doc = m.doc};
+    emit::ModelPlan p{.plan = std::move(*m.plan), .doc = m.doc, .timed = timed};
     std::string sizes;
     for (const ir::Size& s : p.plan.forward_graph.sizes)
       if (s.value) sizes += fmt::format("{}={};", s.name, *s.value);

@@ -44,10 +44,10 @@ std::string compile_glue(const emit::Library& library, const Scratch& scratch,
                          std::string& why_not);
 // The bytes of an archive of the objects.
 std::string make_archive(const std::vector<std::string>& objects, const Scratch& scratch);
-// The plans of `models` as a library called `stem`.
+// The plans of `models` as a library called `stem`; `timed` as in emit::ModelPlan.
 emit::Library make_library(const std::string& stem, const Source& source,
                            std::vector<Compiled>& models, std::vector<emit::ModelPlan>& plans,
-                           const std::vector<std::string>& targets);
+                           const std::vector<std::string>& targets, bool timed = false);
 
 // Writes a file whole: beside it first, then renamed over it.
 void write_file(const std::string& path, const std::string& bytes);

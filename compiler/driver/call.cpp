@@ -44,23 +44,6 @@ attn_init init_of(const std::string& name) {
   throw InternalError("an initialiser without a name: " + name);
 }
 
-// Memory for tensors of a call, aligned as the library demands.
-class Memory {
- public:
-  ~Memory() {
-    for (void* p : blocks_) attn_free(nullptr, p);
-  }
-  void* allocate(int64_t bytes) {
-    void* p = attn_allocate(nullptr, static_cast<size_t>(std::max<int64_t>(bytes, 1)));
-    if (!p) throw SystemError(fmt::format("out of memory: {} bytes", bytes));
-    blocks_.push_back(p);
-    return p;
-  }
-
- private:
-  std::vector<void*> blocks_;
-};
-
 }  // namespace
 
 evaluate::Arrays call_reference(const Compiled& model, const Call& call) {

@@ -89,7 +89,16 @@ void require_model(const CommandLine& c, const std::vector<Compiled>& models) {
 
 }  // namespace
 
-elaborate::Overrides size_overrides(const std::vector<std::string>& given) {
+Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models) {
+  if (models.size() == 1) return models[0];
+  require_model(c, models);
+  std::string names;
+  for (const Compiled& m : models) names += (names.empty() ? "" : ", ") + m.name;
+  throw UsageError(fmt::format("{} has the models {}: choose one with --model", c.file, names));
+}
+
+elaborate::Overrides size_overrides(const std::vector<std::string>& given,
+                                    const std::string& option) {
   elaborate::Overrides sizes;
   for (const std::string& text : given) {
     size_t at = text.find('=');
@@ -98,10 +107,10 @@ elaborate::Overrides size_overrides(const std::vector<std::string>& given) {
     long long n = at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 1, &end, 10);
     if (at == std::string::npos || at == 0 || *end != 0 || end == text.c_str() + at + 1 ||
         errno != 0 || n < 0 || n > INT32_MAX)
-      throw UsageError(
-          fmt::format("-D takes SIZE=n with a whole number from 0 to 2147483647, not `{}`", text));
+      throw UsageError(fmt::format(
+          "{} takes SIZE=n with a whole number from 0 to 2147483647, not `{}`", option, text));
     if (!sizes.emplace(text.substr(0, at), n).second)
-      throw UsageError(fmt::format("-D {} is given twice", text.substr(0, at)));
+      throw UsageError(fmt::format("{} {} is given twice", option, text.substr(0, at)));
   }
   return sizes;
 }

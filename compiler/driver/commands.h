@@ -21,7 +21,7 @@ struct RefusedError : std::runtime_error {
 
 struct CommandLine {
   std::string file, out, name, stage, after, model, weights, progress = "auto";
-  std::vector<std::string> sizes, targets, inputs, cotangents;
+  std::vector<std::string> sizes, run_time_sizes, targets, inputs, cotangents;
   int jobs = 0, threads = 0;
   uint64_t seed = 1;
   bool cache = true, gradient = false, reference = false, check = false;
@@ -31,10 +31,14 @@ int build(const CommandLine& c);
 int check(const CommandLine& c);
 int emit(const CommandLine& c);
 int run(const CommandLine& c);
+int bench(const CommandLine& c);
 int format(const CommandLine& c);
 
-// -D NAME=n as overrides; UsageError on anything else.
-elaborate::Overrides size_overrides(const std::vector<std::string>& given);
+// NAME=n, as given with `option`; UsageError on anything else.
+elaborate::Overrides size_overrides(const std::vector<std::string>& given,
+                                    const std::string& option = "-D");
+// The model that a command is about; UsageError where there is none or a choice.
+Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models);
 // Prints to standard error; where that cannot be written, nothing can be said.
 void say(const std::string& text);
 // Prints what the phases had to say to standard error; true where there were errors.

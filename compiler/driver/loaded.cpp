@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/driver/commands.h"
 #include "compiler/emit/names.h"
 
@@ -36,6 +38,12 @@ const attn_model& Loaded::model(const std::string& name) const {
   return *get();
 }
 
+void Loaded::watch(const std::string& model, Mark mark, void* data) {
+  const std::string name = emit::identifier(model) + "_mark";
+  *static_cast<Mark*>(symbol(name)) = mark;
+  *static_cast<void**>(symbol(name + "_data")) = data;
+}
+
 void Loaded::open(int threads) {
   attn_context_options options{};
   options.threads = threads;
@@ -55,7 +63,7 @@ std::string link_shared(const emit::Library& library, const Scratch& scratch,
   std::vector<std::string> objects = compile_objects(library, scratch, options);
   std::string why_not;
   std::string glue = compile_glue(library, scratch, why_not);
-  if (glue.empty()) throw SystemError("`attnc run` needs a C compiler: " + why_not);
+  if (glue.empty()) throw SystemError("calling a model needs a C compiler: " + why_not);
   std::string runtime = runtime_archive();
   if (runtime.empty()) throw SystemError("libattn_rt.a is not beside the compiler");
   std::string path = scratch.path() + "/" + library.stem + ".so";
@@ -74,6 +82,17 @@ std::string link_shared(const emit::Library& library, const Scratch& scratch,
   if (run_program(command, said) != 0)
     throw InternalError(fmt::format("the kernels do not link:\n{}", said));
   return path;
+}
+
+Memory::~Memory() {
+  for (void* p : blocks_) attn_free(nullptr, p);
+}
+
+void* Memory::allocate(int64_t bytes) {
+  void* p = attn_allocate(nullptr, static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+  if (!p) throw SystemError(fmt::format("out of memory: {} bytes", bytes));
+  blocks_.push_back(p);
+  return p;
 }
 
 int64_t count_of(const attn_tensor& t) {

@@ -4,6 +4,7 @@
 #include <attn/attn.h>
 
 #include <string>
+#include <vector>
 
 #include "compiler/driver/build.h"
 #include "compiler/evaluate/evaluate.h"
@@ -28,6 +29,10 @@ class Loaded {
   // Throws what the driver reports for a status: RefusedError, SystemError, InternalError.
   void require(attn_status status) const;
   const attn_model& model(const std::string& name) const;
+  // Of a library built with timers: what its glue calls around every kernel, as emit::ModelPlan
+  // says.
+  using Mark = void (*)(void* data, int32_t kernel, int32_t ends);
+  void watch(const std::string& model, Mark mark, void* data);
 
  private:
   void* symbol(const std::string& name) const;
@@ -37,6 +42,19 @@ class Loaded {
   decltype(&attn_context_create) create_ = nullptr;
   decltype(&attn_context_destroy) destroy_ = nullptr;
   decltype(&attn_context_message) message_ = nullptr;
+};
+
+// Memory for tensors of a call, aligned as the library demands.
+class Memory {
+ public:
+  Memory() = default;
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  void* allocate(int64_t bytes);  // SystemError where there is none
+
+ private:
+  std::vector<void*> blocks_;
 };
 
 int64_t count_of(const attn_tensor& t);

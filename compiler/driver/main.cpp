@@ -110,6 +110,24 @@ int main(int argc, char** argv) {
   run->add_option("--progress", c.progress, "auto, on or off")
       ->check(CLI::IsMember({"auto", "on", "off"}));
 
+  CLI::App* bench = app.add_subcommand("bench", "time every kernel of a model on this machine");
+  file(bench);
+  sizes(bench);
+  bench->add_option("--model", c.model, "which model; needed where the file has several");
+  bench->add_option("--size", c.run_time_sizes, "a size known when it runs: --size T=512")
+      ->type_name("SIZE=n")
+      ->allow_extra_args(false);
+  bench->add_option("--seed", c.seed, "of the random data");
+  bench->add_option("--threads", c.threads, "threads of the kernels; default: 1");
+  bench->add_flag("--no-cache{false}", c.cache, "compile every kernel anew");
+  bench->add_option("--progress", c.progress, "auto, on or off")
+      ->check(CLI::IsMember({"auto", "on", "off"}));
+  bench->footer(
+      "GF/s counts every multiplication and addition as the plan does, also where a condition "
+      "hides "
+      "the\npoint; GB/s, what the kernel reads and writes, once each. Both are of the median "
+      "call.");
+
   CLI::App* fmt_command = app.add_subcommand("fmt", "print the file in the canonical layout");
   file(fmt_command);
   fmt_command->add_flag("--check", c.check,
@@ -141,6 +159,7 @@ int main(int argc, char** argv) {
     if (*check) return driver::check(c);
     if (*emit) return driver::emit(c);
     if (*run) return driver::run(c);
+    if (*bench) return driver::bench(c);
     return driver::format(c);
   });
 }

@@ -191,14 +191,7 @@ int run(const CommandLine& c) {
     models = compile(source, options);
   }
   if (report(source)) return source.failure();
-  if (models.size() != 1) {
-    std::string names;
-    for (const Compiled& m : models) names += (names.empty() ? "" : ", ") + m.name;
-    throw UsageError(models.empty() ? fmt::format("{} has no model `{}`", c.file, c.model)
-                                    : fmt::format("{} has the models {}: choose one with --model",
-                                                  c.file, names));
-  }
-  Compiled& m = models[0];
+  Compiled& m = only_model(c, models);
   Context context;
   Call call{.given = {}, .gradient = c.gradient, .threads = c.threads};
   take_inputs(c, m, context, call.given);

@@ -121,7 +121,10 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
                      const std::vector<std::string>& targets) {
   Library library{.stem = stem};
   std::vector<Interface> interfaces;
-  for (const ModelPlan& m : models) interfaces.push_back(interface_of(m.plan));
+  for (const ModelPlan& m : models) {
+    interfaces.push_back(interface_of(m.plan));
+    interfaces.back().timed = m.timed;
+  }
   library.header = write_header(stem, models, interfaces);
   library.glue = fmt::format(
       "/* {0}.c - the glue of {0}.attn, written by attnc: checks, workspace, kernel calls in order.\n"

@@ -21,6 +21,9 @@ struct ModelPlan {
   plan::Plan plan;
   std::string doc;
   uint64_t source_hash = 0;
+  // The glue calls MODEL_mark around every kernel, for measuring: with MODEL_mark_data, the
+  // kernel's place among the function's checks and kernels, and 0 before, 1 after.
+  bool timed = false;
 };
 
 struct Library {

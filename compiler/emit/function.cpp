@@ -190,9 +190,10 @@ class FunctionWriter {
     line("  int failed = 0;");
     line("  (void)at, (void)saved_at, (void)level, (void)failed;\n");
     views();
-    for (const plan::Kernel& k : f_.checks) call(k);
+    size_t place = 0;
+    for (const plan::Kernel& k : f_.checks) call(k, place++);
     data_checks();
-    for (const plan::Kernel& k : f_.kernels) call(k);
+    for (const plan::Kernel& k : f_.kernels) call(k, place++);
     line("  return ATTN_OK;\n}}\n");
   }
 
@@ -235,7 +236,16 @@ class FunctionWriter {
     line("");
   }
 
-  void call(const plan::Kernel& k) {
+  // An expression that calls the kernel and leaves in `failed` what it returned.
+  std::string attempt(const plan::Kernel& k, size_t place, const std::string& arguments) const {
+    std::string call = fmt::format("failed = {}[level]({})", k.name, arguments);
+    if (!i_.timed) return call;
+    return fmt::format(
+        "{0}_mark({0}_mark_data, {1}, 0), {2}, {0}_mark({0}_mark_data, {1}, 1), failed", i_.model,
+        place, call);
+  }
+
+  void call(const plan::Kernel& k, size_t place) {
     std::string arguments = "context";
     for (TensorId t : k.reads) arguments += ", &" + names_[t.value];
     if (!k.repairs_if_non_finite.empty())
@@ -265,8 +275,8 @@ class FunctionWriter {
     std::string doc = k.kind->name;
     for (const Definition& d : k.definitions) doc += " " + g_[d.target].name;
     line("  /* {} */", doc);
-    line("  if ({}(failed = {}[level]({})) != 0)", condition.empty() ? "" : condition + " && ",
-         k.name, arguments);
+    line("  if ({}({}) != 0)", condition.empty() ? "" : condition + " && ",
+         attempt(k, place, arguments));
     line("    return attn_kernel_status(context, {}, failed);", quoted(k.name));
   }
 

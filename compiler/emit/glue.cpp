@@ -31,6 +31,7 @@ class Glue {
     shapes();
     read_sizes();
     saved_layout();
+    if (i_.timed) marks();
     out_ += write_function(plan_, plan_.forward, i_, symbols_, targets_);
     if (plan_.backward) out_ += write_function(plan_, *plan_.backward, i_, symbols_, targets_);
     sizes();
@@ -59,6 +60,11 @@ class Glue {
            quoted(a.name), start.init, start.a, start.b, fmt::format("{}u", start.fan_in));
     }
     line("}};");
+  }
+
+  void marks() {
+    line("void (*{}_mark)(void* data, int32_t kernel, int32_t ends);", i_.model);
+    line("void* {}_mark_data;\n", i_.model);
   }
 
   void size_names() {

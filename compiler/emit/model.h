@@ -21,6 +21,7 @@ struct Interface {
   std::string model;  // C prefix
   std::vector<Argument> params, inputs, outputs;
   std::vector<ir::SizeId> sizes;  // run-time, in the order of size arrays
+  bool timed = false;             // as in ModelPlan
 };
 
 Interface interface_of(const plan::Plan& plan);

@@ -175,6 +175,10 @@ Plan make_plan(const ir::Graph& forward, const ir::Graph* gradient, Diagnostics&
 // formulas in the sizes.
 std::string to_string(const Plan& plan);
 
+// Operations of a kernel as a formula in the sizes, an addition or a multiplication being one: what a
+// point costs, for all points, also those that a condition hides.
+ir::Poly operations(const ir::Graph& g, const Kernel& k);
+
 // A size as people write it: "4*D", "T - 2".
 std::string poly_text(const ir::Graph& g, const ir::Poly& p);
 

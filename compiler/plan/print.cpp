@@ -44,6 +44,17 @@ Poly features(const Graph& g, IndexId feature) {
   return feature.valid() ? g[feature].extent : Poly(1);
 }
 
+// The products and their sums; each factor is computed once, when it is packed, and the epilogue
+// once for each element.
+Poly operations(const Graph& g, const Contraction& c) {
+  const Poly rows = points(g, c.rows), columns = points(g, c.columns);
+  Poly sum = rows * columns * Poly(cost(c.epilogue));
+  for (const Term& t : c.terms)
+    sum = sum + points(g, t.reduced) * (rows * columns * Poly(2) + rows * Poly(cost(t.left)) +
+                                        columns * Poly(cost(t.right)));
+  return points(g, c.batch) * sum;
+}
+
 // Scores once for each row and column, and their products with the features.
 Poly operations(const Graph& g, const Streaming& s) {
   constexpr int kExponential = 9;
@@ -56,20 +67,6 @@ Poly operations(const Graph& g, const TileSums& s) {
   Poly each = operations(g, s.tiles);
   for (const TileSums::Result& r : s.results) each = each + features(g, r.feature) * Poly(2);
   return points(g, s.batch) * points(g, {s.row, s.column}) * each;
-}
-
-// Multiplications and additions of a kernel as a formula: points times what one point costs.
-Poly operations(const Graph& g, const Kernel& k) {
-  if (k.streaming) return operations(g, *k.streaming);
-  if (k.tile_sums) return operations(g, *k.tile_sums);
-  Poly sum;
-  for (const Definition& d : k.definitions) {
-    Poly count = 1;
-    for (IndexId i : d.free) count = count * g[i].extent;
-    for (IndexId i : d.reduced) count = count * g[i].extent;
-    sum = sum + count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
-  }
-  return sum;
 }
 
 std::string kernel_text(const Graph& g, const Kernel& k) {
@@ -125,6 +122,20 @@ std::string function_text(const Function& f) {
 }
 
 }  // namespace
+
+Poly operations(const Graph& g, const Kernel& k) {
+  if (k.contraction) return operations(g, *k.contraction);
+  if (k.streaming) return operations(g, *k.streaming);
+  if (k.tile_sums) return operations(g, *k.tile_sums);
+  Poly sum;
+  for (const Definition& d : k.definitions) {
+    Poly count = 1;
+    for (IndexId i : d.free) count = count * g[i].extent;
+    for (IndexId i : d.reduced) count = count * g[i].extent;
+    sum = sum + count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
+  }
+  return sum;
+}
 
 std::string poly_text(const Graph& g, const Poly& p) {
   std::string sum;

@@ -31,6 +31,11 @@ model documents(q: [B, T, H, E], k: [B, T, H, E], v: [B, T, H, E], document: int
   p[b,h,i,j] = exp(s[b,h,i,j] - y[b,h,i]) where j <= i and document[b,i] == document[b,j]
   z[b,i,h,e] = sum[j] p[b,h,i,j] * v[b,j,h,e]
 }
+model parts(q: [B, T, H, E], k: [B, T, H, E], v: [B, T, H, E], part: int[T]) -> z {
+  s[b,h,i,j] = sum[e] q[b,i,h,e] * k[b,j,h,e] / sqrt(E)
+  p[b,h,i,j] = softmax[j where j <= i and part[i] == part[j]] (s[b,h,i,j])
+  z[b,i,h,e] = sum[j] p[b,h,i,j] * v[b,j,h,e]
+}
 model weighed(q: [B, T, H, E], k: [B, S, H, E], v: [B, S, H, E], keep: [T, S]) -> z {
   s[b,h,i,j] = sum[e] q[b,i,h,e] * (k[b,j,h,e] + 1)
   p[b,h,i,j] = softmax[j] (s[b,h,i,j])
@@ -87,7 +92,7 @@ TEST_P(StreamVariants, GiveWhatTheEvaluatorGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, StreamVariants,
-                         ::testing::Values("window", "capped", "documents", "weighed"));
+                         ::testing::Values("window", "capped", "documents", "parts", "weighed"));
 
 }  // namespace
 }  // namespace attn::testing

@@ -1,0 +1,317 @@
+// attnc bench: compiles a model with a mark before and after every kernel, calls it again and again
+// with random data, and prints what each kernel takes beside what this processor could do at most.
+#include <attn/attn.h>
+#include <attn/train.h>
+#include <attn/types.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <random>
+
+#include "compiler/driver/commands.h"
+#include "compiler/driver/loaded.h"
+#include "compiler/driver/peak.h"
+#include "compiler/emit/names.h"
+#include "compiler/lower/lower.h"
+
+namespace attn::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Times = std::vector<double>;  // seconds, one a call
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double median(Times times) {
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  return times[times.size() / 2];
+}
+double least(const Times& times) { return *std::min_element(times.begin(), times.end()); }
+
+// What the calls of one function took, and of each of its kernels, checks first.
+struct Measured {
+  Times whole;
+  std::vector<Times> kernels;
+  Clock::time_point begin;
+
+  static void mark(void* data, int32_t kernel, int32_t ends) {
+    auto* m = static_cast<Measured*>(data);
+    if (ends)
+      m->kernels[kernel].push_back(seconds_since(m->begin));
+    else
+      m->begin = Clock::now();
+  }
+};
+
+std::vector<const plan::Kernel*> kernels_of(const plan::Function& f) {
+  std::vector<const plan::Kernel*> all;
+  for (const auto* list : {&f.checks, &f.kernels})
+    for (const plan::Kernel& k : *list) all.push_back(&k);
+  return all;
+}
+
+// The run-time sizes in the order of the library, from --size NAME=n.
+std::vector<int64_t> chosen_sizes(const CommandLine& c, const Compiled& m) {
+  elaborate::Overrides given = size_overrides(c.run_time_sizes, "--size");
+  std::vector<std::string> names;
+  for (ir::SizeId s : emit::run_time_sizes(m.plan->forward_graph))
+    names.push_back(m.plan->forward_graph[s].name);
+  std::vector<int64_t> sizes;
+  for (const std::string& name : names) {
+    auto it = given.find(name);
+    if (it == given.end())
+      throw UsageError(fmt::format("{} needs the size `{}`: --size {}=n", m.name, name, name));
+    sizes.push_back(it->second);
+    given.erase(it);
+  }
+  if (given.empty()) return sizes;
+  std::string near = nearest(given.begin()->first, names);
+  throw UsageError(fmt::format("{} has no size `{}` that is known when it runs{}", m.name,
+                               given.begin()->first,
+                               near.empty() ? "; -D sets one known when compiling"
+                                            : fmt::format("; did you mean `{}`?", near)));
+}
+
+// The same by the sizes of a graph.
+std::vector<int64_t> sizes_in(const ir::Graph& g, const attn_model& m,
+                              const std::vector<int64_t>& sizes) {
+  std::vector<int64_t> values(g.sizes.size());
+  for (int32_t n = 0; n < m.n_sizes; ++n)
+    for (size_t k = 0; k < g.sizes.size(); ++k)
+      if (g.sizes[k].name == m.size_names[n]) values[k] = sizes[n];
+  g.complete(values);
+  return values;
+}
+
+// A call of the model with random data, in memory of its own.
+class Subject {
+ public:
+  Subject(Loaded& library, const attn_model& m, const plan::Plan& plan, std::vector<int64_t> sizes,
+          uint64_t seed)
+      : library_(library), m_(m), plan_(plan), sizes_(std::move(sizes)), random_(seed) {
+    params_.resize(m.n_params);
+    inputs_.resize(m.n_inputs);
+    outputs_.resize(m.n_outputs);
+    m.shapes(sizes_.data(), params_.data(), inputs_.data(), outputs_.data());
+    for (auto* group : {&params_, &inputs_, &outputs_})
+      for (attn_tensor& t : *group) give_memory(t);
+    std::vector<int64_t> read(m.n_sizes + 1);
+    library.require(m.read_sizes(library.context(), params_.data(), inputs_.data(), read.data()));
+    initialise(seed);
+    for (int32_t k = 0; k < m.n_inputs; ++k) fill(m.inputs[k].name, inputs_[k]);
+    attn_sizes bytes{};
+    library.require(m.sizes(library.context(), params_.data(), inputs_.data(), &bytes));
+    saved_ = memory_.allocate(bytes.saved);
+    workspace_ = memory_.allocate(std::max(bytes.forward_workspace, bytes.backward_workspace));
+    if (m.has_backward) prepare_backward();
+  }
+
+  void forward() {
+    library_.require(m_.forward(library_.context(), params_.data(), inputs_.data(), outputs_.data(),
+                                m_.has_backward ? saved_ : nullptr, workspace_));
+  }
+  void backward() {
+    library_.require(m_.backward(library_.context(), params_.data(), inputs_.data(),
+                                 outputs_.data(), saved_, cotangents_.data(),
+                                 param_gradients_.data(), input_gradients_.data(), workspace_));
+  }
+
+ private:
+  void give_memory(attn_tensor& t) {
+    double bytes = static_cast<double>(attn_type_size(t.type));
+    for (int32_t k = 0; k < t.rank; ++k) bytes *= static_cast<double>(t.extent[k]);
+    if (bytes > 1e15) throw SystemError(fmt::format("out of memory: {:.3g} bytes", bytes));
+    t.data = memory_.allocate(count_of(t) * attn_type_size(t.type));
+  }
+
+  void initialise(uint64_t seed) {
+    attn_context* context = nullptr;
+    if (attn_context_create(nullptr, &context) != ATTN_OK) throw SystemError("out of memory");
+    std::unique_ptr<attn_context, void (*)(attn_context*)> owner(context, attn_context_destroy);
+    if (attn_initialise_model(context, &m_, params_.data(), seed) != ATTN_OK)
+      throw RefusedError(attn_context_message(context));
+  }
+
+  // Integers are below every extent that they are subscripts of, or 0 and 1.
+  int64_t bound_of(const std::string& name) const {
+    int64_t bound = INT64_MAX;
+    for (const plan::Function* f :
+         {&plan_.forward, plan_.backward ? &*plan_.backward : &plan_.forward})
+      for (const plan::DataCheck& check : f->data_checks)
+        if (check.data == name)
+          bound = std::min(bound, f->graph.value(check.extent, sizes_in(f->graph, m_, sizes_)));
+    return bound == INT64_MAX ? 2 : std::max<int64_t>(bound, 1);
+  }
+
+  void fill(const std::string& name, const attn_tensor& t) {
+    evaluate::Array values{.extents = {t.extent, t.extent + t.rank}, .values = {}};
+    values.values.resize(static_cast<size_t>(count_of(t)));
+    const bool whole = t.type == ATTN_I32 || t.type == ATTN_BOOL;
+    std::uniform_int_distribution<int64_t> integer(0, t.type == ATTN_I32 ? bound_of(name) - 1 : 1);
+    std::uniform_real_distribution<double> real(-1, 1);
+    for (double& v : values.values)
+      v = whole ? static_cast<double>(integer(random_)) : real(random_);
+    store(name, values, t);
+  }
+
+  void prepare_backward() {
+    auto gradients = [&](const attn_argument* table, std::vector<attn_tensor> tensors) {
+      for (size_t k = 0; k < tensors.size(); ++k) {
+        tensors[k].type = attn_gradient_type(table[k].type);
+        tensors[k].data = nullptr;
+        if (table[k].differentiable) give_memory(tensors[k]);
+      }
+      return tensors;
+    };
+    param_gradients_ = gradients(m_.params, params_);
+    input_gradients_ = gradients(m_.inputs, inputs_);
+    cotangents_ = gradients(m_.outputs, outputs_);
+    for (int32_t k = 0; k < m_.n_outputs; ++k)
+      if (cotangents_[k].data) fill(m_.outputs[k].name, cotangents_[k]);
+  }
+
+  Loaded& library_;
+  const attn_model& m_;
+  const plan::Plan& plan_;
+  std::vector<int64_t> sizes_;
+  std::mt19937_64 random_;
+  Memory memory_;
+  std::vector<attn_tensor> params_, inputs_, outputs_;
+  std::vector<attn_tensor> cotangents_, param_gradients_, input_gradients_;
+  void* saved_ = nullptr;
+  void* workspace_ = nullptr;
+};
+
+// Text to standard output.
+void print(const std::string& text) {
+  if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0)
+    throw SystemError("standard output cannot be written");
+}
+
+std::string duration(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
+  return fmt::format("{:.3f} s ", seconds);
+}
+
+std::string line(const std::string& what, size_t width, const Times& times, double work,
+                 double bytes, double peak) {
+  std::string text = fmt::format("  {:<{}}", what, width);
+  if (times.empty()) return text + "  not called\n";
+  const double typical = median(times);
+  const double rate = work / typical;
+  return text + fmt::format(" {:>12} {:>12} {:>9.2f} {:>8.2f} {:>6.1f} %\n", duration(typical),
+                            duration(least(times)), rate / 1e9, bytes / typical / 1e9,
+                            100 * rate / peak);
+}
+
+std::string describe(const plan::Function& f, const plan::Kernel& k) {
+  std::string text = k.kind->name;
+  for (ir::TensorId t : k.writes) text += " " + f.graph[t].name;
+  if (!k.repairs_if_non_finite.empty()) text += " (repair)";
+  return text;
+}
+
+std::string table(const plan::Function& f, const Measured& measured,
+                  const std::vector<int64_t>& sizes, double peak) {
+  const std::vector<const plan::Kernel*> kernels = kernels_of(f);
+  size_t width = 32;
+  for (const plan::Kernel* k : kernels) width = std::max(width, describe(f, *k).size());
+  std::string text = fmt::format("{:<{}} {:>12} {:>12} {:>9} {:>8} {:>8}\n", f.name, width + 2,
+                                 "median", "best", "GF/s", "GB/s", "of peak");
+  double all_work = 0, all_bytes = 0;
+  for (size_t n = 0; n < kernels.size(); ++n) {
+    const plan::Kernel& k = *kernels[n];
+    const double work = static_cast<double>(f.graph.value(plan::operations(f.graph, k), sizes));
+    double bytes = 0;
+    for (const auto* list : {&k.reads, &k.writes})
+      for (ir::TensorId t : *list)
+        bytes += static_cast<double>(plan::element_bytes(f.graph[t].storage)) *
+                 static_cast<double>(f.graph.value(plan::elements(f.graph, t), sizes));
+    text += line(describe(f, k), width, measured.kernels[n], work, bytes, peak);
+    if (measured.kernels[n].empty()) continue;
+    all_work += work;
+    all_bytes += bytes;
+  }
+  return text + line("together", width, measured.whole, all_work, all_bytes, peak);
+}
+
+// At least ten calls, and as many as a second holds; the first, which finds cold caches and an
+// empty pool, is left out.
+constexpr int kLeastCalls = 10;
+constexpr double kSeconds = 1;
+
+struct Figures {
+  Measured forward, backward;
+  double peak = 0;  // of one thread
+};
+
+Figures measure(Loaded& library, const attn_model& m, const plan::Plan& plan, Subject& subject) {
+  Figures figures;
+  auto once = [&](Measured& measured, auto call) {
+    library.watch(m.name, Measured::mark, &measured);
+    const Clock::time_point begin = Clock::now();
+    call();
+    measured.whole.push_back(seconds_since(begin));
+  };
+  auto begin_anew = [](Measured& measured, const plan::Function& f) {
+    measured = {};
+    measured.kernels.resize(kernels_of(f).size());
+  };
+  Clock::time_point start;
+  for (int round = -1; round < kLeastCalls || seconds_since(start) < kSeconds; ++round) {
+    if (round <= 0) {
+      begin_anew(figures.forward, plan.forward);
+      if (plan.backward) begin_anew(figures.backward, *plan.backward);
+      start = Clock::now();
+    }
+    once(figures.forward, [&] { subject.forward(); });
+    if (m.has_backward) once(figures.backward, [&] { subject.backward(); });
+    figures.peak = std::max(figures.peak, attn_fma_peak(1e-3));
+  }
+  return figures;
+}
+
+}  // namespace
+
+int bench(const CommandLine& c) {
+  Source source;
+  load(source, c.file);
+  std::vector<Compiled> models;
+  if (!source.diagnostics.has_errors())
+    models = compile(source, {.sizes = size_overrides(c.sizes), .model = c.model});
+  if (report(source)) return source.failure();
+  const std::vector<int64_t> sizes = chosen_sizes(c, only_model(c, models));
+  Scratch scratch;
+  std::vector<emit::ModelPlan> plans;
+  const emit::Library compiled =
+      make_library("model", source, models, plans, {lower::host_target()}, true);
+  Loaded library(link_shared(
+      compiled, scratch,
+      {.targets = {lower::host_target()}, .cache = c.cache, .progress = c.progress != "off"}));
+  const int threads = std::max(c.threads, 1);
+  library.open(threads);
+  const attn_model& m = library.model(models[0].name);
+  const plan::Plan& plan = plans[0].plan;
+  Subject subject(library, m, plan, sizes, c.seed);
+  const Figures figures = measure(library, m, plan, subject);
+  std::string at;
+  for (int32_t k = 0; k < m.n_sizes; ++k)
+    at += fmt::format("{}{} = {}", k ? ", " : " with ", m.size_names[k], sizes[k]);
+  print(fmt::format("{}{}, {} call{}, {} thread{}; peak {:.1f} GF/s a thread\n", m.name, at,
+                    figures.forward.whole.size(), figures.forward.whole.size() == 1 ? "" : "s",
+                    threads, threads == 1 ? "" : "s", figures.peak / 1e9));
+  print("\n" + table(plan.forward, figures.forward, sizes_in(plan.forward.graph, m, sizes),
+                     figures.peak * threads));
+  if (plan.backward)
+    print("\n" + table(*plan.backward, figures.backward, sizes_in(plan.backward->graph, m, sizes),
+                       figures.peak * threads));
+  return 0;
+}
+
+}  // namespace attn::driver

@@ -1,0 +1,72 @@
+#include "compiler/driver/peak.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace {
+
+// Enough independent sums to fill two pipelines of latency 4 to 6.
+constexpr int kSums = 12;
+constexpr int kSteps = 20000;
+
+// Every sum s becomes s / 2 + 1, `kSteps` times; gives a value that depends on all, so that none is
+// left out.
+__attribute__((target("avx512f"))) float run_v4() {
+  __m512 sums[kSums];
+  for (int k = 0; k < kSums; ++k) sums[k] = _mm512_set1_ps(static_cast<float>(k));
+  const __m512 half = _mm512_set1_ps(0.5f), one = _mm512_set1_ps(1.0f);
+  for (int step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 12
+    for (int k = 0; k < kSums; ++k) sums[k] = _mm512_fmadd_ps(sums[k], half, one);
+  }
+  for (int k = 1; k < kSums; ++k) sums[0] = _mm512_add_ps(sums[0], sums[k]);
+  return _mm512_cvtss_f32(sums[0]);
+}
+
+__attribute__((target("avx2,fma"))) float run_v3() {
+  __m256 sums[kSums];
+  for (int k = 0; k < kSums; ++k) sums[k] = _mm256_set1_ps(static_cast<float>(k));
+  const __m256 half = _mm256_set1_ps(0.5f), one = _mm256_set1_ps(1.0f);
+  for (int step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 12
+    for (int k = 0; k < kSums; ++k) sums[k] = _mm256_fmadd_ps(sums[k], half, one);
+  }
+  for (int k = 1; k < kSums; ++k) sums[0] = _mm256_add_ps(sums[0], sums[k]);
+  return _mm256_cvtss_f32(sums[0]);
+}
+
+float run_v2() {
+  __m128 sums[kSums];
+  for (int k = 0; k < kSums; ++k) sums[k] = _mm_set1_ps(static_cast<float>(k));
+  const __m128 half = _mm_set1_ps(0.5f), one = _mm_set1_ps(1.0f);
+  for (int step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 12
+    for (int k = 0; k < kSums; ++k) sums[k] = _mm_add_ps(_mm_mul_ps(sums[k], half), one);
+  }
+  for (int k = 1; k < kSums; ++k) sums[0] = _mm_add_ps(sums[0], sums[k]);
+  return _mm_cvtss_f32(sums[0]);
+}
+
+}  // namespace
+
+extern "C" double attn_fma_peak(double seconds) {
+  const bool v4 = __builtin_cpu_supports("avx512f");
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  float (*const run)() = v4 ? run_v4 : v3 ? run_v3 : run_v2;
+  const int lanes = v4 ? 16 : v3 ? 8 : 4;
+  using Clock = std::chrono::steady_clock;
+  auto elapsed = [](Clock::time_point since) {
+    return std::chrono::duration<double>(Clock::now() - since).count();
+  };
+  const Clock::time_point start = Clock::now();
+  double best = 1e9;
+  volatile float kept = 0;
+  do {
+    const Clock::time_point begin = Clock::now();
+    kept = kept + run();
+    best = std::min(best, elapsed(begin));
+  } while (elapsed(start) < seconds);
+  return 2.0 * lanes * kSums * kSteps / best;
+}

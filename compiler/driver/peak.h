@@ -1,0 +1,7 @@
+// What percent of peak is a percent of. bench/ compiles this unit by itself, hence the C name.
+#pragma once
+
+// Floating-point operations a second that one thread reaches in f32 with independent fused
+// multiply-adds (with multiplications and additions where the processor has none), two operations
+// each: the best of short runs that take `seconds` together.
+extern "C" double attn_fma_peak(double seconds);

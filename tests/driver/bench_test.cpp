@@ -1,0 +1,126 @@
+// attnc bench: every kernel of the plan has its line, with figures where it was called.
+#include <cstdlib>
+#include <sstream>
+
+#include "tests/driver/process.h"
+
+namespace attn::testing {
+namespace {
+
+// Has checks of data, contractions with repairs that finite data does not call, and rows.
+constexpr const char* kModel =
+    "size B in 1..8, T, D = 16, V = 5\n"
+    "train model words(token: int[B, T], keep: bool[T], x: [B, T, D]) -> y, loss {\n"
+    "  param table: [V, D] = normal(0, 1), w: [D, D]\n"
+    "  h[b,i,d] = x[b,i,d] + table[token[b,i], d]\n"
+    "  u[b,i,e] = sum[d where d <= e] h[b,i,d] * w[e,d]\n"
+    "  y[b,i,e] = softmax[e where keep[i]] (u[b,i,e])\n"
+    "  loss = sum[b,i,e] y[b,i,e]^2\n"
+    "}\n"
+    "model half(x: [T]) -> y {\n"
+    "  y[i] = x[i] / 2\n"
+    "}\n";
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// What stands right of the column of names: median, best (each with a unit), GF/s, GB/s, percent.
+struct Figures {
+  double median = 0, best = 0, rate = 0, bytes = 0, percent = 0;
+  std::string unit, best_unit;
+  explicit Figures(const std::string& line) {
+    // Names are letters; the first figure follows at least two blanks.
+    std::istringstream in(line.substr(line.find("  ", 2)));
+    in >> median >> unit >> best >> best_unit >> rate >> bytes >> percent;
+    EXPECT_TRUE(in) << line;
+  }
+};
+
+class Bench : public Folder {
+ protected:
+  Bench() { file("m.attn", kModel); }
+  Ended bench(std::vector<std::string> options) {
+    options.insert(options.begin(), {"bench", "m.attn"});
+    return attnc(options);
+  }
+};
+
+TEST_F(Bench, EveryKernelOfBothFunctionsHasALine) {
+  const Ended e = bench({"--model", "words", "--size", "B=2", "--size", "T=33"});
+  ASSERT_EQ(e.status, 0) << e.error;
+  const std::vector<std::string> lines = lines_of(e.out);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines[0].find("words with B = 2, T = 33, "), 0u) << lines[0];
+  // The plan has one line a kernel, with its operations.
+  const Ended plan = attnc({"emit", "m.attn", "--stage=plan", "--model", "words"});
+  size_t planned = 0, measured = 0, together = 0, repairs = 0;
+  for (const std::string& line : lines_of(plan.out)) planned += line.ends_with(" operations)");
+  size_t checks = 0;
+  for (const std::string& line : lines) {
+    if (line.substr(0, 2) != "  ") continue;
+    if (line.find("together") != std::string::npos)
+      ++together;
+    else if (line.find("token.") != std::string::npos)
+      ++checks;  // of data; the plan names them in another way
+    else
+      ++measured;
+    if (line.find("(repair)") != std::string::npos) {
+      ++repairs;
+      EXPECT_NE(line.find("not called"), std::string::npos) << line;
+    } else {
+      const Figures f(line);
+      EXPECT_GT(f.median, 0) << line;
+      EXPECT_LE(f.percent, 120) << line;
+    }
+  }
+  EXPECT_GT(planned, 5u);
+  EXPECT_EQ(measured, planned) << e.out << plan.out;
+  EXPECT_EQ(together, 2u) << e.out;
+  EXPECT_EQ(repairs, 2u) << e.out;
+  EXPECT_GT(checks, 0u) << e.out;
+}
+
+TEST_F(Bench, WorkAndBytesFollowTheSize) {
+  for (int k : {0, 1}) {
+    const Ended e = bench({"--model", "half", "--size", k ? "T=2000000" : "T=100000"});
+    ASSERT_EQ(e.status, 0) << e.error;
+    EXPECT_EQ(e.out.find("backward"), std::string::npos) << e.out;
+    const std::vector<std::string> lines = lines_of(e.out);
+    const Figures f(lines.back());
+    const double seconds = f.median * (f.unit == "us" ? 1e-6 : f.unit == "ms" ? 1e-3 : 1);
+    // One operation and eight bytes an element.
+    const double elements = k ? 2e6 : 1e5;
+    EXPECT_NEAR(f.rate * seconds * 1e9, elements, 0.2 * elements) << lines.back();
+    EXPECT_NEAR(f.bytes * seconds * 1e9, 8 * elements, 1.6 * elements) << lines.back();
+  }
+}
+
+TEST_F(Bench, SizesAreRefusedAsWhatTheyAre) {
+  struct Case {
+    std::vector<std::string> options;
+    int status;
+    std::string said;
+  };
+  const Case cases[] = {
+      {{}, 2, "has the models words, half: choose one with --model"},
+      {{"--model", "words", "--size", "B=2"}, 2, "words needs the size `T`: --size T=n"},
+      {{"--model", "half", "--size", "T=2", "--size", "TT=2"}, 2, "did you mean `T`?"},
+      {{"--model", "half", "--size", "T=2", "--size", "Hidden=2"}, 2, "-D sets one known"},
+      {{"--model", "half", "--size", "T=two"}, 2, "--size takes SIZE=n with a whole number"},
+      {{"--model", "half", "--size", "T=2", "--size", "T=3"}, 2, "--size T is given twice"},
+      {{"--model", "words", "--size", "T=4", "--size", "B=9"}, 5, "B"},
+  };
+  for (const Case& c : cases) {
+    const Ended e = bench(c.options);
+    EXPECT_EQ(e.status, c.status) << c.said << "\n" << e.error;
+    EXPECT_NE(e.error.find(c.said), std::string::npos) << c.said << " is not in\n" << e.error;
+    EXPECT_EQ(e.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace attn::testing
