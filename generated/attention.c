@@ -497,10 +497,10 @@ attn_status attention_sizes(attn_context* context, const attention_params* param
     attn_sizes* result) {
   int64_t size[3];
   if (!context || !result) return ATTN_REFUSED;
-  memset(result, 0, sizeof *result);
   attn_status status = attention_sizes_read(context, (const attn_tensor*)params,
                                      (const attn_tensor*)inputs, size);
   if (status) return status;
+  memset(result, 0, sizeof *result);
   result->saved = attention_saved_layout(size, 0);
   result->forward_workspace = attention_forward_layout(size, 0) + attention_saved_layout(size, 0);
   result->backward_workspace = attention_backward_layout(size, 0);

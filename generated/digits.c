@@ -2085,10 +2085,10 @@ attn_status digits_sizes(attn_context* context, const digits_params* params, con
     attn_sizes* result) {
   int64_t size[2];
   if (!context || !result) return ATTN_REFUSED;
-  memset(result, 0, sizeof *result);
   attn_status status = digits_sizes_read(context, (const attn_tensor*)params,
                                      (const attn_tensor*)inputs, size);
   if (status) return status;
+  memset(result, 0, sizeof *result);
   result->saved = digits_saved_layout(size, 0);
   result->forward_workspace = digits_forward_layout(size, 0) + digits_saved_layout(size, 0);
   result->backward_workspace = digits_backward_layout(size, 0);
@@ -3026,10 +3026,10 @@ attn_status digits_read_sizes(attn_context* context, const digits_read_params* p
     attn_sizes* result) {
   int64_t size[2];
   if (!context || !result) return ATTN_REFUSED;
-  memset(result, 0, sizeof *result);
   attn_status status = digits_read_sizes_read(context, (const attn_tensor*)params,
                                      (const attn_tensor*)inputs, size);
   if (status) return status;
+  memset(result, 0, sizeof *result);
   result->saved = 0;
   result->forward_workspace = digits_read_forward_layout(size, 0) + digits_read_saved_layout(size, 0);
   result->backward_workspace = 0;

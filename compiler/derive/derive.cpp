@@ -47,7 +47,7 @@ class Reverse {
     if (!found)
       diagnostics_.error(
           g_[g_.outputs.at(0).tensor].where,
-          fmt::format("a Hessian product needs a scalar output, which `{}` has not", g_.name));
+          fmt::format("a Hessian product needs a real scalar output, which `{}` has not", g_.name));
     if (!found || names_clash(g_, companions, by_, diagnostics_)) return g_;
     const ir::Output loss = *found;
     make_room(g_, companions, by_);

@@ -176,8 +176,8 @@ TEST(Chosen, OnlyTheChosenHaveDerivatives) {
 TEST(Chosen, RefusesTheGradientOfAnother) {
   attn_context* context = nullptr;
   ASSERT_EQ(attn_context_create(nullptr, &context), ATTN_OK);
-  float w[9] = {1, 2, 3}, b[3] = {}, shift[3] = {}, x[3] = {1, 2, 3}, loss, dshift[3], dw[9],
-        one = 1;
+  float w[9] = {1, 2, 3}, b[3] = {}, shift[3] = {}, x[3] = {0.1f, 0.2f, 0.3f}, loss, dshift[3],
+        dw[9], one = 1;
   const attn_tensor three = {nullptr, ATTN_F32, 1, {3}};
   chosen_params params{};
   attn_model const& m = *chosen_model();

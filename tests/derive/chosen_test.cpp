@@ -9,6 +9,7 @@
 #include "forward_check.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/with_loss.h"
 
 namespace attn::testing {
 namespace {

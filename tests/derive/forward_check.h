@@ -5,10 +5,6 @@
 
 namespace attn::testing {
 
-// `g` with one output, the sum of tanh of everything that it gives: a loss with a Hessian that is
-// not constant, whatever the outputs are.
-ir::Graph with_loss(const ir::Graph& g);
-
 // Random tangents tNAME of every real input and parameter.
 evaluate::Arrays random_tangents(const ir::Graph& g, const evaluate::Arrays& inputs, uint64_t seed);
 

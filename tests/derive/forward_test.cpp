@@ -10,6 +10,7 @@
 #include "forward_check.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/with_loss.h"
 
 namespace attn::testing {
 namespace {
@@ -154,7 +155,7 @@ TEST(Forward, RefusesNamesThatTheCallerCouldNotTellApart) {
   EXPECT_EQ(of_hvp("input x, hx; y = x * hx; output y"),
             "the input `hx` has the name that the Hessian product of the input `x` takes");
   EXPECT_EQ(of_hvp("size N; input x[N]; y[i] = x[i]^2; output y"),
-            "a Hessian product needs a scalar output, which `` has not");
+            "a Hessian product needs a real scalar output, which `` has not");
 }
 
 }  // namespace

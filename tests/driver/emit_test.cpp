@@ -81,7 +81,7 @@ TEST_F(Emit, AHessianNeedsAScalarOutput) {
   const Ended e = attnc({"emit", file("m.attn", kModels), "--stage=hvp", "--model", "two"});
   EXPECT_EQ(e.status, 1);
   EXPECT_EQ(e.out, "");
-  EXPECT_NE(e.error.find("a Hessian product needs a scalar output, which `two` has not"),
+  EXPECT_NE(e.error.find("a Hessian product needs a real scalar output, which `two` has not"),
             std::string::npos)
       << e.error;
 }
