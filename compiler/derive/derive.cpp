@@ -270,6 +270,8 @@ ir::Graph gradient(const ir::Graph& g, Diagnostics& diagnostics, const Names& by
   return Reverse(g, diagnostics, by).run();
 }
 
+bool has_loss(const ir::Graph& g) { return loss_of(g) != nullptr; }
+
 ir::Graph loss_gradient(const ir::Graph& g, Diagnostics& diagnostics, const Names& by) {
   return Reverse(g, diagnostics, by).run_of_loss();
 }

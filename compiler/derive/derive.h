@@ -30,7 +30,10 @@ ir::Graph gradient(const ir::Graph& g, Diagnostics& diagnostics, const Names& by
 // `tOUT` for every real one.
 ir::Graph jvp(const ir::Graph& g, Diagnostics& diagnostics, const Names& by = {});
 
-// The Hessian-vector product of the loss, which is the first scalar output, in two steps, so that
+// Whether a real output is a scalar: the first such is the loss.
+bool has_loss(const ir::Graph& g);
+
+// The Hessian-vector product of the loss, in two steps, so that
 // the first can be simplified before the second. loss_gradient is `gradient` without cotangents: 1
 // for the loss, 0 for other outputs; it is an error where there is no scalar. hessian_product takes
 // that graph; its result has the inputs `tNAME`, and for outputs `hNAME`.

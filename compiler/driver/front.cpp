@@ -96,8 +96,9 @@ std::string read_beneath(const std::string& root, const std::string& relative, s
 // From a model as elaborated to the graphs of its functions.
 class Derivation {
  public:
-  Derivation(Compiled& c, const Options& options, Diagnostics& diagnostics)
-      : c_(c), options_(options), diagnostics_(diagnostics) {}
+  // `some_loss`: there is a model to take a Hessian of, so that one without a loss is no mistake.
+  Derivation(Compiled& c, const Options& options, bool some_loss, Diagnostics& diagnostics)
+      : c_(c), options_(options), some_loss_(some_loss), diagnostics_(diagnostics) {}
 
   void run(const elaborate::Model& m) {
     ir::verify(m.graph, "elaborate");
@@ -113,7 +114,8 @@ class Derivation {
     // What the first refuses, the others would refuse again.
     if (m.train || options_.all_gradients) gradient();
     if (options_.jvp && !diagnostics_.has_errors()) jvp();
-    if (options_.hvp && !diagnostics_.has_errors()) hvp();
+    if (options_.hvp && !diagnostics_.has_errors() && (!some_loss_ || derive::has_loss(c_.forward)))
+      hvp();
     drop_stops();
   }
 
@@ -167,6 +169,7 @@ class Derivation {
 
   Compiled& c_;
   const Options& options_;
+  bool some_loss_;
   Diagnostics& diagnostics_;
 };
 
@@ -232,10 +235,15 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
                                                     options.sizes, source.diagnostics);
   std::vector<Compiled> result;
   if (source.diagnostics.has_errors()) return result;
+  const bool some_loss =
+      std::any_of(program.models.begin(), program.models.end(), [&](const elaborate::Model& m) {
+        return (options.model.empty() || m.graph.name == options.model) &&
+               derive::has_loss(m.graph);
+      });
   for (elaborate::Model& m : program.models) {
     if (!options.model.empty() && m.graph.name != options.model) continue;
     Compiled c{.name = m.graph.name, .doc = m.doc};
-    Derivation(c, options, source.diagnostics).run(m);
+    Derivation(c, options, some_loss, source.diagnostics).run(m);
     if (source.diagnostics.has_errors()) return {};
     if (options.plan) make_plan(c, source.diagnostics);
     result.push_back(std::move(c));

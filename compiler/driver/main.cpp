@@ -65,9 +65,10 @@ int main(int argc, char** argv) {
   };
 
   auto derivatives = [&](CLI::App* s) {
-    s->add_option("--derive", c.derive,
-                  "also of models without `train`: gradient; for all: jvp (Jacobian-vector "
-                  "product), hvp (Hessian-vector product of the first scalar output)")
+    s->add_option(
+         "--derive", c.derive,
+         "also of models without `train`: gradient; for all: jvp (Jacobian-vector "
+         "product), hvp (Hessian-vector product of the first scalar output, where there is one)")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::IsMember({"gradient", "jvp", "hvp"}));

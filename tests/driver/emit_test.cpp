@@ -86,6 +86,15 @@ TEST_F(Emit, AHessianNeedsAScalarOutput) {
       << e.error;
 }
 
+TEST_F(Emit, AHessianIsOfTheModelsThatHaveALoss) {
+  const std::string text =
+      std::string(kModels) + "\nmodel three(x: [T]) -> z {\n  z = sum[i] x[i]^3\n}\n";
+  const Ended e = attnc({"emit", file("three.attn", text), "--stage=hvp"});
+  EXPECT_EQ(e.status, 0) << e.error;
+  EXPECT_NE(e.out.find("model three"), std::string::npos) << e.out;
+  EXPECT_EQ(e.out.find("model one"), std::string::npos) << e.out;
+}
+
 TEST_F(Emit, APassPrintsOncePerModel) {
   const std::string text = emitted({"--stage=gradient", "--after=derive"});
   EXPECT_NE(text.find("model one"), std::string::npos) << text;
