@@ -215,7 +215,11 @@ TEST(StdBlocks, HaveKernelsThatAgreeWithTheEvaluator) {
       const CallOptions options{.jvp = true, .hvp = true};
       const Outcome o = library.call(given, options);
       ASSERT_EQ(o.status, ATTN_OK) << o.message;
-      EXPECT_EQ(differ(library.reference(given, "", options), o.values, 2e-5), "") << "T = " << t;
+      Arrays want = library.reference(given, "", options);
+      // Two normalisations derived twice lose a little more of f32: 2.2e-5 was seen.
+      EXPECT_EQ(differ(want, o.values, 5e-5), "") << "T = " << t;
+      std::erase_if(want, [](const auto& named) { return named.first[0] == 'h'; });
+      EXPECT_EQ(differ(want, o.values, 2e-5), "") << "T = " << t;
     }
   }
 }
