@@ -1,9 +1,10 @@
-# attn_add_model(TARGET SOURCE FILE.attn [SIZES NAME=N…] [INSTRUCTIONS x86-64-v3…])
+# attn_add_model(TARGET SOURCE FILE.attn [SIZES NAME=N…] [INSTRUCTIONS x86-64-v3…] [DERIVE jvp…]
+#                [WRT NAME…])
 #
 # Compiles a model with attnc when it, a file that it uses or the compiler has changed. A program that
 # links TARGET finds FILE.h and gets the archive and the runtime with it.
 function(attn_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 model "" "SOURCE" "SIZES;INSTRUCTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 model "" "SOURCE" "SIZES;INSTRUCTIONS;DERIVE;WRT")
   get_filename_component(source "${model_SOURCE}" ABSOLUTE)
   get_filename_component(stem "${source}" NAME_WE)
   get_filename_component(folder "${source}" DIRECTORY)
@@ -18,6 +19,12 @@ function(attn_add_model target)
     list(JOIN model_INSTRUCTIONS "," instructions)
     list(APPEND options --target "${instructions}")
   endif()
+  foreach(derivative ${model_DERIVE})
+    list(APPEND options --derive "${derivative}")
+  endforeach()
+  foreach(name ${model_WRT})
+    list(APPEND options --wrt "${name}")
+  endforeach()
   add_custom_command(
     OUTPUT "${out}/${stem}.h" "${out}/${stem}.c" "${out}/${stem}.a"
     COMMAND attnc build "${source}" -o "${out}" ${options}

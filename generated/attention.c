@@ -152,12 +152,14 @@ static attn_status attention_forward_run(attn_context* context, const attn_tenso
   (void)n_B;
   (void)n_T;
   (void)size;
-  int64_t at[2], saved_at[6];
+  int64_t at[2];
   attention_forward_layout(size, at);
+  (void)params, (void)inputs, (void)workspace;
+  int64_t saved_at[6];
   attention_saved_layout(size, saved_at);
-  (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;
+  (void)outputs, (void)saved, (void)saved_at;
   int failed = 0;
-  (void)at, (void)saved_at, (void)level, (void)failed;
+  (void)at, (void)level, (void)failed;
 
   void* pt_x = inputs[0].data;
   attn_buffer t_x;
@@ -338,13 +340,15 @@ static attn_status attention_backward_run(attn_context* context, const attn_tens
   (void)n_B;
   (void)n_T;
   (void)size;
-  int64_t at[9], saved_at[6];
+  int64_t at[9];
   attention_backward_layout(size, at);
+  (void)params, (void)inputs, (void)workspace;
+  int64_t saved_at[6];
   attention_saved_layout(size, saved_at);
-  (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;
+  (void)outputs, (void)saved, (void)saved_at;
   (void)cotangents, (void)param_gradients, (void)input_gradients;
   int failed = 0;
-  (void)at, (void)saved_at, (void)level, (void)failed;
+  (void)at, (void)level, (void)failed;
 
   void* pt_x = inputs[0].data;
   attn_buffer t_x;
@@ -496,6 +500,7 @@ attn_status attention_sizes(attn_context* context, const attention_params* param
   attn_status status = attention_sizes_read(context, (const attn_tensor*)params,
                                      (const attn_tensor*)inputs, size);
   if (status) return status;
+  memset(result, 0, sizeof *result);
   result->saved = attention_saved_layout(size, 0);
   result->forward_workspace = attention_forward_layout(size, 0) + attention_saved_layout(size, 0);
   result->backward_workspace = attention_backward_layout(size, 0);
@@ -660,6 +665,6 @@ const attn_model* attention_model(void) {
   static const attn_model description = {
       ATTN_ABI_VERSION, "attention", 15139807929013622307u, 4, 2, 2, 2,
       attention_params_table, attention_inputs_table, attention_outputs_table, attention_size_names, 1,
-      attention_sizes_read, attention_shapes, attention_sizes_any, attention_forward_any, attention_backward_any};
+      attention_sizes_read, attention_shapes, attention_sizes_any, attention_forward_any, attention_backward_any, 0, 0};
   return &description;
 }

@@ -388,12 +388,14 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   const int64_t n_B = size[0];
   (void)n_B;
   (void)size;
-  int64_t at[3], saved_at[35];
+  int64_t at[3];
   digits_forward_layout(size, at);
+  (void)params, (void)inputs, (void)workspace;
+  int64_t saved_at[35];
   digits_saved_layout(size, saved_at);
-  (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;
+  (void)outputs, (void)saved, (void)saved_at;
   int failed = 0;
-  (void)at, (void)saved_at, (void)level, (void)failed;
+  (void)at, (void)level, (void)failed;
 
   void* pt_image = inputs[0].data;
   attn_buffer t_image;
@@ -1263,13 +1265,15 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   const int64_t n_B = size[0];
   (void)n_B;
   (void)size;
-  int64_t at[42], saved_at[35];
+  int64_t at[42];
   digits_backward_layout(size, at);
+  (void)params, (void)inputs, (void)workspace;
+  int64_t saved_at[35];
   digits_saved_layout(size, saved_at);
-  (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;
+  (void)outputs, (void)saved, (void)saved_at;
   (void)cotangents, (void)param_gradients, (void)input_gradients;
   int failed = 0;
-  (void)at, (void)saved_at, (void)level, (void)failed;
+  (void)at, (void)level, (void)failed;
 
   void* pt_image = inputs[0].data;
   attn_buffer t_image;
@@ -2084,6 +2088,7 @@ attn_status digits_sizes(attn_context* context, const digits_params* params, con
   attn_status status = digits_sizes_read(context, (const attn_tensor*)params,
                                      (const attn_tensor*)inputs, size);
   if (status) return status;
+  memset(result, 0, sizeof *result);
   result->saved = digits_saved_layout(size, 0);
   result->forward_workspace = digits_forward_layout(size, 0) + digits_saved_layout(size, 0);
   result->backward_workspace = digits_backward_layout(size, 0);
@@ -2248,7 +2253,7 @@ const attn_model* digits_model(void) {
   static const attn_model description = {
       ATTN_ABI_VERSION, "digits", 9968419734087389169u, 41, 2, 2, 1,
       digits_params_table, digits_inputs_table, digits_outputs_table, digits_size_names, 1,
-      digits_sizes_read, digits_shapes, digits_sizes_any, digits_forward_any, digits_backward_any};
+      digits_sizes_read, digits_shapes, digits_sizes_any, digits_forward_any, digits_backward_any, 0, 0};
   return &description;
 }
 
@@ -2597,12 +2602,14 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   const int64_t n_B = size[0];
   (void)n_B;
   (void)size;
-  int64_t at[8], saved_at[1];
+  int64_t at[8];
   digits_read_forward_layout(size, at);
+  (void)params, (void)inputs, (void)workspace;
+  int64_t saved_at[1];
   digits_read_saved_layout(size, saved_at);
-  (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;
+  (void)outputs, (void)saved, (void)saved_at;
   int failed = 0;
-  (void)at, (void)saved_at, (void)level, (void)failed;
+  (void)at, (void)level, (void)failed;
 
   void* pt_image = inputs[0].data;
   attn_buffer t_image;
@@ -3022,6 +3029,7 @@ attn_status digits_read_sizes(attn_context* context, const digits_read_params* p
   attn_status status = digits_read_sizes_read(context, (const attn_tensor*)params,
                                      (const attn_tensor*)inputs, size);
   if (status) return status;
+  memset(result, 0, sizeof *result);
   result->saved = 0;
   result->forward_workspace = digits_read_forward_layout(size, 0) + digits_read_saved_layout(size, 0);
   result->backward_workspace = 0;
@@ -3090,6 +3098,6 @@ const attn_model* digits_read_model(void) {
   static const attn_model description = {
       ATTN_ABI_VERSION, "digits_read", 8217309244964766472u, 41, 1, 2, 1,
       digits_read_params_table, digits_read_inputs_table, digits_read_outputs_table, digits_read_size_names, 0,
-      digits_read_sizes_read, digits_read_shapes, digits_read_sizes_any, digits_read_forward_any, 0};
+      digits_read_sizes_read, digits_read_shapes, digits_read_sizes_any, digits_read_forward_any, 0, 0, 0};
   return &description;
 }

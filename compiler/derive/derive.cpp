@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
+#include <optional>
 
+#include "compiler/derive/interface.h"
 #include "compiler/derive/land.h"
 #include "compiler/derive/walk.h"
 #include "compiler/derive/weights.h"
@@ -19,117 +20,80 @@ using ir::Expr;
 using ir::Role;
 using ir::TensorId;
 
-// A gradient has a few times the operations of its function. Beyond this it is a sign of a body
-// that should be cut into definitions. Small functions get some freedom.
-constexpr uint64_t kMostGrowth = 20;
-constexpr uint64_t kAlwaysAllowed = 20'000;
-
-bool is_given(const ir::Tensor& t) { return t.role == Role::input || t.role == Role::parameter; }
-bool is_real(const ir::Tensor& t) { return ir::is_real(ir::arithmetic_type(t.storage)); }
-
-uint64_t parts_of(const ir::Graph& g, size_t from = 0) {
-  uint64_t sum = 0;
-  for (size_t k = from; k < g.definitions.size(); ++k) {
-    sum += g.definitions[k].body->weight;
-    for (const Expr& c : g.definitions[k].guard) sum += c->weight;
-  }
-  return sum;
+// The first real output without dimensions.
+const ir::Output* loss_of(const ir::Graph& g) {
+  for (const ir::Output& o : g.outputs)
+    if (is_real(g[o.tensor]) && g[o.tensor].extents.empty()) return &o;
+  return nullptr;
 }
 
 class Reverse {
  public:
-  Reverse(const ir::Graph& forward, Diagnostics& diagnostics)
-      : g_(forward), diagnostics_(diagnostics) {}
+  Reverse(const ir::Graph& forward, Diagnostics& diagnostics, const Names& by)
+      : g_(forward), diagnostics_(diagnostics), by_(by) {}
 
+  // The vector-Jacobian product, for cotangents that the caller gives.
   ir::Graph run() {
-    if (names_clash()) return g_;
-    make_room();
-    forward_parts_ = parts_of(g_);
-    std::vector<ir::Output> results = std::move(g_.outputs);
+    constexpr Companion companions[] = {kGradient, kCotangent};
+    if (names_clash(g_, companions, by_, diagnostics_)) return g_;
+    make_room(g_, companions, by_);
+    return derive(std::move(g_.outputs), std::nullopt);
+  }
+
+  // The gradient of the loss, fit to be derived once more.
+  ir::Graph run_of_loss() {
+    constexpr Companion companions[] = {kGradient, kTangent, kProduct};
+    const ir::Output* found = loss_of(g_);
+    if (!found)
+      diagnostics_.error(
+          g_[g_.outputs.at(0).tensor].where,
+          fmt::format("a Hessian product needs a real scalar output, which `{}` has not", g_.name));
+    if (!found || names_clash(g_, companions, by_, diagnostics_)) return g_;
+    const ir::Output loss = *found;
+    make_room(g_, companions, by_);
+    again_ = true;
+    return derive({loss}, loss);
+  }
+
+ private:
+  // Of `results`; `loss` is the one whose cotangent is 1, where not all are given.
+  ir::Graph derive(const std::vector<ir::Output> results, const std::optional<ir::Output>& loss) {
+    g_.outputs.clear();
     for (ir::Tensor& t : g_.tensors)
       if (t.role == Role::output) t.role = Role::interior;
     find_live(results);
     store_operands(g_, live_);
     find_live(results);
     find_names();
+    Growth growth(g_, "gradient");
     const size_t forward_end = g_.definitions.size();
-    for (const ir::Output& o : results) take_cotangent(o);
+    if (loss)
+      contributions_[loss->tensor].push_back({.value = Expr(1.0), .where = g_[loss->tensor].where});
+    else
+      for (const ir::Output& o : results) take_cotangent(o);
     make_gradients();
-    counted_ = forward_end;
     for (size_t k = forward_end; k-- > 0;) {
       const ir::Definition d = g_.definitions[k];  // a copy: the list grows
       if (live_.count(d.target)) {
         total(d.target);
         if (cotangents_.count(d.target)) hand_down(d);
       }
-      limit_growth(d.target);
+      growth.limit(g_, d.target);
     }
     for (const auto& [x, dx] : gradients_) {
       define_gradient(x, dx, forward_end);
-      limit_growth(x);
+      growth.limit(g_, x);
     }
     ir::verify(g_, "derive");
     return std::move(g_);
   }
 
- private:
-  // Counts what was appended since the last call.
-  void limit_growth(TensorId at) {
-    parts_ += parts_of(g_, counted_);
-    counted_ = g_.definitions.size();
-    if (parts_ <= std::max(kMostGrowth * forward_parts_, kAlwaysAllowed)) return;
-    throw LimitError(
-        fmt::format("the gradient of {} has more than {} times its parts ({} against {}), at `{}`",
-                    g_.name, kMostGrowth, parts_, forward_parts_, g_[at].name));
+  bool is_wanted(const ir::Tensor& t) const {
+    return is_given(t) && is_real(t) && is_chosen(t, by_);
   }
 
-  // The caller sees the names dX of gradients and dY of cotangents beside those of the model.
-  bool names_clash() {
-    bool clash = false;
-    auto visible = [](const ir::Tensor& t) { return is_given(t) || t.role == Role::output; };
-    auto what = [](const ir::Tensor& t) { return t.role == Role::output ? "output" : "input"; };
-    auto report = [&](const ir::Tensor& holder, const ir::Tensor& x, std::string_view derivative) {
-      Diagnostic& d = diagnostics_.error(
-          holder.where, fmt::format("the {} `{}` has the name that the {} of the {} `{}` takes",
-                                    what(holder), holder.name, derivative, what(x), x.name));
-      d.others.push_back({x.where, fmt::format("`{}` is defined here", x.name)});
-      d.help = "rename one of the two";
-      clash = true;
-    };
-    for (const ir::Tensor& x : g_.tensors) {
-      if (!visible(x) || !is_real(x)) continue;
-      const auto holder = g_.find("d" + x.name);
-      if (holder && visible(g_[*holder]))
-        report(g_[*holder], x, x.role == Role::output ? "cotangent" : "gradient");
-    }
-    for (const ir::Output& o : g_.outputs) {
-      if (!is_given(g_[o.tensor]) || !is_real(g_[o.tensor])) continue;
-      diagnostics_.error(g_[o.tensor].where,
-                         fmt::format("the output `{0}` is an input, so that `d{0}` would be both "
-                                     "its cotangent and its gradient",
-                                     o.name));
-      clash = true;
-    }
-    return clash;
-  }
-
-  // Interior tensors give way to the names that the caller will see.
-  void make_room() {
-    std::set<std::string> needed;
-    for (const ir::Tensor& t : g_.tensors)
-      if (is_given(t) && is_real(t)) needed.insert("d" + t.name);
-    for (const ir::Output& o : g_.outputs) needed.insert("d" + o.name);
-    for (ir::Tensor& t : g_.tensors) {
-      if (!needed.count(t.name)) continue;
-      const std::string base = t.name + ".inner";
-      std::string name = base;
-      for (int k = 2; g_.find(name) || needed.count(name); ++k)
-        name = fmt::format("{}.{}", base, k);
-      t.name = name;
-    }
-  }
-
-  // live_: real tensors that depend on something given and real, and that a result depends on.
+  // live_: real tensors that depend on something given, real and chosen, and that a result depends
+  // on.
   void find_live(const std::vector<ir::Output>& results) {
     reaches_.clear();
     live_.clear();
@@ -138,7 +102,7 @@ class Reverse {
     for (auto d = g_.definitions.rbegin(); d != g_.definitions.rend(); ++d)
       if (reaches_.count(d->target)) reaches_.merge(ir::reads(*d));
     for (TensorId t : reaches_)
-      if (is_given(g_[t]) && is_real(g_[t])) live_.insert(t);
+      if (is_wanted(g_[t])) live_.insert(t);
     for (const ir::Definition& d : g_.definitions) {
       if (!reaches_.count(d.target) || !is_real(g_[d.target])) continue;
       if (d.combine == ir::Combine::argmax) continue;
@@ -196,19 +160,10 @@ class Reverse {
     return completed(x, std::vector<std::string>(g_[x].extents.size()), {});
   }
 
-  // A tensor like `of` that the caller sees, in a type that arithmetic has.
-  TensorId visible(std::string name, const ir::Tensor& of, Role role, const std::string& doc) {
-    ir::Tensor t =
-        tensor(std::move(name), storage_of(ir::arithmetic_type(of.storage)), of.extents, of.where);
-    t.role = role;
-    t.doc = doc + ".";
-    return g_.new_tensor(std::move(t));
-  }
-
   void take_cotangent(const ir::Output& o) {
     const ir::Tensor y = g_[o.tensor];
     if (!is_real(y)) return;
-    const TensorId dy = visible("d" + o.name, y, Role::cotangent, "The cotangent of " + o.name);
+    const TensorId dy = companion(g_, kCotangent, y, o.name, Role::cotangent);
     if (!live_.count(o.tensor)) return;
     Contribution c;
     const std::vector<std::string> own = names(o.tensor);
@@ -244,46 +199,33 @@ class Reverse {
     const Expr dy = g_.read(cotangents_.at(d.target), std::move(subscripts));
     std::vector<ir::IndexId> domain = d.free;
     domain.insert(domain.end(), d.reduced.begin(), d.reduced.end());
-    const std::vector<Flow> flows = weights(g_, d, dy);
+    const std::vector<Flow> flows = weights(g_, d, dy, again_);
     for (Share& s : shares(d.body, flows, [&](TensorId t) { return live_.count(t) > 0; })) {
-      refuse_infinite(s.flow.value, d);
+      refuse_infinite(g_, s.flow.value, d, diagnostics_);
       contributions_[s.access->tensor].push_back(
           {s.access.args(), domain, std::move(s.flow.path), std::move(s.flow.value), d.where});
     }
   }
 
-  void refuse_infinite(const Expr& value, const ir::Definition& d) {
-    bool infinite = false;
-    ir::visit(value, [&](const Expr& e) {
-      infinite = infinite || (e.is(ir::Kind::literal) && !std::isfinite(e->number.value())) ||
-                 (e.is(ir::Kind::power) && e.args()[0].is_zero());
-      return !infinite;
-    });
-    if (infinite)
-      diagnostics_.error(
-          d.where, fmt::format("the derivative of `{}` is infinite everywhere", g_[d.target].name));
-  }
-
-  // The outputs dNAME of everything given and real. Made before any other tensor, so that they get
+  // The outputs dNAME of all that is wanted. Made before any other tensor, so that they get
   // these very names.
   void make_gradients() {
-    g_.outputs.clear();
     const size_t count = g_.tensors.size();
     for (size_t k = 0; k < count; ++k) {
       const TensorId x{static_cast<int32_t>(k)};
       const ir::Tensor of = g_[x];
-      if (!is_given(of) || !is_real(of)) continue;
-      const TensorId dx = visible("d" + of.name, of, Role::output, "The gradient of " + of.name);
+      if (!is_wanted(of)) continue;
+      const TensorId dx = companion(g_, kGradient, of, of.name, Role::output);
       gradients_.emplace_back(x, dx);
       g_.outputs.push_back({g_[dx].name, dx});
     }
   }
 
-  // 0 where nothing reached x.
+  // 0 where nothing reached x. For a second derivative the first has warned.
   void define_gradient(TensorId x, TensorId dx, size_t forward_end) {
     add_up(g_, dx, names(x), contributions_[x]);
     const ir::Definition& d = g_.definitions.back();
-    if (g_[x].role == Role::parameter && d.body.is_zero() && reaches_.count(x))
+    if (!again_ && g_[x].role == Role::parameter && d.body.is_zero() && reaches_.count(x))
       warn_of_zero(x, forward_end);
   }
 
@@ -313,8 +255,8 @@ class Reverse {
 
   ir::Graph g_;
   Diagnostics& diagnostics_;
-  uint64_t forward_parts_ = 0, parts_ = 0;
-  size_t counted_ = 0;  // definitions
+  const Names& by_;
+  bool again_ = false;  // the result will be derived once more
   std::set<TensorId> reaches_, live_;
   std::map<TensorId, std::vector<std::string>> names_;
   std::map<TensorId, std::vector<Contribution>> contributions_;
@@ -324,8 +266,14 @@ class Reverse {
 
 }  // namespace
 
-ir::Graph gradient(const ir::Graph& g, Diagnostics& diagnostics) {
-  return Reverse(g, diagnostics).run();
+ir::Graph gradient(const ir::Graph& g, Diagnostics& diagnostics, const Names& by) {
+  return Reverse(g, diagnostics, by).run();
+}
+
+bool has_loss(const ir::Graph& g) { return loss_of(g) != nullptr; }
+
+ir::Graph loss_gradient(const ir::Graph& g, Diagnostics& diagnostics, const Names& by) {
+  return Reverse(g, diagnostics, by).run_of_loss();
 }
 
 }  // namespace attn::derive

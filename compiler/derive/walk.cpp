@@ -33,6 +33,43 @@ std::vector<Expr> passages(const Expr& e) {
   }
 }
 
+// Of power and its base b and exponent n: b^n by b is n * b^(n-1), which is 0 at n = 0 even where b
+// is 0; by n it is b^n * log(b), whose limit at b = 0 is 0.
+std::vector<Expr> partials_of_power(const Expr& e) {
+  const Expr &b = e.args()[0], &n = e.args()[1];
+  const Expr by_base = n * ir::power(b, n - 1);
+  if (n.is(Kind::literal)) return {by_base, 0};
+  const Expr b_not_zero = ir::negation(ir::equal(b, 0));
+  return {ir::select(ir::any_of({ir::negation(ir::equal(n, 0)), b_not_zero}), by_base, 0),
+          ir::select(b_not_zero, e * ops::apply("log", {b}), 0)};
+}
+
+// d(e)/d(argument) for every one of e's passages, where e is neither a sum nor a select.
+std::vector<Expr> partials(const Expr& e) {
+  const std::vector<Expr>& args = e.args();
+  switch (e.kind()) {
+    case Kind::multiply: {
+      std::vector<Expr> result;
+      for (size_t k = 0; k < args.size(); ++k) {
+        std::vector<Expr> others = args;
+        others.erase(others.begin() + static_cast<int64_t>(k));
+        result.push_back(ir::multiply(std::move(others)));
+      }
+      return result;
+    }
+    case Kind::power:
+      return partials_of_power(e);
+    case Kind::call: {
+      std::vector<Expr> result = e->operation->derivative(args, e);
+      ATTN_CHECK(result.size() == args.size(),
+                 "the derivative of " + std::string(e->operation->name));
+      return result;
+    }
+    default:
+      throw InternalError("a node through which no derivative passes");
+  }
+}
+
 class Walk {
  public:
   explicit Walk(const Wanted& wanted) : wanted_(wanted) {}
@@ -91,16 +128,6 @@ class Walk {
       case Kind::add:
         for (const Expr& a : args) give(a, f.path, f.value);
         return;
-      case Kind::multiply:
-        for (size_t k = 0; k < args.size(); ++k) {
-          std::vector<Expr> others{f.value};
-          for (size_t m = 0; m < args.size(); ++m)
-            if (m != k) others.push_back(args[m]);
-          give(args[k], f.path, ir::multiply(std::move(others)));
-        }
-        return;
-      case Kind::power:
-        return power(e, f);
       case Kind::select: {
         Conditions yes = f.path, no = f.path;
         yes.merge(ir::conjuncts(args[0]));
@@ -109,30 +136,11 @@ class Walk {
         give(args[2], std::move(no), f.value);
         return;
       }
-      case Kind::call: {
-        const std::vector<Expr> partials = e->operation->derivative(args, e);
-        ATTN_CHECK(partials.size() == args.size(),
-                   "the derivative of " + std::string(e->operation->name));
-        for (size_t k = 0; k < args.size(); ++k) give(args[k], f.path, f.value * partials[k]);
-        return;
+      default: {
+        const std::vector<Expr> by = partials(e);
+        for (size_t k = 0; k < args.size(); ++k) give(args[k], f.path, f.value * by[k]);
       }
-      default:
-        ATTN_CHECK(false, "a node through which no derivative passes");
     }
-  }
-
-  // b^n by b is n * b^(n-1), which is 0 at n = 0 even where b is 0; by n it is b^n * log(b), whose
-  // limit at b = 0 is 0.
-  void power(const Expr& e, const Flow& f) {
-    const Expr &b = e.args()[0], &n = e.args()[1];
-    Expr by_base = f.value * n * ir::power(b, n - 1);
-    if (n.is(Kind::literal)) {
-      give(b, f.path, by_base);
-      return;
-    }
-    give(b, f.path, ir::select(ir::negation(ir::equal(n, 0)), by_base, 0));
-    give(n, f.path,
-         ir::select(ir::negation(ir::equal(b, 0)), f.value * e * ops::apply("log", {b}), 0));
   }
 
   const Wanted& wanted_;
@@ -141,7 +149,44 @@ class Walk {
   std::unordered_map<Expr, std::vector<Flow>, Hash> received_;
 };
 
+class Change {
+ public:
+  explicit Change(const std::function<Expr(const Expr&)>& of) : of_(of) {}
+
+  Expr of(const Expr& e) {
+    if (auto it = done_.find(e); it != done_.end()) return it->second;
+    Expr result = compute(e);
+    done_.emplace(e, result);
+    return result;
+  }
+
+ private:
+  Expr compute(const Expr& e) {
+    if (e.is(Kind::read)) return ir::is_real(e.type()) ? of_(e) : Expr(0);
+    std::vector<Expr> changes;
+    bool any = false;
+    for (const Expr& a : passages(e)) {
+      changes.push_back(of(a));
+      any = any || !changes.back().is_zero();
+    }
+    if (!any) return 0;
+    if (e.is(Kind::add)) return ir::add(std::move(changes));
+    if (e.is(Kind::select)) return ir::select(e.args()[0], changes[0], changes[1]);
+    const std::vector<Expr> by = partials(e);
+    for (size_t k = 0; k < changes.size(); ++k)
+      if (!changes[k].is_zero()) changes[k] = changes[k] * by[k];
+    return ir::add(std::move(changes));
+  }
+
+  const std::function<Expr(const Expr&)>& of_;
+  std::unordered_map<Expr, Expr, Hash> done_;
+};
+
 }  // namespace
+
+Expr tangent(const Expr& body, const std::function<Expr(const Expr&)>& of) {
+  return Change(of).of(body);
+}
 
 std::vector<Share> shares(const Expr& body, const std::vector<Flow>& flows, const Wanted& wanted) {
   return Walk(wanted).run(body, flows);
@@ -161,6 +206,7 @@ std::string_view stopped_by(const Expr& body, const Wanted& wanted) {
         if (reads_wanted(s)) found = "a subscript";
       return false;
     }
+    if (e.is(Kind::call) && e->operation->transparent) return false;  // as the user wants it
     if (e.is(Kind::call) && !e->operation->derivative)
       found = e->operation->name;
     else if (e.type() == ir::Type::boolean)

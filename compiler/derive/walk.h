@@ -1,4 +1,5 @@
-// The walk down one body: what each read of it receives of the result's cotangent.
+// The walks over one body: down, what each read of it receives of the result's cotangent; up, how
+// the result changes with its reads.
 #pragma once
 
 #include <functional>
@@ -26,6 +27,9 @@ using Wanted = std::function<bool(ir::TensorId)>;
 // conditions are added at once; a condition never becomes a factor 0 or 1.
 std::vector<Share> shares(const ir::Expr& body, const std::vector<Flow>& flows,
                           const Wanted& wanted);
+
+// How the body changes when each real read changes by `of(read)`, which gives 0 for what does not.
+ir::Expr tangent(const ir::Expr& body, const std::function<ir::Expr(const ir::Expr&)>& of);
 
 // A wanted read that the derivative does not reach, as it stands in a condition, in a subscript, or
 // below an operation that is flat everywhere; the name of what stops it, or "".

@@ -25,6 +25,28 @@ Expr helper(ir::Graph& g, const Definition& d, const char* name, Combine combine
   return g.read(h.target, std::move(subscripts));
 }
 
+// Appends `target.others[free, i] = prod[j where guard and j != i] body(j)`, read at d's indices,
+// for the reduced indices i of d.
+Expr product_of_others(ir::Graph& g, const Definition& d) {
+  Definition h = ir::with_fresh_indices(g, d).definition;
+  std::vector<ir::Poly> extents = g[d.target].extents;
+  std::vector<Expr> differ, subscripts;
+  for (size_t k = 0; k < d.reduced.size(); ++k) {
+    const ir::Index own = g[d.reduced[k]];
+    h.free.push_back(g.new_index(own.name, own.extent));
+    extents.push_back(own.extent);
+    differ.push_back(
+        ir::negation(ir::equal(ir::index_value(h.reduced[k]), ir::index_value(h.free.back()))));
+  }
+  h.guard.merge(ir::conjuncts(ir::any_of(std::move(differ))));
+  h.target = g.new_tensor(
+      tensor(g[d.target].name + ".others", storage_of(d.body), std::move(extents), d.where));
+  g.definitions.push_back(ir::normal_form(h));
+  for (const auto* list : {&d.free, &d.reduced})
+    for (ir::IndexId i : *list) subscripts.push_back(ir::index_value(i));
+  return g.read(h.target, std::move(subscripts));
+}
+
 }  // namespace
 
 ir::Tensor tensor(std::string name, ir::Storage storage, std::vector<ir::Poly> extents,
@@ -56,7 +78,7 @@ ir::Storage storage_of(ir::Type type) {
   throw InternalError("a type without storage");
 }
 
-std::vector<Flow> weights(ir::Graph& g, const Definition& d, const Expr& dy) {
+std::vector<Flow> weights(ir::Graph& g, const Definition& d, const Expr& dy, bool again) {
   const Expr y = g.target(d), &f = d.body;
   switch (d.combine) {
     case Combine::set:
@@ -73,6 +95,7 @@ std::vector<Flow> weights(ir::Graph& g, const Definition& d, const Expr& dy) {
       return {{std::move(path), dy / ties}};
     }
     case Combine::prod: {
+      if (again) return {{d.guard, dy * product_of_others(g, d)}};
       const Expr is_zero = ir::equal(f, 0);
       const Expr zeros = helper(g, d, "zeros", Combine::sum, is_zero, 1);
       const Expr others = helper(g, d, "nonzero", Combine::prod, ir::negation(is_zero), f);

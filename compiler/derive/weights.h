@@ -13,8 +13,11 @@ namespace attn::derive {
 //   max, min    dy / ties where f == Y          ties = how many are equal to Y
 //   prod        dy * Y / f where zeros == 0,    zeros = how many are 0
 //               dy * nonzero where f == 0 and zeros == 1, nonzero = the product of the others
-// Definitions of helpers are appended to g. An argmax passes nothing on.
-std::vector<Flow> weights(ir::Graph& g, const ir::Definition& d, const ir::Expr& dy);
+// Definitions of helpers are appended to g. An argmax passes nothing on. The flows of a prod are
+// right, but where f is 0 their derivatives are not; so, if they are to be derived `again`,
+//   prod        dy * others                     others = the product over all other places
+std::vector<Flow> weights(ir::Graph& g, const ir::Definition& d, const ir::Expr& dy,
+                          bool again = false);
 
 // Gives the operand of every max and min among `targets` a tensor of its own, unless it is a read:
 // the comparison with the result needs the very bits that were compared.

@@ -46,90 +46,164 @@ attn_init init_of(const std::string& name) {
 
 }  // namespace
 
-evaluate::Arrays call_reference(const Compiled& model, const Call& call) {
-  Arrays results, all = evaluate::evaluate(model.forward, call.given);
-  for (const ir::Output& o : model.forward.outputs)
-    results[o.name] = all.at(model.forward[o.tensor].name);
-  if (!call.gradient) return results;
-  // As for kernels, a cotangent that is not given is zero.
-  Arrays given = call.given;
-  for (const ir::Output& o : model.forward.outputs) {
-    Array zero = results.at(o.name);
-    std::fill(zero.values.begin(), zero.values.end(), 0.0);
-    given.emplace("d" + o.name, std::move(zero));
-  }
-  all = evaluate::evaluate(*model.gradient, given);
-  for (const ir::Output& o : model.gradient->outputs)
-    results[o.name] = all.at((*model.gradient)[o.tensor].name);
-  return results;
+namespace {
+
+Array zeros_like(Array a) {
+  std::fill(a.values.begin(), a.values.end(), 0.0);
+  return a;
 }
 
-evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
-                              const BuildOptions& options) {
-  Scratch scratch;
-  std::vector<emit::ModelPlan> plans;
-  std::string name = model.name;
-  std::vector<Compiled> one;
-  one.push_back(std::move(model));
-  emit::Library compiled = make_library("model", source, one, plans, options.targets);
-  Loaded library(link_shared(compiled, scratch, options));
-  library.open(call.threads);
-  const attn_model& m = library.model(name);
-  Memory memory;
-  std::vector<attn_tensor> params(m.n_params), inputs(m.n_inputs), outputs(m.n_outputs);
-  auto fill = [&](const attn_argument* table, std::vector<attn_tensor>& tensors,
-                  const std::string& prefix) {
+void add_outputs(const ir::Graph& g, const Arrays& given, Arrays& results) {
+  const Arrays all = evaluate::evaluate(g, given);
+  for (const ir::Output& o : g.outputs) results[o.name] = all.at(g[o.tensor].name);
+}
+
+// As for kernels, a cotangent or tangent that is not given is zero.
+Arrays with_zeros(const Compiled& model, const Arrays& given, const Arrays& outputs) {
+  Arrays all = given;
+  for (const ir::Output& o : model.forward.outputs)
+    all.emplace("d" + o.name, zeros_like(outputs.at(o.name)));
+  for (const ir::Tensor& t : model.forward.tensors)
+    if (ir::is_argument(t.role)) all.emplace("t" + t.name, zeros_like(given.at(t.name)));
+  return all;
+}
+
+// One call of a compiled model: arguments in memory that the library takes, results out of it.
+class KernelCall {
+ public:
+  KernelCall(Loaded& library, const attn_model& m, const Arrays& given)
+      : library_(library), m_(m), given_(given) {
+    params_ = filled(m.params, m.n_params, "");
+    inputs_ = filled(m.inputs, m.n_inputs, "");
+    std::vector<int64_t> sizes(m.n_sizes + 1);
+    library.require(m.read_sizes(context(), params_.data(), inputs_.data(), sizes.data()));
+    outputs_.resize(m.n_outputs);
+    m.shapes(sizes.data(), nullptr, nullptr, outputs_.data());
+    for (attn_tensor& t : outputs_) t.data = memory_.allocate(count_of(t) * 8);
+    library.require(m.sizes(context(), params_.data(), inputs_.data(), &bytes_));
+  }
+
+  Arrays run(const Call& call) {
+    if (call.gradient || !call.jvp || !m_.jvp) forward(call.gradient);
+    if (call.gradient && m_.backward) backward();
+    if (!call.jvp && !call.hvp) return std::move(results_);
+    param_tangents_ = filled(m_.params, m_.n_params, "t");
+    input_tangents_ = filled(m_.inputs, m_.n_inputs, "t");
+    if (call.jvp && m_.jvp) jvp();
+    if (call.hvp && m_.hvp) hvp();
+    return std::move(results_);
+  }
+
+ private:
+  using Tensors = std::vector<attn_tensor>;
+
+  attn_context* context() { return library_.context(); }
+
+  // Those whose name behind the prefix is given.
+  Tensors filled(const attn_argument* table, int32_t count, const std::string& prefix) {
+    Tensors tensors(static_cast<size_t>(count));
     for (size_t k = 0; k < tensors.size(); ++k) {
       attn_tensor& t = tensors[k];
       t.type = prefix.empty() ? table[k].type : attn_gradient_type(table[k].type);
-      auto it = call.given.find(prefix + table[k].name);
-      if (it == call.given.end()) continue;
+      auto it = given_.find(prefix + table[k].name);
+      if (it == given_.end()) continue;
       t.rank = static_cast<int32_t>(it->second.extents.size());
       if (t.rank > ATTN_MAX_RANK)
         throw RefusedError(
             fmt::format("{}: more than {} dimensions", table[k].name, ATTN_MAX_RANK));
       std::copy(it->second.extents.begin(), it->second.extents.end(), t.extent);
-      t.data = memory.allocate(count_of(t) * 8);
+      t.data = memory_.allocate(count_of(t) * 8);
       store(it->first, it->second, t);
     }
-  };
-  fill(m.params, params, "");
-  fill(m.inputs, inputs, "");
-  std::vector<int64_t> sizes(m.n_sizes + 1);
-  library.require(m.read_sizes(library.context(), params.data(), inputs.data(), sizes.data()));
-  std::vector<attn_tensor> param_gradients(params), input_gradients(inputs),
-      cotangents(m.n_outputs);
-  m.shapes(sizes.data(), nullptr, nullptr, outputs.data());
-  for (attn_tensor& t : outputs) t.data = memory.allocate(count_of(t) * 8);
-  attn_sizes bytes{};
-  library.require(m.sizes(library.context(), params.data(), inputs.data(), &bytes));
-  void* saved = memory.allocate(bytes.saved);
-  void* workspace = memory.allocate(std::max(bytes.forward_workspace, bytes.backward_workspace));
-  library.require(m.forward(library.context(), params.data(), inputs.data(), outputs.data(),
-                            call.gradient ? saved : nullptr, workspace));
-  Arrays results;
-  for (int32_t k = 0; k < m.n_outputs; ++k) results[m.outputs[k].name] = fetch(outputs[k]);
-  if (!call.gradient) return results;
-  fill(m.outputs, cotangents, "d");
-  auto wanted = [&](const attn_argument* table, std::vector<attn_tensor>& tensors) {
+    return tensors;
+  }
+
+  // Room for a derivative of each that has one.
+  Tensors wanted(const attn_argument* table, Tensors tensors) {
     for (size_t k = 0; k < tensors.size(); ++k) {
       tensors[k].type = attn_gradient_type(table[k].type);
       tensors[k].data =
-          table[k].differentiable ? memory.allocate(count_of(tensors[k]) * 8) : nullptr;
+          table[k].differentiable ? memory_.allocate(count_of(tensors[k]) * 8) : nullptr;
     }
-  };
-  wanted(m.params, param_gradients);
-  wanted(m.inputs, input_gradients);
-  library.require(m.backward(library.context(), params.data(), inputs.data(), outputs.data(), saved,
-                             cotangents.data(), param_gradients.data(), input_gradients.data(),
-                             workspace));
-  auto collect = [&](const attn_argument* table, const std::vector<attn_tensor>& tensors) {
+    return tensors;
+  }
+
+  void collect(const attn_argument* table, const Tensors& tensors, const std::string& prefix) {
     for (size_t k = 0; k < tensors.size(); ++k)
-      if (table[k].differentiable) results[std::string("d") + table[k].name] = fetch(tensors[k]);
-  };
-  collect(m.params, param_gradients);
-  collect(m.inputs, input_gradients);
+      if (tensors[k].data) results_[prefix + table[k].name] = fetch(tensors[k]);
+  }
+
+  void forward(bool saves) {
+    saved_ = memory_.allocate(bytes_.saved);
+    void* workspace = memory_.allocate(bytes_.forward_workspace);
+    library_.require(m_.forward(context(), params_.data(), inputs_.data(), outputs_.data(),
+                                saves ? saved_ : nullptr, workspace));
+    collect(m_.outputs, outputs_, "");
+  }
+
+  void backward() {
+    const Tensors cotangents = filled(m_.outputs, m_.n_outputs, "d");
+    const Tensors params = wanted(m_.params, params_), inputs = wanted(m_.inputs, inputs_);
+    void* workspace = memory_.allocate(bytes_.backward_workspace);
+    library_.require(m_.backward(context(), params_.data(), inputs_.data(), outputs_.data(), saved_,
+                                 cotangents.data(), params.data(), inputs.data(), workspace));
+    collect(m_.params, params, "d");
+    collect(m_.inputs, inputs, "d");
+  }
+
+  void jvp() {
+    const Tensors tangents = wanted(m_.outputs, outputs_);
+    void* workspace = memory_.allocate(bytes_.jvp_workspace);
+    library_.require(m_.jvp(context(), params_.data(), inputs_.data(), param_tangents_.data(),
+                            input_tangents_.data(), outputs_.data(), tangents.data(), workspace));
+    collect(m_.outputs, outputs_, "");
+    collect(m_.outputs, tangents, "t");
+  }
+
+  void hvp() {
+    const Tensors params = wanted(m_.params, params_), inputs = wanted(m_.inputs, inputs_);
+    void* workspace = memory_.allocate(bytes_.hvp_workspace);
+    library_.require(m_.hvp(context(), params_.data(), inputs_.data(), param_tangents_.data(),
+                            input_tangents_.data(), params.data(), inputs.data(), workspace));
+    collect(m_.params, params, "h");
+    collect(m_.inputs, inputs, "h");
+  }
+
+  Loaded& library_;
+  const attn_model& m_;
+  const Arrays& given_;
+  Memory memory_;
+  Tensors params_, inputs_, outputs_, param_tangents_, input_tangents_;
+  void* saved_ = nullptr;
+  attn_sizes bytes_{};
+  Arrays results_;
+};
+
+}  // namespace
+
+Arrays call_reference(const Compiled& model, const Call& call) {
+  const Arrays all = evaluate::evaluate(model.forward, call.given);
+  Arrays results;
+  for (const ir::Output& o : model.forward.outputs)
+    results[o.name] = all.at(model.forward[o.tensor].name);
+  const Arrays given = with_zeros(model, call.given, results);
+  if (call.gradient && model.gradient) add_outputs(*model.gradient, given, results);
+  if (call.jvp && model.jvp) add_outputs(*model.jvp, given, results);
+  if (call.hvp && model.hvp) add_outputs(*model.hvp, given, results);
   return results;
+}
+
+Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
+                    const BuildOptions& options) {
+  Scratch scratch;
+  std::vector<emit::ModelPlan> plans;
+  const std::string name = model.name;
+  std::vector<Compiled> one;
+  one.push_back(std::move(model));
+  const emit::Library compiled = make_library("model", source, one, plans, options.targets);
+  Loaded library(link_shared(compiled, scratch, options));
+  library.open(call.threads);
+  return KernelCall(library, library.model(name), call.given).run(call);
 }
 
 void initialise_missing(const Compiled& model, uint64_t seed, Arrays& given) {

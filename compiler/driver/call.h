@@ -12,12 +12,15 @@
 namespace attn::driver {
 
 struct Call {
-  evaluate::Arrays given;  // inputs, parameters and cotangents by tensor name
-  bool gradient = false;
+  // Inputs and parameters, cotangents dOUT and tangents tNAME. Of the last two, what is missing is
+  // 0.
+  evaluate::Arrays given = {};
+  bool gradient = false, jvp = false, hvp = false;
   int threads = 0;
 };
 
-// The outputs (and gradients, as dNAME) by name, in float64 by the evaluator.
+// The outputs (and gradients as dNAME, tangents as tOUT, products as hNAME) by name, in float64 by
+// the evaluator.
 evaluate::Arrays call_reference(const Compiled& model, const Call& call);
 
 // The same by kernels compiled for this machine. RefusedError with the model's own message.

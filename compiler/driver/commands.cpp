@@ -44,11 +44,6 @@ std::vector<std::string> chosen_targets(const std::vector<std::string>& given) {
   return chosen;
 }
 
-Options options_of(const CommandLine& c) {
-  Options o{.sizes = size_overrides(c.sizes), .model = c.model};
-  return o;
-}
-
 // A word that `--after` takes.
 void require_pass(const std::string& name) {
   std::string known = "graph, derive";
@@ -97,6 +92,35 @@ Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models) {
   throw UsageError(fmt::format("{} has the models {}: choose one with --model", c.file, names));
 }
 
+Options options_of(const CommandLine& c) {
+  auto wanted = [&](const char* name) {
+    return std::find(c.derive.begin(), c.derive.end(), name) != c.derive.end();
+  };
+  return {.sizes = size_overrides(c.sizes),
+          .model = c.model,
+          .all_gradients = c.gradient || wanted("gradient"),
+          .jvp = c.jvp || wanted("jvp"),
+          .hvp = c.hvp || wanted("hvp"),
+          .by = c.by};
+}
+
+void require_chosen(const CommandLine& c, const std::vector<Compiled>& models) {
+  for (const std::string& name : c.by) {
+    bool found = false;
+    std::vector<std::string> names;
+    for (const Compiled& m : models)
+      for (const ir::Tensor& t : m.forward.tensors) {
+        if (!ir::is_argument(t.role) || !ir::is_real(ir::arithmetic_type(t.storage))) continue;
+        found = found || derive::is_chosen(t, {name});
+        names.push_back(t.name);
+      }
+    if (found) continue;
+    const std::string near = nearest(name, names);
+    throw UsageError(fmt::format("--wrt {}: no real input or parameter is called so{}", name,
+                                 near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+  }
+}
+
 elaborate::Overrides size_overrides(const std::vector<std::string>& given,
                                     const std::string& option) {
   elaborate::Overrides sizes;
@@ -127,8 +151,11 @@ bool report(const Source& source) {
 int check(const CommandLine& c) {
   Source source;
   load(source, c.file);
-  if (!source.diagnostics.has_errors()) compile(source, options_of(c));
-  return report(source) ? source.failure() : 0;
+  std::vector<Compiled> models;
+  if (!source.diagnostics.has_errors()) models = compile(source, options_of(c));
+  if (report(source)) return source.failure();
+  require_chosen(c, models);
+  return 0;
 }
 
 int format(const CommandLine& c) {
@@ -158,21 +185,23 @@ int emit(const CommandLine& c) {
     return 0;
   }
   Options options = options_of(c);
-  options.all_gradients = c.stage == "gradient" || c.after == "derive";
+  const bool of_one = c.stage == "gradient" || c.stage == "jvp" || c.stage == "hvp";
+  if (c.stage == "gradient" || (c.after == "derive" && !of_one)) options.all_gradients = true;
+  options.jvp = options.jvp || c.stage == "jvp";
+  options.hvp = options.hvp || c.stage == "hvp";
   options.plan = c.stage == "plan" || c.stage == "statement";
   std::map<std::string, std::string> after;  // by model
   if (!c.after.empty()) {
     require_pass(c.after);
-    // The passes of the forward graph come before "derive", those of the gradient with it.
-    options.trace = [&, derived = false](const std::string& model, const std::string& pass,
-                                         const ir::Graph& g) mutable {
-      derived = pass == "derive" || (derived && pass != "graph");
-      if (pass == c.after && (derived || c.stage != "gradient")) after[model] = text::to_string(g);
+    options.trace = [&](const std::string& model, const std::string& function,
+                        const std::string& pass, const ir::Graph& g) {
+      if (pass == c.after && (!of_one || function == c.stage)) after[model] = text::to_string(g);
     };
   }
   std::vector<Compiled> models = compile(source, options);
   if (report(source)) return source.failure();
   require_model(c, models);
+  require_chosen(c, models);
   if (!c.after.empty()) {
     std::string out;
     for (const Compiled& m : models)
@@ -186,20 +215,22 @@ int emit(const CommandLine& c) {
   for (const Compiled& m : models) {
     if (!out.empty()) out += "\n";
     if (c.stage == "graph") out += text::to_string(m.raw);
-    if (c.stage == "gradient") out += text::to_string(*m.gradient);
+    if (c.stage == "gradient" && m.gradient) out += text::to_string(*m.gradient);
+    if (c.stage == "jvp" && m.jvp) out += text::to_string(*m.jvp);
+    if (c.stage == "hvp" && m.hvp) out += text::to_string(*m.hvp);
     if (c.stage == "plan") out += plan::to_string(*m.plan);
     if (c.stage == "statement") {
       std::vector<std::string> targets =
           chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets);
-      for (const plan::Function* f :
-           {&m.plan->forward, m.plan->backward ? &*m.plan->backward : nullptr})
-        if (f)
-          for (const plan::Kernel& k : f->kernels) out += lower::statement(*f, k, targets.back());
+      for (const plan::Function* f : plan::functions(*m.plan))
+        for (const plan::Kernel& k : f->kernels) out += lower::statement(*f, k, targets.back());
     }
     if (c.stage == "tex" || c.stage == "dot") {
       auto print = c.stage == "tex" ? text::to_tex : text::to_dot;
-      out += print(m.raw, nullptr);
-      if (m.gradient) out += "\n" + print(*m.gradient, &m.forward);
+      out += print(m.raw, nullptr, "");
+      if (m.gradient) out += "\n" + print(*m.gradient, &m.forward, "gradient");
+      if (m.jvp) out += "\n" + print(*m.jvp, &m.forward, "jvp");
+      if (m.hvp) out += "\n" + print(*m.hvp, &m.forward, "hvp");
     }
   }
   print_out(out);
@@ -215,6 +246,7 @@ int build(const CommandLine& c) {
   if (!source.diagnostics.has_errors()) models = compile(source, options_of(c));
   if (report(source)) return source.failure();
   require_model(c, models);
+  require_chosen(c, models);
   std::string stem = stem_of(c);
   std::string folder = c.out.empty() ? "generated" : c.out;
   std::string base = (fs::path(folder) / stem).string();

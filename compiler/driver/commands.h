@@ -21,10 +21,12 @@ struct RefusedError : std::runtime_error {
 
 struct CommandLine {
   std::string file, out, name, stage, after, model, weights, progress = "auto";
-  std::vector<std::string> sizes, run_time_sizes, targets, inputs, cotangents;
+  std::vector<std::string> sizes, run_time_sizes, targets, inputs, cotangents, tangents;
+  std::vector<std::string> derive;  // "gradient", "jvp", "hvp"
+  std::vector<std::string> by;      // what derivatives are taken by; empty: everything
   int jobs = 0, threads = 0;
   uint64_t seed = 1;
-  bool cache = true, gradient = false, reference = false, check = false;
+  bool cache = true, gradient = false, jvp = false, hvp = false, reference = false, check = false;
 };
 
 int build(const CommandLine& c);
@@ -34,6 +36,10 @@ int run(const CommandLine& c);
 int bench(const CommandLine& c);
 int format(const CommandLine& c);
 
+// What the phases are to do; UsageError where the command line is wrong.
+Options options_of(const CommandLine& c);
+// UsageError for a name in c.by that is none of a real input or parameter of these models.
+void require_chosen(const CommandLine& c, const std::vector<Compiled>& models);
 // NAME=n, as given with `option`; UsageError on anything else.
 elaborate::Overrides size_overrides(const std::vector<std::string>& given,
                                     const std::string& option = "-D");

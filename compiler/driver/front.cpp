@@ -5,13 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
-#include "compiler/derive/derive.h"
 #include "compiler/driver/library.h"
 #include "compiler/simplify/pass.h"
+#include "compiler/simplify/places.h"
 #include "dsl/parse.h"
 
 namespace attn::driver {
@@ -92,6 +93,92 @@ std::string read_beneath(const std::string& root, const std::string& relative, s
   return read_opened(fd, (fs::path(root) / path).lexically_normal().string(), limit);
 }
 
+// From a model as elaborated to the graphs of its functions.
+class Derivation {
+ public:
+  // `some_loss`: there is a model to take a Hessian of, so that one without a loss is no mistake.
+  Derivation(Compiled& c, const Options& options, bool some_loss, Diagnostics& diagnostics)
+      : c_(c), options_(options), some_loss_(some_loss), diagnostics_(diagnostics) {}
+
+  void run(const elaborate::Model& m) {
+    ir::verify(m.graph, "elaborate");
+    c_.raw = simplify::spread_guards(m.graph);
+    trace("forward", "graph", c_.raw);
+    c_.forward = simplify::simplify(c_.raw, tracer("forward"));
+    const bool any =
+        std::any_of(c_.raw.tensors.begin(), c_.raw.tensors.end(), [&](const ir::Tensor& t) {
+          return ir::is_argument(t.role) && ir::is_real(ir::arithmetic_type(t.storage)) &&
+                 derive::is_chosen(t, options_.by);
+        });
+    if (!any) return drop_stops();
+    // What the first refuses, the others would refuse again.
+    if (m.train || options_.all_gradients) gradient();
+    if (options_.jvp && !diagnostics_.has_errors()) jvp();
+    if (options_.hvp && !diagnostics_.has_errors() && (!some_loss_ || derive::has_loss(c_.forward)))
+      hvp();
+    drop_stops();
+  }
+
+ private:
+  void drop_stops() {
+    const ir::Graph plain = simplify::drop_stops(c_.forward);
+    if (!simplify::same_definitions(plain, c_.forward))
+      c_.forward = simplify::simplify(plain, tracer("forward"));
+  }
+
+  void gradient() {
+    ir::Graph raw = derive::gradient(c_.forward, diagnostics_, options_.by);
+    if (diagnostics_.has_errors()) return;
+    std::vector<ir::TensorId> outputs;
+    for (const ir::Output& o : c_.forward.outputs) outputs.push_back(o.tensor);
+    c_.raw_gradient = simplify::spread_guards(raw);
+    c_.gradient = finished("gradient", *c_.raw_gradient, outputs);
+  }
+
+  void jvp() {
+    ir::Graph raw = derive::jvp(c_.forward, diagnostics_, options_.by);
+    if (diagnostics_.has_errors()) return;
+    c_.jvp = finished("jvp", simplify::spread_guards(raw), {});
+  }
+
+  void hvp() {
+    ir::Graph first = derive::loss_gradient(c_.forward, diagnostics_, options_.by);
+    if (diagnostics_.has_errors()) return;
+    first = simplify::simplify_gradient(simplify::spread_guards(first), {});
+    ir::Graph raw = derive::hessian_product(first, diagnostics_, options_.by);
+    if (diagnostics_.has_errors()) return;
+    c_.hvp = finished("hvp", simplify::spread_guards(raw), {});
+  }
+
+  ir::Graph finished(const std::string& function, const ir::Graph& raw,
+                     const std::vector<ir::TensorId>& forward_outputs) {
+    trace(function, "derive", raw);
+    return simplify::simplify_gradient(simplify::drop_stops(raw), forward_outputs,
+                                       tracer(function));
+  }
+
+  void trace(const std::string& function, const std::string& pass, const ir::Graph& g) const {
+    ir::verify(g, pass);
+    if (options_.trace) options_.trace(c_.name, function, pass, g);
+  }
+  simplify::Trace tracer(const std::string& function) const {
+    return [this, function](const simplify::Pass& pass, const ir::Graph& g) {
+      trace(function, pass.name, g);
+    };
+  }
+
+  Compiled& c_;
+  const Options& options_;
+  bool some_loss_;
+  Diagnostics& diagnostics_;
+};
+
+void make_plan(Compiled& c, Diagnostics& diagnostics) {
+  c.plan = plan::make_plan(c.forward, c.gradient ? &*c.gradient : nullptr, diagnostics);
+  if (c.jvp) c.plan->jvp = plan::plan_derivative("jvp", *c.jvp, diagnostics);
+  if (c.hvp) c.plan->hvp = plan::plan_derivative("hvp", *c.hvp, diagnostics);
+}
+
 }  // namespace
 
 std::string read_file(const std::string& path, size_t limit) {
@@ -148,29 +235,17 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
                                                     options.sizes, source.diagnostics);
   std::vector<Compiled> result;
   if (source.diagnostics.has_errors()) return result;
+  const bool some_loss =
+      std::any_of(program.models.begin(), program.models.end(), [&](const elaborate::Model& m) {
+        return (options.model.empty() || m.graph.name == options.model) &&
+               derive::has_loss(m.graph);
+      });
   for (elaborate::Model& m : program.models) {
     if (!options.model.empty() && m.graph.name != options.model) continue;
     Compiled c{.name = m.graph.name, .doc = m.doc};
-    auto trace = [&](const std::string& pass, const ir::Graph& g) {
-      ir::verify(g, pass);
-      if (options.trace) options.trace(c.name, pass, g);
-    };
-    auto trace_pass = [&](const simplify::Pass& pass, const ir::Graph& g) { trace(pass.name, g); };
-    ir::verify(m.graph, "elaborate");
-    c.raw = simplify::spread_guards(m.graph);
-    trace("graph", c.raw);
-    c.forward = simplify::simplify(c.raw, trace_pass);
-    if (m.train || options.all_gradients) {
-      c.raw_gradient = derive::gradient(c.forward, source.diagnostics);
-      if (source.diagnostics.has_errors()) return {};
-      c.raw_gradient = simplify::spread_guards(*c.raw_gradient);
-      trace("derive", *c.raw_gradient);
-      std::vector<ir::TensorId> outputs;
-      for (const ir::Output& o : c.forward.outputs) outputs.push_back(o.tensor);
-      c.gradient = simplify::simplify_gradient(*c.raw_gradient, outputs, trace_pass);
-    }
-    if (options.plan)
-      c.plan = plan::make_plan(c.forward, c.gradient ? &*c.gradient : nullptr, source.diagnostics);
+    Derivation(c, options, some_loss, source.diagnostics).run(m);
+    if (source.diagnostics.has_errors()) return {};
+    if (options.plan) make_plan(c, source.diagnostics);
     result.push_back(std::move(c));
   }
   return result;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/base/diagnostic.h"
+#include "compiler/derive/derive.h"
 #include "compiler/elaborate/elaborate.h"
 #include "compiler/ir/graph.h"
 #include "compiler/plan/plan.h"
@@ -43,6 +44,7 @@ struct Compiled {
   ir::Graph forward;                      // simplified
   std::optional<ir::Graph> raw_gradient;  // derived, guards spread
   std::optional<ir::Graph> gradient;      // simplified
+  std::optional<ir::Graph> jvp, hvp;      // derived and simplified
   std::optional<plan::Plan> plan;
 };
 
@@ -50,9 +52,14 @@ struct Options {
   elaborate::Overrides sizes;
   std::string model;           // only this one; empty: all
   bool all_gradients = false;  // also of models that do not say `train`
+  bool jvp = false, hvp = false;
+  derive::Names by;  // derivatives by these only; empty: by all
   bool plan = true;
-  // Called with every stage and pass that changed a graph: "graph", "derive", "fold", …
-  std::function<void(const std::string& model, const std::string& pass, const ir::Graph&)> trace;
+  // Called with every pass that changed a graph, the first of which are "graph" and "derive", and
+  // with the function that the graph is to become: "forward", "gradient", "jvp" or "hvp".
+  std::function<void(const std::string& model, const std::string& function, const std::string& pass,
+                     const ir::Graph&)>
+      trace;
 };
 
 // Everything after the parser. On errors the result is empty.

@@ -64,9 +64,28 @@ int main(int argc, char** argv) {
         ->allow_extra_args(false);
   };
 
+  auto derivatives = [&](CLI::App* s) {
+    s->add_option(
+         "--derive", c.derive,
+         "also of models without `train`: gradient; for all: jvp (Jacobian-vector "
+         "product), hvp (Hessian-vector product of the first scalar output, where there is one)")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember({"gradient", "jvp", "hvp"}));
+  };
+  auto by = [&](CLI::App* s) {
+    s->add_option("--wrt", c.by,
+                  "derivatives with respect to these parameters and inputs only: wq or attn")
+        ->type_name("NAME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+  };
+
   CLI::App* build = app.add_subcommand("build", "write header, glue and archive");
   file(build);
   sizes(build);
+  derivatives(build);
+  by(build);
   build->add_option("-o,--out-dir", c.out, "folder of the results")->default_str("generated");
   build->add_option("-n,--name", c.name, "stem of the results' names; default: the file's");
   build
@@ -81,13 +100,19 @@ int main(int argc, char** argv) {
   CLI::App* check = app.add_subcommand("check", "find errors; writes nothing");
   file(check);
   sizes(check);
+  derivatives(check);
+  by(check);
 
   CLI::App* emit = app.add_subcommand("emit", "print a stage of the compilation");
   file(emit);
   sizes(emit);
-  emit->add_option("--stage", c.stage, "ast, graph, gradient, plan, statement, tex or dot")
+  derivatives(emit);
+  by(emit);
+  emit->add_option("--stage", c.stage,
+                   "ast, graph, gradient, jvp, hvp, plan, statement, tex or dot")
       ->required()
-      ->check(CLI::IsMember({"ast", "graph", "gradient", "plan", "statement", "tex", "dot"}));
+      ->check(CLI::IsMember(
+          {"ast", "graph", "gradient", "jvp", "hvp", "plan", "statement", "tex", "dot"}));
   emit->add_option("--after", c.after, "print after this pass: derive, fold, find, …");
   emit->add_option("--model", c.model, "only this model");
   emit->add_option("-t,--target", c.targets, "for statement: the instruction set")->delimiter(',');
@@ -95,6 +120,7 @@ int main(int argc, char** argv) {
   CLI::App* run = app.add_subcommand("run", "compile for this machine and call the model");
   file(run);
   sizes(run);
+  by(run);
   run->add_option("--model", c.model, "which model; needed where the file has several");
   run->add_option("--in", c.inputs, "an input or parameter: NAME=A.npy or NAME=F.safetensors")
       ->allow_extra_args(false);
@@ -103,6 +129,13 @@ int main(int argc, char** argv) {
   run->add_option("--out", c.out, "folder of the results")->default_str(".");
   run->add_flag("--gradient", c.gradient, "also the gradients of parameters and real inputs");
   run->add_option("--cotangent", c.cotangents, "of an output: OUT=A.npy; a scalar's is 1")
+      ->allow_extra_args(false);
+  run->add_flag("--jvp", c.jvp, "also the outputs' tangents, tOUT");
+  run->add_flag("--hvp", c.hvp,
+                "also products of the Hessian of the first scalar output, hNAME of parameters and "
+                "real inputs");
+  run->add_option("--tangent", c.tangents,
+                  "of a parameter or input, for --jvp and --hvp: NAME=A.npy; others are 0")
       ->allow_extra_args(false);
   run->add_flag("--reference", c.reference, "by the float64 evaluator instead of kernels");
   run->add_option("--threads", c.threads, "threads of the kernels; default: one per processor");

@@ -144,6 +144,21 @@ void take_cotangents(const CommandLine& c, const Compiled& m, Context& context, 
     throw UsageError(fmt::format("{} has no real output `{}`", m.name, paths.begin()->first));
 }
 
+void take_tangents(const CommandLine& c, const Compiled& m, Context& context, Arrays& given) {
+  if (!c.tangents.empty() && !c.jvp && !c.hvp) throw UsageError("--tangent is for --jvp and --hvp");
+  for (const std::string& text : c.tangents) {
+    auto [name, path] = name_and_path("--tangent", text);
+    ir::Tensor tangent = find_argument(m, name);
+    if (!ir::is_real(ir::arithmetic_type(tangent.storage)))
+      throw UsageError(fmt::format("`{}` is not real, and has no tangent", name));
+    if (!derive::is_chosen(tangent, c.by))
+      throw UsageError(fmt::format("--wrt leaves out `{}`, whose tangent is given", name));
+    tangent.name = "t" + name;
+    if (!given.emplace(tangent.name, load_array(context, tangent, path)).second)
+      throw UsageError(fmt::format("--tangent {} is given twice", name));
+  }
+}
+
 // The declared type of a result; the evaluator's stay float64.
 ir::Storage storage_of(const Compiled& m, const std::string& name) {
   for (const ir::Output& o : m.forward.outputs)
@@ -185,17 +200,18 @@ int run(const CommandLine& c) {
   load(source, c.file);
   std::vector<Compiled> models;
   if (!source.diagnostics.has_errors()) {
-    Options options{.sizes = size_overrides(c.sizes), .model = c.model};
-    options.all_gradients = c.gradient;
+    Options options = options_of(c);
     options.plan = !c.reference;
     models = compile(source, options);
   }
   if (report(source)) return source.failure();
+  require_chosen(c, models);
   Compiled& m = only_model(c, models);
   Context context;
-  Call call{.given = {}, .gradient = c.gradient, .threads = c.threads};
+  Call call{.gradient = c.gradient, .jvp = c.jvp, .hvp = c.hvp, .threads = c.threads};
   take_inputs(c, m, context, call.given);
   if (c.gradient) take_cotangents(c, m, context, call.given);
+  take_tangents(c, m, context, call.given);
   Arrays results;
   std::map<std::string, ir::Storage> storage;
   for (const ir::Output& o : m.forward.outputs) storage[o.name] = m.forward[o.tensor].storage;

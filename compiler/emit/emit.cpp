@@ -90,12 +90,30 @@ std::string byte_size(const Graph& g, TensorId t) {
   return product(std::to_string(plan::element_bytes(g[t].storage) * (g[t].split ? 2 : 1)), g, t);
 }
 
+namespace {
+
+// Whether a function of the plan takes or gives a derivative by this tensor, or of it.
+bool is_derived(const plan::Plan& plan, const Tensor& t, const std::string& name) {
+  if (!is_real(arithmetic_type(t.storage))) return false;
+  for (const plan::Function* f : plan::functions(plan)) {
+    if (f->name == "forward") continue;
+    if (!is_argument(t.role)) return true;
+    for (const Output& o : f->graph.outputs)
+      if (f->name == "backward" && o.name == "d" + name) return true;
+    const auto tangent = f->graph.find("t" + name);
+    if (tangent && f->graph[*tangent].role == Role::tangent) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Interface interface_of(const plan::Plan& plan) {
   const Graph& g = plan.forward_graph;
   Interface result{.model = identifier(plan.model), .sizes = run_time_sizes(g)};
   auto add = [&](std::vector<Argument>& group, TensorId t, const std::string& name) {
     Argument a{.tensor = t, .name = name};
-    a.differentiable = plan.backward && is_real(arithmetic_type(g[t].storage));
+    a.differentiable = is_derived(plan, g[t], name);
     group.push_back(a);
   };
   for (size_t k = 0; k < g.tensors.size(); ++k) {
@@ -127,9 +145,11 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
   }
   library.header = write_header(stem, models, interfaces);
   library.glue = fmt::format(
-      "/* {0}.c - the glue of {0}.attn, written by attnc: checks, workspace, kernel calls in order.\n"
+      "/* {0}.c - the glue of {0}.attn, written by attnc: checks, workspace, kernel calls in "
+      "order.\n"
       " * Compile it with the runtime's headers; {0}.a holds it compiled. */\n"
-      "#include \"{0}.h\"\n\n#include <attn/kernel.h>\n#include <attn/types.h>\n#include <string.h>\n",
+      "#include \"{0}.h\"\n\n#include <attn/kernel.h>\n#include <attn/types.h>\n#include "
+      "<string.h>\n",
       stem);
   Symbols symbols;
   std::map<std::string, std::string> first;  // signature -> the symbol of the first such kernel
@@ -143,11 +163,10 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
     }
   };
   for (const ModelPlan& m : models) {
-    add(m.plan.forward, m.plan.forward.checks);
-    add(m.plan.forward, m.plan.forward.kernels);
-    if (!m.plan.backward) continue;
-    add(*m.plan.backward, m.plan.backward->checks);
-    add(*m.plan.backward, m.plan.backward->kernels);
+    for (const plan::Function* f : plan::functions(m.plan)) {
+      add(*f, f->checks);
+      add(*f, f->kernels);
+    }
   }
   for (size_t k = 0; k < models.size(); ++k)
     library.glue += write_glue(models[k], interfaces[k], symbols, targets);

@@ -18,6 +18,7 @@ class FunctionWriter {
                  const Symbols& symbols, const std::vector<std::string>& targets)
       : plan_(plan), f_(f), g_(f.graph), i_(i), symbols_(symbols), targets_(targets) {
     backward_ = f.name == "backward";
+    if (f.name == "jvp" || f.name == "hvp") groups_ = groups_of(f.name);
     std::vector<std::string> names;
     for (const Tensor& t : g_.tensors) names.push_back("t_" + identifier(t.name));
     names_ = identifiers(names);
@@ -39,7 +40,7 @@ class FunctionWriter {
 
   // Results that the caller may leave out although a kernel needs them in memory.
   void find_spares() {
-    if (!backward_) return;
+    if (!backward_ && groups_.empty()) return;
     std::set<TensorId> needed;
     for (const plan::Kernel& k : f_.kernels) {
       needed.insert(k.reads.begin(), k.reads.end());
@@ -48,7 +49,7 @@ class FunctionWriter {
     for (TensorId t : needed)
       if (f_.places[t.value] == Place::result) spares_.push_back(t);
     for (size_t k = 0; k < g_.tensors.size(); ++k)
-      if (g_.tensors[k].role == Role::cotangent) spares_.push_back({static_cast<int32_t>(k)});
+      if (is_derivative(g_.tensors[k].role)) spares_.push_back({static_cast<int32_t>(k)});
   }
 
   std::vector<const plan::Kernel*> all_kernels() const {
@@ -133,6 +134,7 @@ class FunctionWriter {
           return fmt::format("params[{}].data", index_of(i_.params, name));
         if (g_[t].role == Role::cotangent)
           return fmt::format("cotangents[{}].data", index_of(i_.outputs, name.substr(1)));
+        if (g_[t].role == Role::tangent) return companion("tangents", name.substr(1));
         return fmt::format("inputs[{}].data", index_of(i_.inputs, name));
       case Place::forwarded:
         return fmt::format("outputs[{}].data", output_of(name));
@@ -157,38 +159,60 @@ class FunctionWriter {
     return -1;
   }
 
+  // Of a parameter or input: "param_tangents ? param_tangents[2].data : 0".
+  std::string companion(const char* group, const std::string& of) const {
+    const int k = index_of(i_.params, of);
+    return element(fmt::format("{}_{}", k >= 0 ? "param" : "input", group),
+                   k >= 0 ? k : index_of(i_.inputs, of));
+  }
+  static std::string element(const std::string& group, int k) {
+    return fmt::format("{0} ? {0}[{1}].data : 0", group, k);
+  }
+
   std::string result(TensorId t) const {
     std::string name;
     for (const Output& o : g_.outputs)
       if (o.tensor == t) name = o.name;
-    if (!backward_) return fmt::format("outputs[{}].data", index_of(i_.outputs, name));
-    std::string of = name.substr(1);
-    if (int k = index_of(i_.params, of); k >= 0)
-      return fmt::format("param_gradients ? param_gradients[{}].data : 0", k);
-    return fmt::format("input_gradients ? input_gradients[{}].data : 0", index_of(i_.inputs, of));
+    if (backward_) return companion("gradients", name.substr(1));
+    if (f_.name == "hvp") return companion("products", name.substr(1));
+    const int k = index_of(i_.outputs, name);
+    if (groups_.empty()) return fmt::format("outputs[{}].data", k);
+    return k >= 0 ? element("outputs", k)
+                  : element("output_tangents", index_of(i_.outputs, name.substr(1)));
+  }
+
+  // The parameters behind those that all have.
+  std::string more_parameters() const {
+    if (groups_.empty())
+      return fmt::format(
+          "const attn_tensor* outputs, const int64_t* size, char* saved,\n    char* workspace{}",
+          backward_ ? ", const attn_tensor* cotangents,\n    const attn_tensor* param_gradients, "
+                      "const attn_tensor* input_gradients"
+                    : "");
+    std::string text = "const int64_t* size, char* workspace";
+    for (const Group& group : groups_) text += ",\n    const attn_tensor* " + group.name;
+    return text;
   }
 
   void body() {
     line("static attn_status {}_{}_run(attn_context* context, const attn_tensor* params,", i_.model,
          f_.name);
-    line(
-        "    const attn_tensor* inputs, const attn_tensor* outputs, const int64_t* size, char* "
-        "saved,");
-    line("    char* workspace{}) {{",
-         backward_ ? ", const attn_tensor* cotangents,\n    const attn_tensor* param_gradients, "
-                     "const attn_tensor* input_gradients"
-                   : "");
+    line("    const attn_tensor* inputs, {}) {{", more_parameters());
     line("  const int level = attn_level(context, {}, {});", lowest_level(), targets_.size());
     line("  if (level < 0) return ATTN_REFUSED;");
     size_locals();
-    line("  int64_t at[{}], saved_at[{}];", f_.workspace.size() + spares_.size() + 1,
-         f_.saved.size() + 1);
-    line("  {}_{}_layout(size, at);\n  {}_saved_layout(size, saved_at);", i_.model, f_.name,
-         i_.model);
-    line("  (void)params, (void)inputs, (void)outputs, (void)saved, (void)workspace;");
+    line("  int64_t at[{}];", f_.workspace.size() + spares_.size() + 1);
+    line("  {}_{}_layout(size, at);", i_.model, f_.name);
+    line("  (void)params, (void)inputs, (void)workspace;");
+    if (groups_.empty()) {
+      line("  int64_t saved_at[{}];", f_.saved.size() + 1);
+      line("  {}_saved_layout(size, saved_at);", i_.model);
+      line("  (void)outputs, (void)saved, (void)saved_at;");
+    }
+    for (const Group& group : groups_) line("  (void){};", group.name);
     if (backward_) line("  (void)cotangents, (void)param_gradients, (void)input_gradients;");
     line("  int failed = 0;");
-    line("  (void)at, (void)saved_at, (void)level, (void)failed;\n");
+    line("  (void)at, (void)level, (void)failed;\n");
     views();
     size_t place = 0;
     for (const plan::Kernel& k : f_.checks) call(k, place++);
@@ -218,7 +242,7 @@ class FunctionWriter {
       if (spare != spares_.end()) {
         size_t k = f_.workspace.size() + (spare - spares_.begin());
         line("  if (!p{0}) {1}p{0} = workspace + at[{2}];", name,
-             tensor.role == Role::cotangent
+             is_derivative(tensor.role)
                  ? fmt::format("memset(workspace + at[{}], 0, (size_t)({})), ", k, byte_size(g_, t))
                  : "",
              k);
@@ -254,7 +278,8 @@ class FunctionWriter {
     for (TensorId t : k.writes) arguments += ", &" + names_[t.value];
     // A gradient that the caller does not want, and nobody reads, is not computed.
     std::string condition;
-    if (backward_ && k.writes.size() == 1 && f_.places[k.writes[0].value] == Place::result &&
+    if ((backward_ || !groups_.empty()) && k.writes.size() == 1 &&
+        f_.places[k.writes[0].value] == Place::result &&
         std::find(spares_.begin(), spares_.end(), k.writes[0]) == spares_.end())
       condition = fmt::format("p{}", names_[k.writes[0].value]);
     // Nothing to write: nothing to do.
@@ -300,6 +325,7 @@ class FunctionWriter {
   const Symbols& symbols_;
   const std::vector<std::string>& targets_;
   bool backward_ = false;
+  std::vector<Group> groups_;  // of a function that is called alone
   std::vector<std::string> names_;
   std::vector<TensorId> spares_;
   std::string out_;

@@ -33,10 +33,13 @@ class Glue {
     saved_layout();
     if (i_.timed) marks();
     out_ += write_function(plan_, plan_.forward, i_, symbols_, targets_);
-    if (plan_.backward) out_ += write_function(plan_, *plan_.backward, i_, symbols_, targets_);
+    for (const plan::Function* f : plan::functions(plan_))
+      if (f != &plan_.forward) out_ += write_function(plan_, *f, i_, symbols_, targets_);
     sizes();
     forward();
     if (plan_.backward) backward();
+    if (plan_.jvp) out_ += write_alone(*plan_.jvp, i_);
+    if (plan_.hvp) out_ += write_alone(*plan_.hvp, i_);
     model();
     return out_;
   }
@@ -274,11 +277,14 @@ class Glue {
     line("  attn_status status = {}_sizes_read(context, (const attn_tensor*)params,", i_.model);
     line("                                     (const attn_tensor*)inputs, size);");
     line("  if (status) return status;");
+    line("  memset(result, 0, sizeof *result);");
     line("  result->saved = {};", plan_.backward ? i_.model + "_saved_layout(size, 0)" : "0");
     line("  result->forward_workspace = {}_forward_layout(size, 0) + {}_saved_layout(size, 0);",
          i_.model, i_.model);
     line("  result->backward_workspace = {};",
          plan_.backward ? i_.model + "_backward_layout(size, 0)" : "0");
+    for (const auto* f : {&plan_.jvp, &plan_.hvp})
+      if (*f) line("  result->{0}_workspace = {1}_{0}_layout(size, 0);", (*f)->name, i_.model);
     line("  return ATTN_OK;\n}}\n");
   }
 
@@ -308,36 +314,12 @@ class Glue {
         i_.model);
   }
 
-  // No written tensor may overlap another argument; inputs may share memory.
-  void check_overlap(
-      const std::vector<std::pair<std::string, const std::vector<Argument>*>>& read,
-      const std::vector<std::pair<std::string, const std::vector<Argument>*>>& written) {
-    size_t count = 0;
-    for (const auto* lists : {&read, &written})
-      for (const auto& [name, list] : *lists) count += list->size();
-    line("  const attn_tensor* all[{}];\n  const char* names[{}];\n  int written[{}], count = 0;",
-         count + 1, count + 1, count + 1);
-    for (const auto* lists : {&read, &written}) {
-      for (const auto& [name, list] : *lists) {
-        if (list->empty()) continue;
-        const char* group = list == &i_.params   ? "params"
-                            : list == &i_.inputs ? "inputs"
-                                                 : "outputs";
-        line("  for (int k = 0; {} && k < {}; ++k) {{", name, list->size());
-        line("    all[count] = (const attn_tensor*){} + k;", name);
-        line("    names[count] = {}_{}_table[k].name;", i_.model, group);
-        line("    written[count++] = {};", lists == &written ? 1 : 0);
-        line("  }}");
-      }
-    }
-    line("  status = attn_check_overlap(context, count, all, names, written);");
-    line("  if (status) return status;");
-  }
-
   void forward() {
     line("attn_status {}_forward({}) {{", i_.model, parameters(false));
     begin_call();
-    check_overlap({{"params", &i_.params}, {"inputs", &i_.inputs}}, {{"outputs", &i_.outputs}});
+    out_ += check_overlap(i_, {{.name = "params", .of = Group::params},
+                               {.name = "inputs", .of = Group::inputs},
+                               {.name = "outputs", .of = Group::outputs, .written = true}});
     line("  char* kept = saved ? (char*)saved : (char*)workspace + {}_forward_layout(size, 0);",
          i_.model);
     line("  if ((uintptr_t)kept % 64)");
@@ -377,26 +359,17 @@ class Glue {
     line("  attn_tensor wanted_params[{}], wanted_inputs[{}];", i_.params.size() + 1,
          i_.inputs.size() + 1);
     line("  {}_shapes(size, wanted_params, wanted_inputs, 0);", i_.model);
-    auto check = [&](const char* name, const char* kind, const char* wanted,
-                     const std::vector<Argument>& list, const char* group) {
-      if (list.empty()) return;
-      line("  for (int k = 0; {} && k < {} && !status; ++k)", name, list.size());
-      line("    if (((const attn_tensor*){})[k].data) {{", name);
-      line("      attn_argument argument = {}_{}_table[k];", i_.model, group);
-      line("      argument.type = attn_gradient_type(argument.type);");
-      line("      status = attn_check_tensor(context, \"{}\", &argument,", kind);
-      line("                                 (const attn_tensor*){} + k, &{}[k], 1);\n    }}", name,
-           wanted);
-    };
-    check("cotangents", "cotangent", "wanted", i_.outputs, "outputs");
-    check("param_gradients", "gradient", "wanted_params", i_.params, "params");
-    check("input_gradients", "gradient", "wanted_inputs", i_.inputs, "inputs");
+    const std::vector<Group> groups = {
+        {.name = "params", .of = Group::params},
+        {.name = "inputs", .of = Group::inputs},
+        {.name = "outputs", .of = Group::outputs},
+        {.name = "cotangents", .of = Group::outputs, .kind = "cotangent"},
+        {.name = "param_gradients", .of = Group::params, .kind = "gradient", .written = true},
+        {.name = "input_gradients", .of = Group::inputs, .kind = "gradient", .written = true}};
+    const char* wanted[] = {"", "", "", "wanted", "wanted_params", "wanted_inputs"};
+    for (size_t k = 3; k < groups.size(); ++k) out_ += check_given(i_, groups[k], wanted[k]);
     line("  if (status) return status;");
-    check_overlap({{"params", &i_.params},
-                   {"inputs", &i_.inputs},
-                   {"outputs", &i_.outputs},
-                   {"cotangents", &i_.outputs}},
-                  {{"param_gradients", &i_.params}, {"input_gradients", &i_.inputs}});
+    out_ += check_overlap(i_, groups);
     line("  const uint32_t control = attn_begin_call(context);");
     line(
         "  status = {}_backward_run(context, (const attn_tensor*)params, (const "
@@ -440,6 +413,8 @@ class Glue {
           "                      (const {0}_outputs*)cot, (const {0}_params*)dp, (const "
           "{0}_inputs*)din, workspace);\n}}",
           i_.model);
+    for (const auto* f : {&plan_.jvp, &plan_.hvp})
+      if (*f) out_ += write_any(i_, (*f)->name);
     auto table_name = [&](const char* group, const std::vector<Argument>& list) {
       return list.empty() ? std::string("0") : fmt::format("{}_{}_table", i_.model, group);
     };
@@ -450,8 +425,11 @@ class Glue {
     line("      {}, {}, {}, {}_size_names, {},", table_name("params", i_.params),
          table_name("inputs", i_.inputs), table_name("outputs", i_.outputs), i_.model,
          plan_.backward ? 1 : 0);
-    line("      {0}_sizes_read, {0}_shapes, {0}_sizes_any, {0}_forward_any, {1}}};", i_.model,
-         plan_.backward ? i_.model + "_backward_any" : "0");
+    auto any = [&](const std::optional<plan::Function>& f) {
+      return f ? fmt::format("{}_{}_any", i_.model, f->name) : "0";
+    };
+    line("      {0}_sizes_read, {0}_shapes, {0}_sizes_any, {0}_forward_any, {1}, {2}, {3}}};",
+         i_.model, any(plan_.backward), any(plan_.jvp), any(plan_.hvp));
     line("  return &description;\n}}");
   }
 

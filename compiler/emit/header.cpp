@@ -76,13 +76,26 @@ std::string write_header(const std::string& stem, const std::vector<ModelPlan>& 
         i.model);
     if (plan.backward)
       out += fmt::format(
-          "/* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and bf16\n"
+          "/* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and "
+          "bf16\n"
           " * tensors both are f32. */\n"
           "attn_status {0}_backward(attn_context* context, const {0}_params* params,\n"
           "    const {0}_inputs* inputs, const {0}_outputs* outputs, const void* saved,\n"
           "    const {0}_outputs* cotangents, const {0}_params* param_gradients,\n"
           "    const {0}_inputs* input_gradients, void* workspace);\n",
           i.model);
+    if (plan.jvp)
+      out +=
+          "/* The outputs, and how they change along the tangents. A tangent with null data is 0; "
+          "a "
+          "result\n"
+          " * with null data is not wanted. No other call need come before. */\n" +
+          fmt::format("attn_status {}_jvp({});\n", i.model, parameters_of(i, "jvp"));
+    if (plan.hvp)
+      out +=
+          "/* How the gradient of the first scalar output changes along the tangents. Nulls as "
+          "for jvp. */\n" +
+          fmt::format("attn_status {}_hvp({});\n", i.model, parameters_of(i, "hvp"));
   }
   out += "\n#ifdef __cplusplus\n}  /* extern \"C\" */\n";
   for (size_t k = 0; k < models.size(); ++k) {

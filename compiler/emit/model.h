@@ -26,6 +26,20 @@ struct Interface {
 
 Interface interface_of(const plan::Plan& plan);
 
+// Tensors that a function takes or fills: an array of them, whose structs are those of `of`.
+struct Group {
+  std::string name;  // of the C parameter
+  enum Of { params, inputs, outputs } of = params;
+  const char* kind = "";  // of each, in messages: "gradient"
+  bool written = false;
+};
+const std::vector<Argument>& arguments_of(const Interface& i, Group::Of of);
+const char* name_of(Group::Of of);
+// What "jvp" or "hvp" takes beside parameters and inputs; any tensor of it may have null data.
+std::vector<Group> groups_of(const std::string& function);
+// The parameters of the exported function, by lines of the header.
+std::string parameters_of(const Interface& i, const std::string& function);
+
 // How a parameter starts, in the words of attn/abi.h.
 struct Start {
   std::string init;  // "ATTN_INIT_XAVIER"
@@ -39,7 +53,8 @@ std::string c_type(ir::Storage s);
 
 std::string write_header(const std::string& stem, const std::vector<ModelPlan>& models,
                          const std::vector<Interface>& interfaces);
-// The symbol, without the instruction set, of the object that serves a kernel: equal kernels share one.
+// The symbol, without the instruction set, of the object that serves a kernel: equal kernels share
+// one.
 using Symbols = std::map<const plan::Kernel*, std::string>;
 // "_v3" of "x86-64-v3".
 std::string symbol_tail(const std::string& target);
@@ -47,6 +62,14 @@ std::string symbol_tail(const std::string& target);
 // The part of the glue that belongs to one model.
 std::string write_glue(const ModelPlan& model, const Interface& interface, const Symbols& symbols,
                        const std::vector<std::string>& targets);
+// The exported functions jvp and hvp, which need no other call before.
+std::string write_alone(const plan::Function& f, const Interface& interface);
+// The same for arrays of tensors, static: what generic callers find in attn_model.
+std::string write_any(const Interface& i, const std::string& function);
+// Statements that check a group's tensors, where they are given, against what `wanted` says, and
+// that no written tensor overlaps another argument; inputs may share memory.
+std::string check_given(const Interface& i, const Group& group, const std::string& wanted);
+std::string check_overlap(const Interface& i, const std::vector<Group>& groups);
 // One function of it: views, workspace and kernel calls in order.
 std::string write_function(const plan::Plan& plan, const plan::Function& f,
                            const Interface& interface, const Symbols& symbols,

@@ -13,11 +13,6 @@ namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 31;  // of one tensor, 16 GiB
 
-bool is_given(const ir::Tensor& t) {
-  return t.role == ir::Role::input || t.role == ir::Role::parameter ||
-         t.role == ir::Role::cotangent;
-}
-
 std::vector<int64_t> extents_of(const ir::Graph& g, const ir::Tensor& t,
                                 const std::vector<int64_t>& sizes) {
   std::vector<int64_t> extents;
@@ -57,7 +52,7 @@ Arrays evaluate(const ir::Graph& given_graph, const Arrays& given) {
   for (size_t k = 0; k < g.tensors.size(); ++k) {
     const ir::Tensor& t = g.tensors[k];
     auto it = given.find(t.name);
-    if (!is_given(t) || it == given.end()) continue;
+    if (!ir::is_argument(t.role) || it == given.end()) continue;
     check_values(t, it->second);
     storage[k] = {it->second.extents, it->second.values.data()};
     if (!storage[k].data) {

@@ -16,9 +16,7 @@ class SizeReader {
   SizeReader(const ir::Graph& g, const Arrays& given) : g_(g), values_(g.sizes.size()) {
     for (const ir::Tensor& t : g.tensors) {
       auto it = given.find(t.name);
-      bool from_caller = t.role == ir::Role::input || t.role == ir::Role::parameter ||
-                         t.role == ir::Role::cotangent;
-      if (!from_caller || it == given.end()) continue;
+      if (!ir::is_argument(t.role) || it == given.end()) continue;
       const auto& extents = it->second.extents;
       if (extents.size() != t.extents.size())
         throw CallError(fmt::format("{} has {} dimension{}, but {} {} given", t.name,

@@ -34,7 +34,11 @@ enum class Storage : uint8_t { boolean, i32, f16, bf16, f32, f64 };
 Type arithmetic_type(Storage s);
 std::string_view name_of(Storage s);
 
-enum class Role : uint8_t { input, parameter, cotangent, interior, output };
+enum class Role : uint8_t { input, parameter, cotangent, tangent, interior, output };
+// In the caller's memory before the call.
+inline bool is_argument(Role r) { return r <= Role::tangent; }
+// Such an argument of a derivative.
+inline bool is_derivative(Role r) { return r == Role::cotangent || r == Role::tangent; }
 
 struct Initialiser {
   enum class Kind { automatic, zeros, ones, constant, normal, uniform, xavier, orthogonal };

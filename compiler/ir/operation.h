@@ -28,6 +28,8 @@ struct Operation {
   // d(result)/d(x[k]) for every k, from the arguments x and the result y, written with y where
   // that is possible. Null: the derivative is zero everywhere (floor, comparisons, uniform).
   std::vector<Expr> (*derivative)(std::span<const Expr> x, const Expr& y) = nullptr;
+  // The value is the argument's; only the derivative differs, so that it may go once all is derived.
+  bool transparent = false;
   // Identities applied when a call is built; returns false where none holds. May be null.
   bool (*identity)(std::span<const Expr> x, Expr& result) = nullptr;
   // The operation written with primitives, for those without a Halide form of their own.

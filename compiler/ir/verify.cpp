@@ -16,8 +16,7 @@ class Verifier {
   void run() {
     for (size_t k = 0; k < g_.tensors.size(); ++k) {
       const Tensor& t = g_.tensors[k];
-      bool given = t.role == Role::input || t.role == Role::parameter || t.role == Role::cotangent;
-      if (given) defined_.insert({static_cast<int32_t>(k)});
+      if (is_argument(t.role)) defined_.insert({static_cast<int32_t>(k)});
       require(g_.find(t.name)->value == static_cast<int32_t>(k), "name used twice", t.name);
     }
     for (const Definition& d : g_.definitions) check(d);

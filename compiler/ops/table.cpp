@@ -211,6 +211,13 @@ const Operation kTable[] = {
     {.name = "finite",
      .typing = Typing::truth,
      .value = [](Values x) { return std::isfinite(x[0]) ? 1. : 0.; }},
+    {.name = "stop",
+     .typing = Typing::common,
+     .cost = 0,
+     .value = [](Values x) { return x[0]; },
+     .transparent = true,
+     .identity = [](Args x, Expr& r) { return is_real(x[0].type()) ? false : (r = x[0], true); },
+     .expand = [](Args x) { return x[0]; }},
     // The first argument is the seed; a number in [0, 1) with 24 bits from whole numbers.
     {.name = "uniform", .arity = -1, .typing = Typing::real, .cost = 12, .value = counter_random},
 };

@@ -306,11 +306,8 @@ Function plan_function(std::string model, std::string name, Graph g,
   Groups groups = prepare(graph, wide);
 
   f.places.assign(graph.tensors.size(), Place::none);
-  for (size_t k = 0; k < graph.tensors.size(); ++k) {
-    Role role = graph.tensors[k].role;
-    if (role == Role::input || role == Role::parameter || role == Role::cotangent)
-      f.places[k] = Place::given;
-  }
+  for (size_t k = 0; k < graph.tensors.size(); ++k)
+    if (is_argument(graph.tensors[k].role)) f.places[k] = Place::given;
   for (TensorId t : forwarded) f.places[t.value] = Place::forwarded;
   for (TensorId t : saved) f.places[t.value] = Place::saved;
   for (const Output& o : graph.outputs) f.places[o.tensor.value] = Place::result;

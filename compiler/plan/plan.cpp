@@ -76,4 +76,15 @@ Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnos
   return plan;
 }
 
+Function plan_derivative(const std::string& name, const Graph& g, Diagnostics& diagnostics) {
+  return plan_function(g.name, name, g, {}, {}, {}, diagnostics);
+}
+
+std::vector<const Function*> functions(const Plan& plan) {
+  std::vector<const Function*> result{&plan.forward};
+  for (const auto* f : {&plan.backward, &plan.jvp, &plan.hvp})
+    if (*f) result.push_back(&**f);
+  return result;
+}
+
 }  // namespace attn::plan

@@ -147,7 +147,7 @@ struct Slot {
 };
 
 struct Function {
-  std::string name;                 // "forward", "backward"
+  std::string name;                 // "forward", "backward", "jvp", "hvp"
   ir::Graph graph;                  // as planned; tensor ids below are of this graph
   std::vector<Place> places;        // by tensor
   std::vector<ir::TensorId> saved;  // in the order of the saved block
@@ -164,12 +164,19 @@ struct Plan {
   std::optional<ir::Graph> gradient_graph;  // simplified
   Function forward;
   std::optional<Function> backward;
+  std::optional<Function> jvp, hvp;  // which compute all that they need themselves
 };
+
+// Those that there are, forward first.
+std::vector<const Function*> functions(const Plan& plan);
 
 // `gradient`: the simplified gradient graph of `forward`, whose tensors of equal names are the
 // same. Warnings (category performance) name each definition that lowers slowly, its reader and the
 // reason.
 Plan make_plan(const ir::Graph& forward, const ir::Graph* gradient, Diagnostics& diagnostics);
+
+// A derivative that is called on its own; `name` is "jvp" or "hvp".
+Function plan_derivative(const std::string& name, const ir::Graph& g, Diagnostics& diagnostics);
 
 // The printed plan: kernels, loops, what is inlined, stored, saved; workspace and operations as
 // formulas in the sizes.

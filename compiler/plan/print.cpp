@@ -155,8 +155,8 @@ std::string poly_text(const Graph& g, const Poly& p) {
 }
 
 std::string to_string(const Plan& plan) {
-  std::string text = "plan " + plan.model + "\n" + function_text(plan.forward);
-  if (plan.backward) text += function_text(*plan.backward);
+  std::string text = "plan " + plan.model + "\n";
+  for (const Function* f : functions(plan)) text += function_text(*f);
   return text;
 }
 

@@ -22,6 +22,9 @@ using Trace = std::function<void(const Pass&, const ir::Graph&)>;
 // Every pass, by the name that `emit --after=NAME` takes.
 std::span<const Pass> pipeline();
 
+// Runs when everything is derived: calls that only derivatives see become their arguments.
+ir::Graph drop_stops(const ir::Graph& g);
+
 // Guards travel: part of the meaning. Runs after elaborate and again after derive.
 ir::Graph spread_guards(const ir::Graph& g);
 

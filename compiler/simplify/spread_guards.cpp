@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "compiler/ir/operation.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
@@ -61,6 +62,8 @@ Conditions zero_outside(const Expr& e, const ByTarget& definitions) {
       if (e.args()[1].is(Kind::literal) && e.args()[1]->number.value() > 0)
         return zero_outside(e.args()[0], definitions);
       return {};
+    case Kind::call:
+      return e->operation->transparent ? zero_outside(e.args()[0], definitions) : Conditions{};
     default:
       return {};
   }

@@ -134,12 +134,12 @@ void Wide::find_bounds(const Graph& g) {
     (bounds ? bounds_ : pointwise).push_back(growth(g, t.extents));
   }
   std::set<Growth> inputs(pointwise.begin(), pointwise.end());
-  bool has_cotangents = std::any_of(g.tensors.begin(), g.tensors.end(),
-                                    [](const Tensor& t) { return t.role == Role::cotangent; });
+  bool derived = std::any_of(g.tensors.begin(), g.tensors.end(),
+                             [](const Tensor& t) { return is_derivative(t.role); });
   for (const Output& o : g.outputs) {
     if (!is_real(arithmetic_type(g[o.tensor].storage))) continue;
     Growth of = growth(g, g[o.tensor].extents);
-    (has_cotangents && inputs.count(of) ? pointwise : bounds_).push_back(std::move(of));
+    (derived && inputs.count(of) ? pointwise : bounds_).push_back(std::move(of));
   }
   std::vector<Growth> wide_contractions;
   for (const Definition& d : g.definitions) {

@@ -27,7 +27,7 @@ std::string label(const ir::Graph& g, const ir::Tensor& t) {
 
 }  // namespace
 
-std::string to_dot(const ir::Graph& g, const ir::Graph* given) {
+std::string to_dot(const ir::Graph& g, const ir::Graph* given, const std::string& what) {
   std::set<ir::TensorId> used, outputs;
   for (const ir::Output& o : g.outputs) used.insert(o.tensor), outputs.insert(o.tensor);
   for (const ir::Definition& d : g.definitions) {
@@ -35,7 +35,7 @@ std::string to_dot(const ir::Graph& g, const ir::Graph* given) {
     used.merge(ir::reads(d));
   }
   std::string text = fmt::format("digraph {} {{\n  node [shape=box];\n",
-                                 quoted(given ? "gradient of " + g.name : g.name));
+                                 quoted(given ? what + " of " + g.name : g.name));
   for (ir::TensorId t : used) {
     const ir::Tensor& tensor = g[t];
     std::string style;

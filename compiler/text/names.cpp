@@ -23,15 +23,14 @@ std::string identifier(const std::string& name) {
 
 }  // namespace
 
-Context::Context(const ir::Graph& graph) : g(graph), backward(graph.tensors.size()) {
+Context::Context(const ir::Graph& graph) : g(graph), derived(graph.tensors.size()) {
   taken.insert(std::begin(kReserved), std::end(kReserved));
   for (const ir::Tensor& t : g.tensors) taken.insert(t.name);
   for (const ir::Size& s : g.sizes) taken.insert(s.name);
-  for (size_t k = 0; k < g.tensors.size(); ++k)
-    backward[k] = g.tensors[k].role == ir::Role::cotangent;
+  for (size_t k = 0; k < g.tensors.size(); ++k) derived[k] = ir::is_derivative(g.tensors[k].role);
   for (const ir::Definition& d : g.definitions)
     for (ir::TensorId t : ir::reads(d))
-      if (backward[t.value]) backward[d.target.value] = true;
+      if (derived[t.value]) derived[d.target.value] = true;
 }
 
 Writer::Writer(const Context& context, const ir::Definition* d) : context_(context), d_(d) {

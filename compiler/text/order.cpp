@@ -63,7 +63,7 @@ Writer::Place Writer::place(const ir::Expr& factor) const {
       p.kind = 2;
   }
   for (ir::TensorId t : ir::tensors(factor))
-    if (context_.backward[t.value]) p.forward = false;
+    if (context_.derived[t.value]) p.forward = false;
   return p;
 }
 

@@ -17,14 +17,11 @@ void require(bool holds, fmt::format_string<Args...> text, Args&&... args) {
   if (!holds) throw Differs(fmt::format(text, std::forward<Args>(args)...));
 }
 
-bool is_given(ir::Role r) {
-  return r == ir::Role::input || r == ir::Role::cotangent || r == ir::Role::parameter;
-}
-
 std::vector<std::string> names(const ir::Graph& g, bool parameters) {
   std::vector<std::string> result;
   for (const ir::Tensor& t : g.tensors)
-    if (is_given(t.role) && (t.role == ir::Role::parameter) == parameters) result.push_back(t.name);
+    if (ir::is_argument(t.role) && (t.role == ir::Role::parameter) == parameters)
+      result.push_back(t.name);
   return result;
 }
 
@@ -40,7 +37,7 @@ class Comparison {
               fmt::join(y, ", "));
     }
     for (size_t k = 0; k < a_.tensors.size(); ++k)
-      if (is_given(a_.tensors[k].role)) compare_tensor({static_cast<int32_t>(k)});
+      if (ir::is_argument(a_.tensors[k].role)) compare_tensor({static_cast<int32_t>(k)});
     require(a_.definitions.size() == b_.definitions.size(), "{} definitions against {}",
             a_.definitions.size(), b_.definitions.size());
     for (size_t k = 0; k < a_.definitions.size(); ++k)
@@ -114,7 +111,7 @@ class Comparison {
     require(x.storage == y.storage ||
                 (between && ir::arithmetic_type(x.storage) == ir::arithmetic_type(y.storage)),
             "tensor {} is {} against {}", x.name, ir::name_of(x.storage), ir::name_of(y.storage));
-    require(is_given(x.role) == is_given(y.role), "the role of {}", x.name);
+    require(ir::is_argument(x.role) == ir::is_argument(y.role), "the role of {}", x.name);
     require(x.extents.size() == y.extents.size(), "the rank of {}", x.name);
     for (size_t k = 0; k < x.extents.size(); ++k)
       require(a_.same(x.extents[k], rebuilt(y.extents[k])), "extent {} of {} is {} against {}", k,

@@ -79,8 +79,13 @@ class Tex {
 
  private:
   // The letter of a name is its last part that looks like one; the others stand above it. What is
-  // called like a cotangent of a tensor is written as a differential.
+  // called like a cotangent of a tensor is written as a differential, a tangent with a dot.
   Piece name(const std::string& text) const {
+    if (is_companion('t', text)) {
+      Piece of = name(text.substr(1));
+      of.text = fmt::format("\\dot{{{}}}", of.text);
+      return of;
+    }
     std::vector<std::string> parts(1);
     for (char c : text) {
       if (c == '.')
@@ -88,7 +93,7 @@ class Tex {
       else
         parts.back() += c;
     }
-    const bool differential = is_cotangent(text);
+    const bool differential = is_companion('d', text);
     if (differential) parts[0].erase(0, 1);
     size_t base = 0;
     int best = -1;
@@ -124,8 +129,8 @@ class Tex {
   }
 
   // `dy`, `dp.lse`, and `dx.1`, a part of `dx`.
-  bool is_cotangent(const std::string& text) const {
-    if (text.size() < 2 || text[0] != 'd') return false;
+  bool is_companion(char prefix, const std::string& text) const {
+    if (text.size() < 2 || text[0] != prefix) return false;
     for (std::string of = text.substr(1);; of = of.substr(0, of.rfind('.'))) {
       if (tensors_.count(of)) return true;
       if (of.find('.') == std::string::npos) return false;
@@ -327,7 +332,7 @@ class Tex {
 
 }  // namespace
 
-std::string to_tex(const ir::Graph& g, const ir::Graph* given) {
+std::string to_tex(const ir::Graph& g, const ir::Graph* given, const std::string& what) {
   const dsl::File file = to_tree(g);
   const Tex tex(g);
   std::string lines;
@@ -344,8 +349,8 @@ std::string to_tex(const ir::Graph& g, const ir::Graph* given) {
       lines += (lines.empty() ? "" : " \\\\\n") + tex.line(*d);
     }
   }
-  return fmt::format("% {}{}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
-                     given ? "gradient of " : "", g.name, lines);
+  return fmt::format("% {}{}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n", given ? what + " of " : "",
+                     g.name, lines);
 }
 
 }  // namespace attn::text

@@ -8,7 +8,9 @@
 namespace attn::text {
 
 // Its definitions as one align* environment. Where `given` is there, those of tensors that it
-// defines too, by name, are left out: the gradient without the forward graph.
-std::string to_tex(const ir::Graph& g, const ir::Graph* given = nullptr);
+// defines too, by name, are left out: the derivative without the forward graph; and the title says
+// what of it g is: "gradient".
+std::string to_tex(const ir::Graph& g, const ir::Graph* given = nullptr,
+                   const std::string& what = "gradient");
 
 }  // namespace attn::text

@@ -52,7 +52,7 @@ class TreeOf {
     block.kind = dsl::BlockKind::model;
     block.name.text = g_.name.empty() ? "unnamed" : g_.name;
     for (const ir::Tensor& t : g_.tensors)
-      if (t.role == ir::Role::input || t.role == ir::Role::cotangent)
+      if (ir::is_argument(t.role) && t.role != ir::Role::parameter)
         block.inputs.push_back({{t.name, {}}, type(t)});
     for (const ir::Output& o : g_.outputs) block.outputs.push_back({{o.name, {}}, result_type(o)});
     add_parameters(block);

@@ -18,7 +18,7 @@ struct Context {
   explicit Context(const ir::Graph& graph);
   const ir::Graph& g;
   std::set<std::string, std::less<>> taken;  // names that an index may not carry
-  std::vector<bool> backward;                // per tensor: made from a cotangent
+  std::vector<bool> derived;                 // per tensor: made from a cotangent or tangent
 };
 
 // One addend of a sum, by its absolute value.

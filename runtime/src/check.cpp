@@ -13,10 +13,16 @@ namespace {
 
 constexpr int kNameBytes = 256;
 
+// A tensor beside an argument, and not the argument itself.
+bool is_derivative(const char* kind) {
+  for (const char* plain : {"input", "parameter", "output"})
+    if (strcmp(kind, plain) == 0) return false;
+  return true;
+}
+
 // "x", "cotangent of y", "gradient of attn.wq".
 const char* tensor_name(char* buffer, const char* kind, const attn_argument* argument) {
-  const bool derived = strcmp(kind, "cotangent") == 0 || strcmp(kind, "gradient") == 0;
-  snprintf(buffer, kNameBytes, derived ? "%s of %s" : "%.0s%s", kind, argument->name);
+  snprintf(buffer, kNameBytes, is_derivative(kind) ? "%s of %s" : "%.0s%s", kind, argument->name);
   return buffer;
 }
 
@@ -46,6 +52,9 @@ attn_status attn_check_tensor(attn_context* context, const char* kind,
   const char* name = tensor_name(name_buffer, kind, argument);
   if (tensor == nullptr) return attn_fail(context, ATTN_REFUSED, "%s: the tensor is null", name);
   if (optional && tensor->data == nullptr) return ATTN_OK;
+  if (is_derivative(kind) && !argument->differentiable) {
+    return attn_fail(context, ATTN_REFUSED, "%s: the model was compiled without it", name);
+  }
   if (tensor->type != argument->type) {
     return attn_fail(context, ATTN_REFUSED, "%s: type is %s, must be %s", name,
                      attn_type_name(tensor->type), attn_type_name(argument->type));

@@ -1,9 +1,10 @@
-// Gradients of small models against central differences.
+// Derivatives of small models against central differences.
 #include <gtest/gtest.h>
 
-#include "gradient_check.h"
+#include "forward_check.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/with_loss.h"
 
 namespace attn::testing {
 namespace {
@@ -23,7 +24,10 @@ evaluate::Arrays values_for(const ir::Graph& g, const std::vector<int64_t>& free
 void expect_right(const std::string& text, const std::vector<int64_t>& free = {},
                   int64_t integers = 2) {
   const ir::Graph g = build_graph(text);
-  EXPECT_EQ(check_gradient(g, values_for(g, free, integers)), "") << text;
+  const evaluate::Arrays values = values_for(g, free, integers);
+  EXPECT_EQ(check_gradient(g, values), "") << text;
+  EXPECT_EQ(check_jvp(g, values), "") << text;
+  EXPECT_EQ(check_hvp(with_loss(g), values), "") << text;
 }
 
 constexpr const char* kAttention = R"(

@@ -51,6 +51,50 @@ TEST_F(Emit, AfterDeriveIsTheRawForm) {
   expect_program(raw);
 }
 
+TEST_F(Emit, JacobianAndHessianProductsArePrograms) {
+  for (const char* stage : {"--stage=jvp", "--stage=hvp"}) {
+    file("loss.attn",
+         "size T\nmodel m(x: [T]) -> y, loss {\n  param w: [T]\n  y[i] = tanh(w[i] * x[i])\n"
+         "  loss = sum[i] y[i]^2\n}\n");
+    const Ended simplified = attnc({"emit", "loss.attn", stage});
+    const Ended raw = attnc({"emit", "loss.attn", stage, "--after=derive"});
+    EXPECT_EQ(simplified.status + raw.status, 0) << simplified.error << raw.error;
+    EXPECT_NE(simplified.out, raw.out);
+    EXPECT_NE(simplified.out.find("tw: [T]"), std::string::npos) << simplified.out;
+    // Printed by itself, a program does not know which inputs are tangents, and orders factors
+    // anew.
+    for (const std::string& text : {simplified.out, raw.out})
+      expect_program(attnc({"emit", file("again.attn", text), "--stage=graph"}).out);
+    const Ended by = attnc({"emit", "loss.attn", stage, "--wrt", "x"});
+    EXPECT_EQ(by.out.find("tw: [T]"), std::string::npos) << by.out;
+    EXPECT_NE(by.out.find("tx: [T]"), std::string::npos) << by.out;
+  }
+  const Ended plan = attnc({"emit", "loss.attn", "--stage=plan", "--derive=jvp,hvp"});
+  for (const char* function : {"\n  jvp\n", "\n  hvp\n"})
+    EXPECT_NE(plan.out.find(function), std::string::npos) << plan.out;
+  const Ended tex = attnc({"emit", "loss.attn", "--stage=tex", "--derive=jvp"});
+  for (const char* part : {"% jvp of m\n", "\\dot{w}"})
+    EXPECT_NE(tex.out.find(part), std::string::npos) << tex.out;
+}
+
+TEST_F(Emit, AHessianNeedsAScalarOutput) {
+  const Ended e = attnc({"emit", file("m.attn", kModels), "--stage=hvp", "--model", "two"});
+  EXPECT_EQ(e.status, 1);
+  EXPECT_EQ(e.out, "");
+  EXPECT_NE(e.error.find("a Hessian product needs a real scalar output, which `two` has not"),
+            std::string::npos)
+      << e.error;
+}
+
+TEST_F(Emit, AHessianIsOfTheModelsThatHaveALoss) {
+  const std::string text =
+      std::string(kModels) + "\nmodel three(x: [T]) -> z {\n  z = sum[i] x[i]^3\n}\n";
+  const Ended e = attnc({"emit", file("three.attn", text), "--stage=hvp"});
+  EXPECT_EQ(e.status, 0) << e.error;
+  EXPECT_NE(e.out.find("model three"), std::string::npos) << e.out;
+  EXPECT_EQ(e.out.find("model one"), std::string::npos) << e.out;
+}
+
 TEST_F(Emit, APassPrintsOncePerModel) {
   const std::string text = emitted({"--stage=gradient", "--after=derive"});
   EXPECT_NE(text.find("model one"), std::string::npos) << text;

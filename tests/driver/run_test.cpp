@@ -146,6 +146,40 @@ TEST_F(Run, KernelsAndTheEvaluatorStartFromTheSameWeights) {
     EXPECT_TRUE(read_bytes(path("again/" + name)) == read_bytes(path("kernels7/" + name))) << name;
 }
 
+TEST_F(Run, ProductsAlongTangentsAndByChosenNames) {
+  Array tx{ATTN_F32, {5, 4}, {}}, tb{ATTN_F32, {4}, {1, -1, 0.5, 2}};
+  for (int k = 0; k < 20; ++k) tx.values.push_back(std::cos(5 * k));
+  const auto base = with(inputs(), {"--jvp", "--hvp", "--tangent", "x=" + npy("tx.npy", tx),
+                                    "--tangent", "b=" + npy("tb.npy", tb)});
+  ASSERT_EQ(attnc(with(base, {"--out", "kernels"})).status, 0);
+  ASSERT_EQ(attnc(with(base, {"--out", "truth", "--reference"})).status, 0);
+  const std::vector<std::string> names = names_in(path("kernels"));
+  EXPECT_EQ(names, (std::vector<std::string>{"hb.npy", "htable.npy", "hw.npy", "hx.npy", "loss.npy",
+                                             "tloss.npy", "ty.npy", "y.npy"}));
+  EXPECT_EQ(names, names_in(path("truth")));
+  for (const std::string& name : names) expect_near("kernels/" + name, "truth/" + name, 1e-5);
+  // The tangent of w is 0 where it is not given: the same as when there is none.
+  ASSERT_EQ(attnc(with(base, {"--out", "some", "--reference", "--wrt", "b,x"})).status, 0);
+  EXPECT_EQ(names_in(path("some")), (std::vector<std::string>{"hb.npy", "hx.npy", "loss.npy",
+                                                              "tloss.npy", "ty.npy", "y.npy"}));
+  expect_near("some/ty.npy", "truth/ty.npy", 1e-12);
+  expect_near("some/hb.npy", "truth/hb.npy", 1e-12);
+}
+
+TEST_F(Run, RefusesTangentsThatMakeNoSense) {
+  const Array t{ATTN_F32, {4}, {1, 2, 3, 4}};
+  const auto base = with(inputs(), {"--reference", "--out", "out"});
+  const std::string given = "b=" + npy("t.npy", t);
+  expect_refused(with(base, {"--tangent", given}), 2, "--tangent is for --jvp and --hvp");
+  expect_refused(with(base, {"--jvp", "--tangent", "token=t.npy"}), 2, "`token` is not real");
+  expect_refused(with(base, {"--jvp", "--tangent", "tabel=t.npy"}), 2, "did you mean `table`?");
+  expect_refused(with(base, {"--jvp", "--tangent", given, "--tangent", given}), 2, "given twice");
+  expect_refused(with(base, {"--jvp", "--tangent", given, "--wrt", "w"}), 2,
+                 "--wrt leaves out `b`");
+  expect_refused(with(base, {"--jvp", "--tangent", "w=t.npy"}), 5, "tw");
+  expect_refused(with(base, {"--gradient", "--wrt", "token"}), 2, "--wrt token: no real input");
+}
+
 TEST_F(Run, TakesFilesOfOtherTypesAndWeights) {
   auto base = inputs();
   base.push_back("--reference");

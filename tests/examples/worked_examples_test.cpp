@@ -103,7 +103,7 @@ Arrays called(Library& library, const std::string& model, const Arrays& given, b
 }
 
 Results attend(const std::string& model, const Arrays& given) {
-  return {{{"the evaluator", attention().reference(given, model, false)},
+  return {{{"the evaluator", attention().reference(given, model, {.gradient = false})},
            {"f64 kernels", called(attention(), model, given, false)},
            {"f32 kernels", called(attention_f32(), model, given, false)}}};
 }

@@ -22,26 +22,27 @@
 namespace attn::testing {
 
 std::vector<driver::Compiled> compile_file(const std::string& path,
-                                           const elaborate::Overrides& sizes) {
+                                           const elaborate::Overrides& sizes, bool derived) {
   driver::Source source;
   driver::load(source, path);
   std::vector<driver::Compiled> models;
   if (!source.diagnostics.has_errors())
-    models = driver::compile(source, {.sizes = sizes, .all_gradients = true});
+    models = driver::compile(
+        source, {.sizes = sizes, .all_gradients = true, .jvp = derived, .hvp = derived});
   if (source.diagnostics.has_errors())
     throw std::runtime_error(render(source.map, source.diagnostics));
   return models;
 }
 
 std::vector<driver::Compiled> compile_text(const std::string& text,
-                                           const elaborate::Overrides& sizes) {
+                                           const elaborate::Overrides& sizes, bool derived) {
   driver::Scratch scratch;
   std::string path = scratch.path() + "/model.attn";
   std::ofstream(path) << text;
-  return compile_file(path, sizes);
+  return compile_file(path, sizes, derived);
 }
 
-driver::Compiled compile_graph(const std::string& name, ir::Graph graph) {
+driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool derived) {
   graph.name = name;
   driver::Compiled c{.name = name, .doc = ""};
   Diagnostics diagnostics;
@@ -52,6 +53,16 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph) {
   for (const ir::Output& o : c.forward.outputs) outputs.push_back(o.tensor);
   c.gradient = simplify::simplify_gradient(*c.raw_gradient, outputs);
   c.plan = plan::make_plan(c.forward, &*c.gradient, diagnostics);
+  auto finished = [](const ir::Graph& raw) {
+    return simplify::simplify_gradient(simplify::spread_guards(raw), {});
+  };
+  if (derived) {
+    c.jvp = finished(derive::jvp(c.forward, diagnostics));
+    const ir::Graph first = finished(derive::loss_gradient(c.forward, diagnostics));
+    c.hvp = finished(derive::hessian_product(first, diagnostics));
+    c.plan->jvp = plan::plan_derivative("jvp", *c.jvp, diagnostics);
+    c.plan->hvp = plan::plan_derivative("hvp", *c.hvp, diagnostics);
+  }
   if (diagnostics.has_errors()) throw std::runtime_error("errors in a graph");
   return c;
 }
@@ -78,19 +89,11 @@ const attn_model& Library::interface(const std::string& name) const {
   return loaded_->model(name.empty() ? only_ : name);
 }
 
-Arrays Library::reference(const Arrays& given, const std::string& name, bool gradient) const {
-  const driver::Compiled& m = model(name);
-  if (!gradient) return driver::call_reference(m, {.given = given, .gradient = false});
-  // Kernels take a null cotangent for 0.
-  Arrays complete = given, outputs = evaluate::evaluate(m.forward, given);
-  for (const ir::Output& o : m.forward.outputs) {
-    const ir::Tensor& t = m.forward[o.tensor];
-    if (!ir::is_real(ir::arithmetic_type(t.storage)) || given.count("d" + o.name)) continue;
-    Array zeros = outputs.at(t.name);
-    zeros.values.assign(zeros.values.size(), 0);
-    complete["d" + o.name] = zeros;
-  }
-  return driver::call_reference(m, {.given = complete, .gradient = true});
+Arrays Library::reference(const Arrays& given, const std::string& name,
+                          const CallOptions& options) const {
+  return driver::call_reference(
+      model(name),
+      {.given = given, .gradient = options.gradient, .jvp = options.jvp, .hvp = options.hvp});
 }
 
 namespace {
@@ -167,32 +170,55 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     return outcome;
   for (int32_t k = 0; k < m.n_outputs; ++k)
     outcome.values[m.outputs[k].name] = driver::fetch(outputs[k]);
-  if (!options.gradient) return outcome;
-
-  std::vector<attn_tensor> cotangents = fill(m.outputs, m.n_outputs, "d");
-  auto wanted = [&](const attn_argument* table, int32_t n, std::vector<attn_tensor> tensors) {
+  auto wanted = [&](const attn_argument* table, int32_t n, const std::string& prefix,
+                    std::vector<attn_tensor> tensors) {
     for (int32_t k = 0; k < n; ++k) {
-      std::string gradient = std::string("d") + table[k].name;
-      bool want = table[k].differentiable &&
-                  (options.wanted.empty() ||
-                   std::count(options.wanted.begin(), options.wanted.end(), gradient) > 0);
+      bool want =
+          table[k].differentiable &&
+          (options.wanted.empty() ||
+           std::count(options.wanted.begin(), options.wanted.end(), prefix + table[k].name) > 0);
       tensors[k].type = attn_gradient_type(table[k].type);
       tensors[k].data = want ? memory.result(tensors[k]) : nullptr;
     }
     return tensors;
   };
-  std::vector<attn_tensor> dparams = wanted(m.params, m.n_params, params);
-  std::vector<attn_tensor> dinputs = wanted(m.inputs, m.n_inputs, inputs);
+  auto collect = [&](const attn_argument* table, int32_t n, const std::string& prefix,
+                     const std::vector<attn_tensor>& from) {
+    for (int32_t k = 0; k < n; ++k)
+      if (from[k].data) outcome.values[prefix + table[k].name] = driver::fetch(from[k]);
+  };
+  std::vector<attn_tensor> tparams = fill(m.params, m.n_params, "t");
+  std::vector<attn_tensor> tinputs = fill(m.inputs, m.n_inputs, "t");
+  if (options.jvp) {
+    std::vector<attn_tensor> again(outputs);
+    for (int32_t k = 0; k < m.n_outputs; ++k) again[k].data = memory.result(again[k]);
+    std::vector<attn_tensor> tangents = wanted(m.outputs, m.n_outputs, "t", outputs);
+    if (failed(m.jvp(context, params.data(), inputs.data(), tparams.data(), tinputs.data(),
+                     again.data(), tangents.data(), memory.block(bytes.jvp_workspace, 64))))
+      return outcome;
+    collect(m.outputs, m.n_outputs, "", again);
+    collect(m.outputs, m.n_outputs, "t", tangents);
+  }
+  if (options.hvp) {
+    std::vector<attn_tensor> hparams = wanted(m.params, m.n_params, "h", params);
+    std::vector<attn_tensor> hinputs = wanted(m.inputs, m.n_inputs, "h", inputs);
+    if (failed(m.hvp(context, params.data(), inputs.data(), tparams.data(), tinputs.data(),
+                     hparams.data(), hinputs.data(), memory.block(bytes.hvp_workspace, 64))))
+      return outcome;
+    collect(m.params, m.n_params, "h", hparams);
+    collect(m.inputs, m.n_inputs, "h", hinputs);
+  }
+  if (!options.gradient) return outcome;
+
+  std::vector<attn_tensor> cotangents = fill(m.outputs, m.n_outputs, "d");
+  std::vector<attn_tensor> dparams = wanted(m.params, m.n_params, "d", params);
+  std::vector<attn_tensor> dinputs = wanted(m.inputs, m.n_inputs, "d", inputs);
   if (failed(m.backward(context, params.data(), inputs.data(), outputs.data(), saved,
                         cotangents.data(), dparams.data(), dinputs.data(),
                         memory.block(bytes.backward_workspace, 64))))
     return outcome;
-  auto collect = [&](const attn_argument* table, int32_t n, const std::vector<attn_tensor>& from) {
-    for (int32_t k = 0; k < n; ++k)
-      if (from[k].data) outcome.values[std::string("d") + table[k].name] = driver::fetch(from[k]);
-  };
-  collect(m.params, m.n_params, dparams);
-  collect(m.inputs, m.n_inputs, dinputs);
+  collect(m.params, m.n_params, "d", dparams);
+  collect(m.inputs, m.n_inputs, "d", dinputs);
   return outcome;
 }
 
@@ -223,6 +249,14 @@ Arrays random_call(const driver::Compiled& model, const std::map<std::string, in
     if (auto it = given.find(t.name); it != given.end())
       for (double& v : it->second.values) v = as_stored(v, t.storage);
   std::mt19937_64 random(seed + 77);
+  std::mt19937_64 other(seed + 78);
+  for (const ir::Tensor& t : g.tensors) {
+    if (!ir::is_argument(t.role) || !ir::is_real(ir::arithmetic_type(t.storage))) continue;
+    Array tangent = given.at(t.name);
+    for (double& v : tangent.values)
+      v = as_stored(static_cast<double>(other() % 2001) / 1000 - 1, ir::Storage::f32);
+    given["t" + t.name] = std::move(tangent);
+  }
   for (const ir::Output& o : g.outputs) {
     const ir::Tensor& t = g[o.tensor];
     if (!ir::is_real(ir::arithmetic_type(t.storage))) continue;
@@ -260,15 +294,22 @@ std::string differ(const std::string& name, const Array& want, const Array& got,
 }
 
 std::string differ(const Arrays& want, const Arrays& got, double tolerance, double least) {
-  double largest = 0;
+  // 'd' for gradients; 't' and 'h' where what they belong to is there; 0 for outputs.
+  auto kind = [&](const std::string& name) {
+    const std::string of = name.substr(1);
+    const bool tangent = name[0] == 't' && want.count(of);
+    const bool product = name[0] == 'h' && want.count("d" + of);
+    return name[0] == 'd' || tangent || product ? name[0] : '\0';
+  };
+  std::map<char, double> largest;
   for (const auto& [name, array] : want)
     for (double v : array.values)
-      if (name[0] == 'd' && std::abs(v) < 1e30) largest = std::max(largest, std::abs(v));
+      if (std::abs(v) < 1e30) largest[kind(name)] = std::max(largest[kind(name)], std::abs(v));
   for (const auto& [name, array] : want) {
     auto it = got.find(name);
     if (it == got.end()) return "no " + name;
-    std::string text = differ(name, array, it->second, tolerance,
-                              name[0] == 'd' ? std::max(largest / 20, least) : 0);
+    const double scale = kind(name) ? std::max(largest[kind(name)] / 20, least) : 0;
+    std::string text = differ(name, array, it->second, tolerance, scale);
     if (!text.empty()) return text;
   }
   return "";

@@ -17,23 +17,26 @@ using evaluate::Array;
 using evaluate::Arrays;
 
 // The models of a text in the language, or of a file, with gradients; throws with all diagnostics.
+// `derived`: with Jacobian- and Hessian-vector products too.
 std::vector<driver::Compiled> compile_text(const std::string& text,
-                                           const elaborate::Overrides& sizes = {});
+                                           const elaborate::Overrides& sizes = {},
+                                           bool derived = false);
 std::vector<driver::Compiled> compile_file(const std::string& path,
-                                           const elaborate::Overrides& sizes = {});
-// A model that is a graph already.
-driver::Compiled compile_graph(const std::string& name, ir::Graph graph);
+                                           const elaborate::Overrides& sizes = {},
+                                           bool derived = false);
+// A model that is a graph already; it has a scalar output where it is to be `derived`.
+driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool derived = false);
 
 struct Outcome {
   attn_status status = ATTN_OK;
   std::string message;
-  Arrays values;  // outputs, and gradients as dNAME
-  // No byte of outputs, gradients and saved block was written.
+  Arrays values;  // outputs, gradients as dNAME, tangents as tOUT, products as hNAME
+  // No byte of results and saved block was written.
   bool untouched = true;
 };
 
 struct CallOptions {
-  bool gradient = true;
+  bool gradient = true, jvp = false, hvp = false;
   // Only these gradients (dNAME); empty: all.
   std::vector<std::string> wanted;
 };
@@ -44,10 +47,12 @@ class Library {
 
   const driver::Compiled& model(const std::string& name = "") const;
   const attn_model& interface(const std::string& name = "") const;
-  // `given`: inputs, parameters and cotangents; a cotangent that is not given is null.
+  // `given`: inputs, parameters, cotangents and tangents; of the last two, what is not given is
+  // null.
   Outcome call(const Arrays& given, const CallOptions& options = {}, const std::string& name = "");
   // The evaluator's values of the simplified graphs.
-  Arrays reference(const Arrays& given, const std::string& name = "", bool gradient = true) const;
+  Arrays reference(const Arrays& given, const std::string& name = "",
+                   const CallOptions& options = {}) const;
 
  private:
   std::map<std::string, driver::Compiled> models_;
@@ -56,7 +61,7 @@ class Library {
   std::unique_ptr<driver::Loaded> loaded_;
 };
 
-// Values in +-[0.2, 1] for every input and parameter, and cotangents, as their storage holds them.
+// Values in +-[0.2, 1] for every input and parameter, and cotangents and tangents, as their storage holds them.
 // `sizes` by name; the rest follows.
 Arrays random_call(const driver::Compiled& model, const std::map<std::string, int64_t>& sizes,
                    uint64_t seed, int64_t integers = 2);
@@ -69,7 +74,7 @@ std::string differ(const std::string& name, const Array& want, const Array& got,
                    double tolerance = 1e-5, double least = 0);
 // The same for all arrays of `want`, which `got` must have. Gradients (dNAME) may be differences of
 // numbers of the other gradients' order, so a twentieth of the largest of all is the least scale,
-// and at least `least`.
+// and at least `least`; so with tangents tOUT, and with products hNAME beside gradients.
 std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-5,
                    double least = 0);
 

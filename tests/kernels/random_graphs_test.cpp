@@ -8,6 +8,7 @@
 #include "compiled.h"
 #include "compiler/text/text.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/with_loss.h"
 
 namespace attn::testing {
 namespace {
@@ -73,6 +74,27 @@ TEST(RandomGraphs, GiveWhatTheEvaluatorGives) {
                                  << text::to_string(*model.gradient) << plan::to_string(*model.plan);
       }
     }
+  }
+}
+
+TEST(RandomGraphs, HaveJacobianAndHessianProductsThatTheEvaluatorGives) {
+  std::vector<driver::Compiled> models;
+  std::map<std::string, RandomGraph> graphs;
+  for (uint64_t seed = 500; seed < 508; ++seed) {
+    const std::string name = fmt::format("r{}", seed);
+    graphs[name] = random_graph(seed, {.definitions = 3});
+    models.push_back(compile_graph(name, with_loss(graphs[name].graph), true));
+  }
+  Library library(std::move(models));
+  for (const auto& [name, random] : graphs) {
+    const driver::Compiled& model = library.model(name);
+    const Arrays given = given_for(model, random);
+    const CallOptions options{.jvp = true, .hvp = true};
+    Outcome o = library.call(given, options, name);
+    if (o.status == ATTN_OK)
+      o.message = differ(library.reference(given, name, options), o.values, 1e-4, 0.05);
+    EXPECT_EQ(o.message, "") << name << "\n"
+                             << text::to_string(*model.jvp) << text::to_string(*model.hvp);
   }
 }
 

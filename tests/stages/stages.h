@@ -23,14 +23,13 @@ struct Stages {
   std::string messages() const { return render(source.map, source.diagnostics); }
 };
 
-inline std::unique_ptr<Stages> stages_of(const std::filesystem::path& path) {
+inline std::unique_ptr<Stages> stages_of(const std::filesystem::path& path,
+                                         driver::Options options = {}) {
   auto s = std::make_unique<Stages>();
   driver::load(s->source, path.string());
   if (!s->source.diagnostics.has_errors()) {
-    driver::Options options;
-    options.trace = [&](const std::string&, const std::string& pass, const ir::Graph& g) {
-      s->passes.emplace_back(pass, g);
-    };
+    options.trace = [&](const std::string&, const std::string&, const std::string& pass,
+                        const ir::Graph& g) { s->passes.emplace_back(pass, g); };
     s->models = driver::compile(s->source, options);
   }
   EXPECT_FALSE(s->source.diagnostics.has_errors()) << s->messages();

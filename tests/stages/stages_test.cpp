@@ -66,6 +66,26 @@ TEST(Drawn, AsTexAndAsDot) {
   }
 }
 
+// Derivatives that a program asks for, as definitions.
+TEST(Derived, JacobianAndHessianProductsReadAsTheirGoldensDo) {
+  const std::set<std::string> with_a_loss{"attention", "convolution", "norm_ffn", "tied"};
+  for (const char* name :
+       {"attention", "convolution", "norm_ffn", "tied", "gaussian", "relative"}) {
+    SCOPED_TRACE(name);
+    const bool hvp = with_a_loss.count(name) > 0;
+    const auto s = stages_of(kFolder / (std::string(name) + ".attn"), {.jvp = true, .hvp = hvp});
+    ASSERT_EQ(s->models.size(), 1u);
+    const driver::Compiled& m = s->models[0];
+    expect_golden(kFolder / (std::string(name) + ".jvp"), text::to_string(*m.jvp));
+    EXPECT_EQ(round_trip(*m.jvp), "");
+    EXPECT_EQ(m.plan->jvp.has_value(), true);
+    if (!hvp) continue;
+    expect_golden(kFolder / (std::string(name) + ".hvp"), text::to_string(*m.hvp));
+    EXPECT_EQ(round_trip(*m.hvp), "");
+    EXPECT_EQ(m.plan->hvp.has_value(), true);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Stages, EveryProgram, ::testing::ValuesIn(files_in(kFolder, ".attn")),
                          [](const auto& test) { return test.param.stem().string(); });
 

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define ATTN_ABI_VERSION 1
+#define ATTN_ABI_VERSION 2
 #define ATTN_MAX_RANK 8
 
 typedef enum attn_status {
@@ -48,6 +48,7 @@ typedef struct attn_sizes {
   int64_t forward_workspace;
   int64_t backward_workspace;
   int64_t saved; /* what forward keeps for backward */
+  int64_t jvp_workspace, hvp_workspace;
 } attn_sizes;
 
 /* How a parameter starts. The fans are the products of extents that its first reader reduces and
@@ -63,7 +64,7 @@ typedef struct attn_argument {
   attn_type type;
   int32_t rank;
   const char* extent[ATTN_MAX_RANK];     /* "B", "4*D": the text of each extent */
-  int32_t differentiable;                /* 1: backward has a gradient for it */
+  int32_t differentiable;                /* 1: derivatives are taken by it, or of it */
   const char* weight_name;               /* its name in a weight file */
   attn_init init;
   double init_a, init_b;                 /* constant; mean, deviation; lower, upper */
@@ -101,6 +102,18 @@ typedef struct attn_model {
                           const attn_tensor* outputs, const void* saved,
                           const attn_tensor* cotangents, const attn_tensor* param_gradients,
                           const attn_tensor* input_gradients, void* workspace);
+  /* The outputs, and how they change along the tangents, which are tensors like gradients; so are
+   * output_tangents to outputs. Null data: a zero tangent; a result that is not wanted. Null where it
+   * was not asked for when compiling. */
+  attn_status (*jvp)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
+                     const attn_tensor* param_tangents, const attn_tensor* input_tangents,
+                     const attn_tensor* outputs, const attn_tensor* output_tangents,
+                     void* workspace);
+  /* How the gradient of the first scalar output changes along the tangents. Nulls as for jvp. */
+  attn_status (*hvp)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
+                     const attn_tensor* param_tangents, const attn_tensor* input_tangents,
+                     const attn_tensor* param_products, const attn_tensor* input_products,
+                     void* workspace);
 } attn_model;
 
 #ifdef __cplusplus

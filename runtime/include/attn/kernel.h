@@ -44,7 +44,9 @@ attn_status attn_kernel_status(attn_context* context, const char* kernel, int co
 
 /* Checks tensor against what the model wants: non-null data (unless it has no elements, or
  * `optional`), type, rank, extents, alignment to its element, and byte size below 2^63.
- * `kind` is "parameter", "input", "output", "cotangent" or "gradient". `wanted` has rank and extents. */
+ * `kind` is "parameter", "input" or "output", or says what of one of these the tensor is: "cotangent",
+ * "gradient", "tangent"; the argument is then refused unless it is differentiable. `wanted` has rank
+ * and extents. */
 attn_status attn_check_tensor(attn_context* context, const char* kind, const attn_argument* argument,
                               const attn_tensor* tensor, const attn_tensor* wanted, int optional);
 
