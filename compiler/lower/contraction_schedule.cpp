@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "compiler/lower/contraction_pack.h"
 #include "compiler/lower/contraction_problem.h"
 #include "compiler/lower/linear_index.h"
 
@@ -55,8 +56,6 @@ class Scheduler {
 
   Loops open(const Expr& condition, int block_rows, int block_columns);
   Stage store(const Loops& loops, const Expr& sum);
-  Func pack(const char* name, const Factor& factor, const Expr& extent, const Expr& reduced,
-            int width);
   Func block(const Loops& loops, const std::vector<Panels>& panels, const Expr& splits,
              bool packs_inside);
   std::vector<Panels> pack_terms();
@@ -189,54 +188,14 @@ Stage Scheduler::store(const Loops& loops, const Expr& sum) {
   return stage;
 }
 
-// Panels of `width` neighbouring rows or columns: panel(within, k in chunk, panel, chunk, batch).
-// Beyond the extent the last row repeats.
-Func Scheduler::pack(const char* name, const Factor& factor, const Expr& extent,
-                     const Expr& reduced, int width) {
-  Func packed(problem_.name + name);
-  const int length = tiles_.block_reduced;
-  Expr outer = in_range(min(likely(panel_ * width + y_), extent - 1), extent);
-  Expr left = clamp(reduced - chunk_ * length, 0, length);  // of the reduction, in this chunk
-  packed(y_, k_, panel_, chunk_, batch_) = Halide::undef(problem_.type);
-  packed.bound_extent(y_, width);
-  auto fill = [&](const Expr& k) {
-    packed(y_, k, panel_, chunk_, batch_) = convert(
-        factor.at(in_range(batch_, problem_.batch), outer, in_range(chunk_ * length + k, reduced)));
-    return packed.update(packed.num_update_definitions() - 1);
-  };
-  int lanes = problem_.lanes;
-  if (factor.contiguous == Factor::Along::kOuter) {
-    while (width % lanes != 0) lanes /= 2;
-    RDom k(0, length, "k");
-    k.where(k < left);
-    fill(k).reorder(y_, k, panel_, chunk_, batch_).vectorize(y_, lanes).unroll(y_);
-    return packed;
-  }
-  // Squares are transposed in registers: eight values of k are loaded from each of the rows.
-  constexpr int kSquare = 8;
-  lanes = std::min(lanes, kSquare);
-  while (width % lanes != 0) lanes /= 2;
-  RDom k({{0, kSquare}, {0, length / kSquare}}, "k");
-  k.where(k[1] < left / kSquare);
-  RDom rest(0, kSquare, "rest");
-  rest.where(rest < left % kSquare);
-  Var outside("y_outer"), inside("y_inner");
-  fill(k[1] * kSquare + k[0])
-      .split(y_, outside, inside, lanes, TailStrategy::RoundUp)
-      .reorder(inside, k[0], k[1], outside, panel_, chunk_, batch_)
-      .vectorize(inside)
-      .unroll(k[0]);
-  fill(left / kSquare * kSquare + rest).reorder(rest, y_, panel_, chunk_, batch_);
-  return packed;
-}
-
 std::vector<Scheduler::Panels> Scheduler::pack_terms() {
   std::vector<Panels> panels;
   for (const ContractionTerm& term : problem_.terms) {
-    panels.push_back({pack("_left", term.left, problem_.rows, term.reduced, tiles_.rows),
-                      pack("_right", term.right, problem_.columns, term.reduced,
-                           tiles_.vectors * problem_.lanes),
-                      term.reduced});
+    panels.push_back(
+        {pack_panels(problem_, "_left", term.left, term.reduced, problem_.rows, tiles_.rows),
+         pack_panels(problem_, "_right", term.right, term.reduced, problem_.columns,
+                     tiles_.vectors * problem_.lanes),
+         term.reduced});
   }
   return panels;
 }
@@ -270,11 +229,12 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
     Expr column_tile = column_block_ * (tiles_.block_columns / columns) + r[3];
 
     Func tile(problem_.name + "_tile");
-    RDom k(0, length, "k");
-    k.where(k < term.reduced - chunk_ * length);
+    RDom k({{0, kStepReduced}, {0, length / kStepReduced}}, "k");
+    k.where(k[1] * kStepReduced < term.reduced - chunk_ * length);
+    Expr at = k[1] * kStepReduced + k[0];
     tile(x_, y_, tile_, panel_, chunk_, batch_) = Halide::cast(problem_.type, 0);
     tile(x_, y_, tile_, panel_, chunk_, batch_) +=
-        term.left(y_, k, tile_, chunk_, batch_) * term.right(x_, k, panel_, chunk_, batch_);
+        term.left(y_, at, tile_, chunk_, batch_) * term.right(x_, at, panel_, chunk_, batch_);
     Expr sum =
         block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_);
     if (first) sum = select(r[4] == 0, Halide::Internal::make_zero(problem_.type), sum);
@@ -290,11 +250,11 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
         .never_partition_all();
     tile.compute_at(block, r[2]).vectorize(x_, problem_.lanes).unroll(x_).unroll(y_);
     tile.update()
-        .reorder(x_, y_, k)
+        .reorder(x_, y_, k[0], k[1])
         .vectorize(x_, problem_.lanes)
         .unroll(x_)
         .unroll(y_)
-        .unroll(k, 2)
+        .unroll(k[0])
         .never_partition_all();
     if (packs_inside) {
       Func left = term.left, right = term.right;
