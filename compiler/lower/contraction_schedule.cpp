@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "compiler/lower/contraction_direct.h"
 #include "compiler/lower/contraction_pack.h"
 #include "compiler/lower/contraction_problem.h"
 #include "compiler/lower/linear_index.h"
@@ -68,16 +69,12 @@ class Scheduler {
   void blocked(const Expr& condition);
   void split(const Expr& condition);
   void direct(const Expr& condition);
-  Func direct_columns(const ContractionTerm& term);
-  Func direct_dots(const ContractionTerm& term);
-  Expr convert(const Expr& value) const { return Halide::cast(problem_.type, value); }
-  Expr row_or_last(const Expr& row) const { return min(row, problem_.rows - 1); }
 
   Problem problem_;
   Tiles tiles_;
   Func out_;
   Var x_{"x"}, y_{"y"}, k_{"k"}, tile_{"tile"}, panel_{"panel"}, chunk_{"chunk"}, part_{"part"};
-  Var row_block_{"row_block"}, column_block_{"column_block"}, batch_{"batch"}, lane_{"lane"};
+  Var row_block_{"row_block"}, column_block_{"column_block"}, batch_{"batch"};
 };
 
 Func Scheduler::schedule() {
@@ -370,69 +367,12 @@ void Scheduler::direct(const Expr& condition) {
   Loops loops = open(condition, kDirectRows, tiles_.block_columns, 1, 1);
   Expr total;
   for (const ContractionTerm& term : problem_.terms) {
-    const bool along = term.right.contiguous == Factor::Along::kReduced;
-    Func sum = along ? direct_dots(term) : direct_columns(term);
+    Func sum = direct_sum(problem_, term);
     sum.compute_at(out_, loops.column_loop());
     Expr value = sum(loops.column, loops.row, loops.column_block, loops.batch);
     total = total.defined() ? total + value : value;
   }
   store(loops, total);
-}
-
-// The right factor's rows are dense: eight of them at a time are added to a block of sums.
-Func Scheduler::direct_columns(const ContractionTerm& term) {
-  constexpr int kTogether = 8;
-  Func sum(problem_.name + "_sum");
-  Expr batch = in_range(batch_, problem_.batch);
-  Expr row = in_range(row_or_last(y_), problem_.rows);
-  Expr column =
-      in_range(min(likely(column_block_ * tiles_.block_columns + x_), problem_.columns - 1),
-               problem_.columns);
-  auto product = [&](const Expr& k) {
-    return convert(term.left.at(batch, row, k)) * convert(term.right.at(batch, column, k));
-  };
-  RDom k({{0, kTogether}, {0, term.reduced / kTogether}}, "k");
-  RDom rest(term.reduced / kTogether * kTogether, term.reduced % kTogether, "rest");
-  sum(x_, y_, column_block_, batch_) = Halide::cast(problem_.type, 0);
-  sum(x_, y_, column_block_, batch_) += product(in_range(k[1] * kTogether + k[0], term.reduced));
-  sum(x_, y_, column_block_, batch_) += product(in_range(rest, term.reduced));
-  sum.vectorize(x_, problem_.lanes);
-  sum.update(0).reorder(k[0], x_, y_, k[1]).vectorize(x_, problem_.lanes).unroll(k[0]);
-  sum.update(1).reorder(x_, y_, rest).vectorize(x_, problem_.lanes);
-  return sum;
-}
-
-// The right factor is dense along k: dot products, lanes along k, four columns at a time.
-Func Scheduler::direct_dots(const ContractionTerm& term) {
-  constexpr int kTogether = 4;
-  const int lanes = problem_.lanes;
-  Func sum(problem_.name + "_sum"), dot(problem_.name + "_dot");
-  Expr batch = in_range(batch_, problem_.batch);
-  Expr row = in_range(row_or_last(y_), problem_.rows);
-  Expr column = in_range(min(column_block_ * tiles_.block_columns + x_, problem_.columns - 1),
-                         problem_.columns);
-  auto product = [&](const Expr& k) {
-    return convert(term.left.at(batch, row, k)) * convert(term.right.at(batch, column, k));
-  };
-  RDom k(0, term.reduced / lanes, "k"), lane(0, lanes, "lane");
-  RDom rest(term.reduced / lanes * lanes, term.reduced % lanes, "rest");
-  dot(lane_, x_, y_, column_block_, batch_) = Halide::cast(problem_.type, 0);
-  dot(lane_, x_, y_, column_block_, batch_) += product(in_range(k * lanes + lane_, term.reduced));
-  sum(x_, y_, column_block_, batch_) = Halide::cast(problem_.type, 0);
-  sum(x_, y_, column_block_, batch_) += dot(lane, x_, y_, column_block_, batch_);
-  sum(x_, y_, column_block_, batch_) += product(in_range(rest, term.reduced));
-
-  Var outer("x_outer"), inner("x_inner");
-  sum.update(0)
-      .atomic()
-      .vectorize(lane)
-      .split(x_, outer, inner, kTogether, TailStrategy::RoundUp)
-      .reorder(lane, inner, outer, y_)
-      .unroll(inner);
-  sum.update(1).reorder(rest, x_, y_);
-  dot.compute_at(sum, outer).vectorize(lane_).unroll(x_);
-  dot.update().reorder(lane_, x_, k).vectorize(lane_).unroll(x_);
-  return sum;
 }
 
 }  // namespace
