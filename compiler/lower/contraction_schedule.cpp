@@ -347,6 +347,9 @@ void Scheduler::blocked(const Expr& condition) {
 }
 
 void Scheduler::split(const Expr& condition) {
+  // Every block packs for itself, so that larger ones pack less often.
+  tiles_.block_rows *= 2;
+  tiles_.block_columns *= 2;
   Loops loops = open(condition, tiles_.block_rows, tiles_.block_columns, 1, 1);
   Expr splits = splits_of(problem_);
   Func c = block(loops, pack_terms(), splits, true);
@@ -361,6 +364,7 @@ void Scheduler::split(const Expr& condition) {
       .update()
       .reorder(x_, part)
       .vectorize(x_, problem_.lanes);
+  tiles_ = problem_.tiles;
 }
 
 void Scheduler::direct(const Expr& condition) {
