@@ -160,6 +160,7 @@ void run(const Case& c, bool hints, Level level) {
 int main(int argc, char** argv) {
   setenv("HL_NUM_THREADS", "1", 0);
   openblas_set_num_threads(1);
+  prepare_code_generation();
   Level level = host_level();
   const char* filter = "";
   bool hints = false;

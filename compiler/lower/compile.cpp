@@ -136,6 +136,7 @@ template <class F>
 auto guarded(const plan::Kernel& kernel, F work) {
   static Reporter reporter;
   Halide::set_custom_compile_time_error_reporter(&reporter);
+  prepare_code_generation();
   try {
     return work();
   } catch (const Halide::Error& e) {

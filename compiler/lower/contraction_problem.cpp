@@ -31,9 +31,9 @@ Expr extent_of(const std::vector<OutputDim>& dims, Group group) {
 Tiles tiles_for(const TargetInfo& target, const Type& type, int64_t rows, int64_t columns) {
   Tiles tiles{};
   if (target.level == Level::kV4) {
-    tiles = {12, 2, 96, 512, 256};
+    tiles = {12, 2, 192, 256, 512};
   } else if (target.level == Level::kV3) {
-    tiles = {6, 2, 96, 512, 256};
+    tiles = {6, 2, 96, 256, 256};
   } else {
     tiles = {4, 2, 64, 256, 256};
   }
@@ -66,7 +66,7 @@ void fit_blocks(Tiles& tiles, const Problem& problem) {
   }
   fit(tiles.block_rows, constant(problem.rows), tiles.rows);
   fit(tiles.block_columns, constant(problem.columns), tiles.vectors * problem.lanes);
-  fit(tiles.block_reduced, reduced, 8);
+  fit(tiles.block_reduced, reduced, 16);
 }
 
 // Exchanges rows and columns: the transposed product with the factors in each other's place.

@@ -1,7 +1,8 @@
 // Three strategies, chosen at run time where extents do not settle it at compile time; each is one
 // update of the output over its own blocks, switched on by a condition that empties its loops:
 //
-//   blocked  packed panels of both factors, register tiles, blocks of C in the second-level cache;
+//   blocked  packed panels of both factors, register tiles; blocks of C in the second-level cache
+//            hold what a reduction of several chunks has summed so far;
 //   split    the same, the reduction cut into parts that are summed at the end (small C, long K);
 //   direct   up to four rows: the right factor is read once and never packed.
 //
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 
+#include "compiler/lower/contraction_direct.h"
+#include "compiler/lower/contraction_pack.h"
 #include "compiler/lower/contraction_problem.h"
 #include "compiler/lower/linear_index.h"
 
@@ -40,39 +43,38 @@ class Scheduler {
   struct Loops {
     RDom domain;
     bool one_run = false;
-    Expr row, column;  // within the block
+    Expr row, column;            // within the tile
+    Expr row_tile, column_tile;  // within the block
     Expr row_block, column_block, batch;
     std::vector<Expr> place;
-    RVar batch_loop() const { return domain[5]; }
-    RVar row_loop() const { return domain[4]; }
-    RVar column_loop() const { return domain[3]; }
-    RVar row_in_block() const { return domain[2]; }
+    RVar batch_loop() const { return domain[7]; }
+    RVar row_loop() const { return domain[6]; }
+    RVar column_loop() const { return domain[5]; }
+    RVar column_tile_loop() const { return domain[4]; }
+    RVar row_tile_loop() const { return domain[3]; }
+    RVar row_in_tile() const { return domain[2]; }
   };
   struct Panels {
     Func left, right;
     Expr reduced;
   };
 
-  Loops open(const Expr& condition, int block_rows, int block_columns);
+  Loops open(const Expr& condition, int rows, int columns, int row_tiles, int column_tiles);
   Stage store(const Loops& loops, const Expr& sum);
-  Func pack(const char* name, const Factor& factor, const Expr& extent, const Expr& reduced,
-            int width);
+  Func tile(const Panels& term);
   Func block(const Loops& loops, const std::vector<Panels>& panels, const Expr& splits,
              bool packs_inside);
+  Func finished_tile(const Loops& loops, const std::vector<Panels>& panels);
   std::vector<Panels> pack_terms();
   void blocked(const Expr& condition);
   void split(const Expr& condition);
   void direct(const Expr& condition);
-  Func direct_columns(const ContractionTerm& term);
-  Func direct_dots(const ContractionTerm& term);
-  Expr convert(const Expr& value) const { return Halide::cast(problem_.type, value); }
-  Expr row_or_last(const Expr& row) const { return min(row, problem_.rows - 1); }
 
   Problem problem_;
   Tiles tiles_;
   Func out_;
   Var x_{"x"}, y_{"y"}, k_{"k"}, tile_{"tile"}, panel_{"panel"}, chunk_{"chunk"}, part_{"part"};
-  Var row_block_{"row_block"}, column_block_{"column_block"}, batch_{"batch"}, lane_{"lane"};
+  Var row_block_{"row_block"}, column_block_{"column_block"}, batch_{"batch"};
 };
 
 Func Scheduler::schedule() {
@@ -107,26 +109,32 @@ Func Scheduler::schedule() {
   return out_;
 }
 
-// The loops over blocks, and in a block over rows, over runs of neighbouring columns (`hi`) and
-// along a run (`lo`). With one dimension of columns there is one run, cut at the block's ends, and
-// `hi` walks its vectors.
-Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int block_columns) {
+// The loops over blocks, in a block over tiles of `rows` x `columns`, and in a tile over rows, over
+// runs of neighbouring columns (`hi`) and along a run (`lo`). With one dimension of columns there
+// is one run, cut at the tile's ends, and `hi` walks its vectors.
+Scheduler::Loops Scheduler::open(const Expr& condition, int rows, int columns, int row_tiles,
+                                 int column_tiles) {
   const Problem& p = problem_;
   const bool one_run = constant(p.runs) == 1;
   Expr on = condition && p.rows > 0 && p.columns > 0;
   // Also the loops' extents end with a small matrix: bounds inference does not see conditions.
   Expr lo_extent = one_run ? Expr(p.lanes) : p.run;
-  Expr hi_extent = one_run ? min(block_columns / p.lanes, blocks_of(p.columns, p.lanes))
-                           : (block_columns - 1) / max(p.run, 1) + 2;
+  Expr hi_extent = one_run ? min(columns / p.lanes, blocks_of(p.columns, p.lanes))
+                           : (columns - 1) / max(p.run, 1) + 2;
   Halide::Region ranges = {{0, lo_extent},
                            {0, hi_extent},
-                           {0, min(block_rows, p.rows)},
-                           {0, blocks_of(p.columns, block_columns)},
-                           {0, blocks_of(p.rows, block_rows)},
+                           {0, min(rows, p.rows)},
+                           {0, min(row_tiles, blocks_of(p.rows, rows))},
+                           {0, min(column_tiles, blocks_of(p.columns, columns))},
+                           {0, blocks_of(p.columns, columns * column_tiles)},
+                           {0, blocks_of(p.rows, rows * row_tiles)},
                            {0, select(on, p.batch, 0)}};
   Loops loops;
   RDom domain(ranges, "o");
-  Expr first = domain[3] * block_columns;
+  Expr first = (domain[5] * column_tiles + domain[4]) * columns;
+  Expr first_row = (domain[6] * row_tiles + domain[3]) * rows;
+  domain.where(below(first_row, p.rows));
+  domain.where(below(first, p.columns));
   Expr lo = domain[0], hi = 0, column = domain[0];
   if (one_run) {
     column = domain[1] * p.lanes + domain[0];
@@ -137,31 +145,33 @@ Scheduler::Loops Scheduler::open(const Expr& condition, int block_rows, int bloc
     Expr within = hi * p.run + lo - first;
     domain.where(below(hi, p.runs));
     domain.where(within >= 0);
-    domain.where(within < block_columns);
-    column = in_range(within, block_columns);
+    domain.where(within < columns);
+    column = in_range(within, columns);
   }
-  Expr row = domain[4] * block_rows + domain[2];
+  Expr row = first_row + domain[2];
   domain.where(below(row, p.rows));
 
   loops.domain = domain;
   loops.one_run = one_run;
   loops.row = domain[2];
   loops.column = column;
-  loops.row_block = domain[4];
-  loops.column_block = domain[3];
-  loops.batch = domain[5];
+  loops.row_tile = domain[3];
+  loops.column_tile = domain[4];
+  loops.row_block = domain[6];
+  loops.column_block = domain[5];
+  loops.batch = domain[7];
   // Coordinates of each group from its linear index; the columns' last one is `lo`.
   std::vector<Expr> extents[3], coordinates[3];
   for (const OutputDim& dim : p.output) {
     extents[static_cast<int>(dim.group)].push_back(dim.extent);
   }
-  auto& columns = extents[static_cast<int>(Group::kColumn)];
-  if (!columns.empty()) columns.pop_back();
+  auto& of_columns = extents[static_cast<int>(Group::kColumn)];
+  if (!of_columns.empty()) of_columns.pop_back();
   coordinates[static_cast<int>(Group::kBatch)] =
       decode_index(loops.batch, extents[static_cast<int>(Group::kBatch)]);
   coordinates[static_cast<int>(Group::kRow)] =
       decode_index(row, extents[static_cast<int>(Group::kRow)]);
-  coordinates[static_cast<int>(Group::kColumn)] = decode_index(hi, columns);
+  coordinates[static_cast<int>(Group::kColumn)] = decode_index(hi, of_columns);
   coordinates[static_cast<int>(Group::kColumn)].push_back(lo);
   size_t next[3] = {0, 0, 0};
   for (const OutputDim& dim : p.output) {
@@ -184,65 +194,48 @@ Stage Scheduler::store(const Loops& loops, const Expr& sum) {
         .vectorize(inner);
   }
   stage.parallel(loops.batch_loop())
-      .never_partition({loops.column_loop(), loops.row_loop(), loops.batch_loop()});
+      .never_partition({loops.row_tile_loop(), loops.column_tile_loop(), loops.column_loop(),
+                        loops.row_loop(), loops.batch_loop()});
   if (!problem_.one_block) stage.parallel(loops.column_loop()).parallel(loops.row_loop());
   return stage;
-}
-
-// Panels of `width` neighbouring rows or columns: panel(within, k in chunk, panel, chunk, batch).
-// Beyond the extent the last row repeats.
-Func Scheduler::pack(const char* name, const Factor& factor, const Expr& extent,
-                     const Expr& reduced, int width) {
-  Func packed(problem_.name + name);
-  const int length = tiles_.block_reduced;
-  Expr outer = in_range(min(likely(panel_ * width + y_), extent - 1), extent);
-  Expr left = clamp(reduced - chunk_ * length, 0, length);  // of the reduction, in this chunk
-  packed(y_, k_, panel_, chunk_, batch_) = Halide::undef(problem_.type);
-  packed.bound_extent(y_, width);
-  auto fill = [&](const Expr& k) {
-    packed(y_, k, panel_, chunk_, batch_) = convert(
-        factor.at(in_range(batch_, problem_.batch), outer, in_range(chunk_ * length + k, reduced)));
-    return packed.update(packed.num_update_definitions() - 1);
-  };
-  int lanes = problem_.lanes;
-  if (factor.contiguous == Factor::Along::kOuter) {
-    while (width % lanes != 0) lanes /= 2;
-    RDom k(0, length, "k");
-    k.where(k < left);
-    fill(k).reorder(y_, k, panel_, chunk_, batch_).vectorize(y_, lanes).unroll(y_);
-    return packed;
-  }
-  // Squares are transposed in registers: eight values of k are loaded from each of the rows.
-  constexpr int kSquare = 8;
-  lanes = std::min(lanes, kSquare);
-  while (width % lanes != 0) lanes /= 2;
-  RDom k({{0, kSquare}, {0, length / kSquare}}, "k");
-  k.where(k[1] < left / kSquare);
-  RDom rest(0, kSquare, "rest");
-  rest.where(rest < left % kSquare);
-  Var outside("y_outer"), inside("y_inner");
-  fill(k[1] * kSquare + k[0])
-      .split(y_, outside, inside, lanes, TailStrategy::RoundUp)
-      .reorder(inside, k[0], k[1], outside, panel_, chunk_, batch_)
-      .vectorize(inside)
-      .unroll(k[0]);
-  fill(left / kSquare * kSquare + rest).reorder(rest, y_, panel_, chunk_, batch_);
-  return packed;
 }
 
 std::vector<Scheduler::Panels> Scheduler::pack_terms() {
   std::vector<Panels> panels;
   for (const ContractionTerm& term : problem_.terms) {
-    panels.push_back({pack("_left", term.left, problem_.rows, term.reduced, tiles_.rows),
-                      pack("_right", term.right, problem_.columns, term.reduced,
-                           tiles_.vectors * problem_.lanes),
-                      term.reduced});
+    panels.push_back(
+        {pack_panels(problem_, "_left", term.left, term.reduced, problem_.rows, tiles_.rows),
+         pack_panels(problem_, "_right", term.right, term.reduced, problem_.columns,
+                     tiles_.vectors * problem_.lanes),
+         term.reduced});
   }
   return panels;
 }
 
-// One block of C: block(column, row, part, row block, column block, batch), each chunk of the
-// reduction computed in registers and added.
+// One chunk of the reduction: tile(column, row, row tile, column tile, chunk, batch).
+Func Scheduler::tile(const Panels& term) {
+  const int length = tiles_.block_reduced;
+  Func tile(problem_.name + "_tile");
+  RDom k({{0, kStepReduced}, {0, length / kStepReduced}}, "k");
+  k.where(k[1] * kStepReduced < term.reduced - chunk_ * length);
+  Expr at = k[1] * kStepReduced + k[0];
+  tile(x_, y_, tile_, panel_, chunk_, batch_) = Halide::cast(problem_.type, 0);
+  tile(x_, y_, tile_, panel_, chunk_, batch_) +=
+      term.left(y_, at, tile_, chunk_, batch_) * term.right(x_, at, panel_, chunk_, batch_);
+  tile.vectorize(x_, problem_.lanes).unroll(x_).unroll(y_);
+  tile.update()
+      .reorder(x_, y_, k[0], k[1])
+      .vectorize(x_, problem_.lanes)
+      .unroll(x_)
+      .unroll(y_)
+      .unroll(k[0])
+      .never_partition_all();
+  return tile;
+}
+
+// What is summed before the last chunk, or with splits everything, for one block of C:
+// block(column, row, part, row block, column block, batch), each chunk computed in registers and
+// added.
 Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, const Expr& splits,
                       bool packs_inside) {
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
@@ -252,10 +245,13 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
   int stages = 0;
   for (const Panels& term : panels) {
     Expr chunks = blocks_of(term.reduced, length);
-    // The first chunk of a part sets the block, so there is one even where nothing is summed.
+    if (!packs_inside && stages + 1 == static_cast<int>(panels.size())) chunks = chunks - 1;
+    // The first chunk of a part sets the block, so there is one even where nothing is summed,
+    // unless then nobody asks.
     const bool first = stages == 0;
+    const bool always = packs_inside || panels.size() > 1;
     Expr per_split = (chunks + splits - 1) / splits;
-    if (first) per_split = max(per_split, 1);
+    if (first && always) per_split = max(per_split, 1);
     RDom r({{0, columns},
             {0, rows},
             {0, min(tiles_.block_rows / rows, blocks_of(problem_.rows, rows))},
@@ -265,21 +261,16 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
     r.where(r[2] * rows < problem_.rows - row_block_ * tiles_.block_rows);
     r.where(r[3] * columns < problem_.columns - column_block_ * tiles_.block_columns);
     Expr chunk = part_ * per_split + r[4];
-    r.where(first ? chunk < chunks || r[4] == 0 : chunk < chunks);
+    r.where(first && always ? chunk < chunks || r[4] == 0 : chunk < chunks);
     Expr row_tile = row_block_ * (tiles_.block_rows / rows) + r[2];
     Expr column_tile = column_block_ * (tiles_.block_columns / columns) + r[3];
 
-    Func tile(problem_.name + "_tile");
-    RDom k(0, length, "k");
-    k.where(k < term.reduced - chunk_ * length);
-    tile(x_, y_, tile_, panel_, chunk_, batch_) = Halide::cast(problem_.type, 0);
-    tile(x_, y_, tile_, panel_, chunk_, batch_) +=
-        term.left(y_, k, tile_, chunk_, batch_) * term.right(x_, k, panel_, chunk_, batch_);
+    Func product = tile(term);
     Expr sum =
         block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_);
     if (first) sum = select(r[4] == 0, Halide::Internal::make_zero(problem_.type), sum);
     block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_) =
-        sum + tile(r[0], r[1], row_tile, column_tile, chunk, batch_);
+        sum + product(r[0], r[1], row_tile, column_tile, chunk, batch_);
 
     Stage stage = block.update(stages++);
     stage.allow_race_conditions()
@@ -288,14 +279,7 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
         .unroll(r[0])
         .unroll(r[1])
         .never_partition_all();
-    tile.compute_at(block, r[2]).vectorize(x_, problem_.lanes).unroll(x_).unroll(y_);
-    tile.update()
-        .reorder(x_, y_, k)
-        .vectorize(x_, problem_.lanes)
-        .unroll(x_)
-        .unroll(y_)
-        .unroll(k, 2)
-        .never_partition_all();
+    product.compute_at(block, r[2]);
     if (packs_inside) {
       Func left = term.left, right = term.right;
       left.compute_at(block, r[4]);
@@ -311,11 +295,47 @@ Func Scheduler::block(const Loops& loops, const std::vector<Panels>& panels, con
   return block;
 }
 
+// The sums of a tile of C: sum(column, row, row tile, column tile, row block, column block, batch).
+// The last chunk goes from registers to the output without a stay in the block.
+Func Scheduler::finished_tile(const Loops& loops, const std::vector<Panels>& panels) {
+  const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
+  const int row_tiles = tiles_.block_rows / rows, column_tiles = tiles_.block_columns / columns;
+  Func before = block(loops, panels, 1, false), last = tile(panels.back());
+  Expr chunks = blocks_of(panels.back().reduced, tiles_.block_reduced);
+  Func sum(problem_.name + "_sum");
+  auto at = [&](const RDom& r) {
+    return sum(r[0], r[1], tile_, panel_, row_block_, column_block_, batch_);
+  };
+  RDom r(0, columns, 0, rows, "r"), more(0, columns, 0, rows, "more");
+  sum(x_, y_, tile_, panel_, row_block_, column_block_, batch_) = Halide::undef(problem_.type);
+  at(r) = last(r[0], r[1], row_block_ * row_tiles + tile_, column_block_ * column_tiles + panel_,
+               max(chunks - 1, 0), batch_);
+  if (panels.size() == 1) more.where(chunks > 1);
+  at(more) += before(panel_ * columns + more[0], tile_ * rows + more[1], 0, row_block_,
+                     column_block_, batch_);
+  sum.compute_at(out_, loops.row_tile_loop()).bound_storage(x_, columns).bound_storage(y_, rows);
+  for (Var v : {tile_, panel_, row_block_, column_block_, batch_}) sum.bound_storage(v, 1);
+  for (int stage = 0; stage < 2; ++stage) {
+    const RDom& over = stage == 0 ? r : more;
+    sum.update(stage)
+        .reorder(over[0], over[1], tile_, panel_, row_block_, column_block_, batch_)
+        .vectorize(over[0], problem_.lanes)
+        .unroll(over[0])
+        .unroll(over[1])
+        .never_partition_all();
+  }
+  last.compute_at(sum, tile_);
+  return sum;
+}
+
 void Scheduler::blocked(const Expr& condition) {
-  Loops loops = open(condition, tiles_.block_rows, tiles_.block_columns);
+  const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
+  Loops loops =
+      open(condition, rows, columns, tiles_.block_rows / rows, tiles_.block_columns / columns);
   std::vector<Panels> panels = pack_terms();
-  Func c = block(loops, panels, 1, false);
-  store(loops, c(loops.column, loops.row, 0, loops.row_block, loops.column_block, loops.batch));
+  Func sum = finished_tile(loops, panels);
+  store(loops, sum(loops.column, loops.row, loops.row_tile, loops.column_tile, loops.row_block,
+                   loops.column_block, loops.batch));
   for (Panels& term : panels) {
     term.left.compute_at(out_, loops.row_loop());
     term.right.compute_at(out_, loops.batch_loop());
@@ -327,7 +347,10 @@ void Scheduler::blocked(const Expr& condition) {
 }
 
 void Scheduler::split(const Expr& condition) {
-  Loops loops = open(condition, tiles_.block_rows, tiles_.block_columns);
+  // Every block packs for itself, so that larger ones pack less often.
+  tiles_.block_rows *= 2;
+  tiles_.block_columns *= 2;
+  Loops loops = open(condition, tiles_.block_rows, tiles_.block_columns, 1, 1);
   Expr splits = splits_of(problem_);
   Func c = block(loops, pack_terms(), splits, true);
   Func sum(problem_.name + "_parts");
@@ -336,80 +359,24 @@ void Scheduler::split(const Expr& condition) {
   sum(x_, y_, row_block_, column_block_, batch_) +=
       c(x_, y_, part, row_block_, column_block_, batch_);
   store(loops, sum(loops.column, loops.row, loops.row_block, loops.column_block, loops.batch));
-  sum.compute_at(out_, loops.row_in_block())
+  sum.compute_at(out_, loops.row_in_tile())
       .vectorize(x_, problem_.lanes)
       .update()
       .reorder(x_, part)
       .vectorize(x_, problem_.lanes);
+  tiles_ = problem_.tiles;
 }
 
 void Scheduler::direct(const Expr& condition) {
-  Loops loops = open(condition, kDirectRows, tiles_.block_columns);
+  Loops loops = open(condition, kDirectRows, tiles_.block_columns, 1, 1);
   Expr total;
   for (const ContractionTerm& term : problem_.terms) {
-    const bool along = term.right.contiguous == Factor::Along::kReduced;
-    Func sum = along ? direct_dots(term) : direct_columns(term);
+    Func sum = direct_sum(problem_, term);
     sum.compute_at(out_, loops.column_loop());
     Expr value = sum(loops.column, loops.row, loops.column_block, loops.batch);
     total = total.defined() ? total + value : value;
   }
   store(loops, total);
-}
-
-// The right factor's rows are dense: eight of them at a time are added to a block of sums.
-Func Scheduler::direct_columns(const ContractionTerm& term) {
-  constexpr int kTogether = 8;
-  Func sum(problem_.name + "_sum");
-  Expr batch = in_range(batch_, problem_.batch);
-  Expr row = in_range(row_or_last(y_), problem_.rows);
-  Expr column =
-      in_range(min(likely(column_block_ * tiles_.block_columns + x_), problem_.columns - 1),
-               problem_.columns);
-  auto product = [&](const Expr& k) {
-    return convert(term.left.at(batch, row, k)) * convert(term.right.at(batch, column, k));
-  };
-  RDom k({{0, kTogether}, {0, term.reduced / kTogether}}, "k");
-  RDom rest(term.reduced / kTogether * kTogether, term.reduced % kTogether, "rest");
-  sum(x_, y_, column_block_, batch_) = Halide::cast(problem_.type, 0);
-  sum(x_, y_, column_block_, batch_) += product(in_range(k[1] * kTogether + k[0], term.reduced));
-  sum(x_, y_, column_block_, batch_) += product(in_range(rest, term.reduced));
-  sum.vectorize(x_, problem_.lanes);
-  sum.update(0).reorder(k[0], x_, y_, k[1]).vectorize(x_, problem_.lanes).unroll(k[0]);
-  sum.update(1).reorder(x_, y_, rest).vectorize(x_, problem_.lanes);
-  return sum;
-}
-
-// The right factor is dense along k: dot products, lanes along k, four columns at a time.
-Func Scheduler::direct_dots(const ContractionTerm& term) {
-  constexpr int kTogether = 4;
-  const int lanes = problem_.lanes;
-  Func sum(problem_.name + "_sum"), dot(problem_.name + "_dot");
-  Expr batch = in_range(batch_, problem_.batch);
-  Expr row = in_range(row_or_last(y_), problem_.rows);
-  Expr column = in_range(min(column_block_ * tiles_.block_columns + x_, problem_.columns - 1),
-                         problem_.columns);
-  auto product = [&](const Expr& k) {
-    return convert(term.left.at(batch, row, k)) * convert(term.right.at(batch, column, k));
-  };
-  RDom k(0, term.reduced / lanes, "k"), lane(0, lanes, "lane");
-  RDom rest(term.reduced / lanes * lanes, term.reduced % lanes, "rest");
-  dot(lane_, x_, y_, column_block_, batch_) = Halide::cast(problem_.type, 0);
-  dot(lane_, x_, y_, column_block_, batch_) += product(in_range(k * lanes + lane_, term.reduced));
-  sum(x_, y_, column_block_, batch_) = Halide::cast(problem_.type, 0);
-  sum(x_, y_, column_block_, batch_) += dot(lane, x_, y_, column_block_, batch_);
-  sum(x_, y_, column_block_, batch_) += product(in_range(rest, term.reduced));
-
-  Var outer("x_outer"), inner("x_inner");
-  sum.update(0)
-      .atomic()
-      .vectorize(lane)
-      .split(x_, outer, inner, kTogether, TailStrategy::RoundUp)
-      .reorder(lane, inner, outer, y_)
-      .unroll(inner);
-  sum.update(1).reorder(rest, x_, y_);
-  dot.compute_at(sum, outer).vectorize(lane_).unroll(x_);
-  dot.update().reorder(lane_, x_, k).vectorize(lane_).unroll(x_);
-  return sum;
 }
 
 }  // namespace

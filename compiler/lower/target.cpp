@@ -1,5 +1,7 @@
 #include "compiler/lower/target.h"
 
+#include <cstdlib>
+
 #include "compiler/base/check.h"
 
 namespace attn::lower {
@@ -35,6 +37,10 @@ Target jit_target(Level level) {
   Target target = instruction_set(level);
   target.set_feature(Target::JIT);
   return target;
+}
+
+void prepare_code_generation() {
+  setenv("HL_LLVM_ARGS", "-x86-branches-within-32B-boundaries", 0);
 }
 
 Level host_level() {

@@ -32,6 +32,12 @@ Halide::Target kernel_target(Level level);
 // The same instruction set for code that runs in this process with Halide's own runtime.
 Halide::Target jit_target(Level level);
 
+// Sets what libHalide reads when it first generates code; without effect afterwards. Code is laid
+// out so that no branch crosses a boundary of 32 bytes: on Skylake to Cascade Lake such a loop is
+// decoded anew in every round, which costs an innermost loop up to a quarter. Arguments for LLVM
+// that the caller's environment has (HL_LLVM_ARGS) stand.
+void prepare_code_generation();
+
 // The best level that this machine can run.
 Level host_level();
 

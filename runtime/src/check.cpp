@@ -49,23 +49,23 @@ attn_status attn_check_tensor(attn_context* context, const char* kind,
                               const attn_argument* argument, const attn_tensor* tensor,
                               const attn_tensor* wanted, int optional) {
   char name_buffer[kNameBytes], text[kNameBytes];
-  const char* name = tensor_name(name_buffer, kind, argument);
-  if (tensor == nullptr) return attn_fail(context, ATTN_REFUSED, "%s: the tensor is null", name);
+  auto name = [&] { return tensor_name(name_buffer, kind, argument); };
+  if (tensor == nullptr) return attn_fail(context, ATTN_REFUSED, "%s: the tensor is null", name());
   if (optional && tensor->data == nullptr) return ATTN_OK;
   if (is_derivative(kind) && !argument->differentiable) {
     return attn_fail(context, ATTN_REFUSED, "%s: the model was compiled without it", name);
   }
   if (tensor->type != argument->type) {
-    return attn_fail(context, ATTN_REFUSED, "%s: type is %s, must be %s", name,
+    return attn_fail(context, ATTN_REFUSED, "%s: type is %s, must be %s", name(),
                      attn_type_name(tensor->type), attn_type_name(argument->type));
   }
   if (tensor->rank != wanted->rank) {
-    return attn_fail(context, ATTN_REFUSED, "%s: rank is %d, must be %d", name, tensor->rank,
+    return attn_fail(context, ATTN_REFUSED, "%s: rank is %d, must be %d", name(), tensor->rank,
                      wanted->rank);
   }
   for (int k = 0; k < wanted->rank; ++k) {
     if (tensor->extent[k] != wanted->extent[k] || tensor->extent[k] < 0) {
-      return attn_fail(context, ATTN_REFUSED, "%s: extent %d%s is %lld, must be %lld", name, k,
+      return attn_fail(context, ATTN_REFUSED, "%s: extent %d%s is %lld, must be %lld", name(), k,
                        extent_text(text, argument->extent[k], wanted->extent[k]),
                        static_cast<long long>(tensor->extent[k]),
                        static_cast<long long>(std::max<int64_t>(wanted->extent[k], 0)));
@@ -73,22 +73,22 @@ attn_status attn_check_tensor(attn_context* context, const char* kind,
   }
   const int64_t count = attn_element_count(tensor);
   if (count < 0) {
-    return attn_fail(context, ATTN_REFUSED, "%s: its bytes exceed 2^63 - 1", name);
+    return attn_fail(context, ATTN_REFUSED, "%s: its bytes exceed 2^63 - 1", name());
   }
   if (count == 0) return ATTN_OK;
   if (tensor->data == nullptr) {
-    return attn_fail(context, ATTN_REFUSED, "%s: data is null, must hold %lld elements", name,
+    return attn_fail(context, ATTN_REFUSED, "%s: data is null, must hold %lld elements", name(),
                      static_cast<long long>(count));
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(tensor->data);
   const uintptr_t alignment = static_cast<uintptr_t>(attn_type_size(tensor->type));
   if (address % alignment != 0) {
-    return attn_fail(context, ATTN_REFUSED, "%s: data is %d bytes past a multiple of %d", name,
+    return attn_fail(context, ATTN_REFUSED, "%s: data is %d bytes past a multiple of %d", name(),
                      static_cast<int>(address % alignment), static_cast<int>(alignment));
   }
   const uintptr_t bytes = static_cast<uintptr_t>(count) * alignment;
   if (address + bytes < address) {
-    return attn_fail(context, ATTN_REFUSED, "%s: data and size pass the end of memory", name);
+    return attn_fail(context, ATTN_REFUSED, "%s: data and size pass the end of memory", name());
   }
   return ATTN_OK;
 }
