@@ -53,7 +53,7 @@ attn_status attn_check_tensor(attn_context* context, const char* kind,
   if (tensor == nullptr) return attn_fail(context, ATTN_REFUSED, "%s: the tensor is null", name());
   if (optional && tensor->data == nullptr) return ATTN_OK;
   if (is_derivative(kind) && !argument->differentiable) {
-    return attn_fail(context, ATTN_REFUSED, "%s: the model was compiled without it", name);
+    return attn_fail(context, ATTN_REFUSED, "%s: the model was compiled without it", name());
   }
   if (tensor->type != argument->type) {
     return attn_fail(context, ATTN_REFUSED, "%s: type is %s, must be %s", name(),
