@@ -201,7 +201,11 @@ class Model {
   // At least `bytes` bytes; never null, so that an empty buffer is still a buffer.
   static Status make_buffer(Tensor& buffer, int64_t bytes) {
     if (buffer.ok() && buffer.bytes() >= bytes) return {};
-    buffer = Tensor(ATTN_BOOL, {bytes});
+    View shape;
+    shape.type = ATTN_BOOL;
+    shape.rank = 1;
+    shape.extent[0] = bytes;
+    buffer = Tensor::unset(shape);
     return buffer.ok() ? Status() : out_of_memory();
   }
 

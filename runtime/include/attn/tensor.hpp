@@ -138,13 +138,17 @@ class Tensor {
   // Of the same type and extents. Without memory for it, or with extents that are not valid, the
   // tensor is empty and ok() false.
   static Tensor like(const attn_tensor& shape) {
+    Tensor tensor = unset(shape);
+    if (tensor.ok()) std::memset(tensor.view_.data, 0, static_cast<size_t>(tensor.bytes()));
+    return tensor;
+  }
+  // The same, of elements that nobody has set: pages that nobody touches take no memory.
+  static Tensor unset(const attn_tensor& shape) {
     Tensor tensor;
     const int64_t count = attn_element_count(&shape);
     if (count < 0) return tensor;
-    const size_t bytes = static_cast<size_t>(count * attn_type_size(shape.type));
-    void* data = attn_allocate(nullptr, bytes);
+    void* data = attn_allocate(nullptr, static_cast<size_t>(count * attn_type_size(shape.type)));
     if (data == nullptr) return tensor;
-    std::memset(data, 0, bytes);
     tensor.view_ = shape;
     tensor.view_.data = data;
     return tensor;
