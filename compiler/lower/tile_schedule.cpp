@@ -148,7 +148,7 @@ Expr TileScheduler::linear_batch(const RDom& loops) const {
 // look free to reorder, so its place is one that Halide cannot tell apart from another.
 Expr TileScheduler::batch_place(const RDom& loops, int at) const {
   Expr b = loops[4 + at];
-  return serial_.count(at) ? min(b, spec_.batch_extents[at] - 1) : b;
+  return serial_.count(at) ? likely(b) : b;
 }
 
 RDom TileScheduler::loops_of(Result& result, int first, const Expr& second) const {

@@ -223,7 +223,8 @@ class Planner {
     } else if (kernel.streaming) {
       const Streaming& s = *kernel.streaming;
       // A row of scores is as well summed again, but for backward its sum is at hand here.
-      const bool keeps = wanted.count(g[s.lse].name) || read_outside(g, own, s.lse);
+      const bool keeps =
+          s.lse_is_read || wanted.count(g[s.lse].name) || read_outside(g, own, s.lse);
       if (!s.sum || (keeps && !repairs)) kernel.writes.push_back(s.lse);
       if (s.sum) kernel.writes.push_back(s.sum->tensor);
     } else {

@@ -66,14 +66,27 @@ std::vector<Definition> in_order(const std::vector<Definition>& definitions,
   return result;
 }
 
-void replace(Graph& g, const std::map<TensorId, std::vector<Definition>>& by) {
+// Log-sum-exps that another kernel of the group reads.
+void mark_read_sums(GroupKernels& group) {
+  for (Kernel& k : group.kernels)
+    if (k.streaming)
+      for (const Kernel& other : group.kernels)
+        for (const Definition& d : other.definitions)
+          if (&other != &k && reads(d).count(k.streaming->lse)) k.streaming->lse_is_read = true;
+}
+
+// Puts the definitions that the kernels compute in place of the group's; tiles that no kernel needs
+// are gone.
+void replace(Graph& g, const Group& group, const GroupKernels& by) {
+  std::set<TensorId> needed;
+  for (const Kernel& k : by.kernels)
+    for (const Definition& d : k.definitions) needed.insert(d.target);
   std::vector<Definition> definitions;
   for (const Definition& d : g.definitions) {
-    auto found = by.find(d.target);
-    if (found == by.end())
-      definitions.push_back(d);
-    else
+    if (auto found = by.replaced.find(d.target); found != by.replaced.end())
       definitions.insert(definitions.end(), found->second.begin(), found->second.end());
+    else if (!group.tiles.count(d.target) || needed.count(d.target))
+      definitions.push_back(d);
   }
   g.definitions = std::move(definitions);
 }
@@ -89,16 +102,19 @@ Groups find_groups(Graph& g, const solve::Wide& wide) {
   }
   split_inner_sums(g, candidates);
   std::vector<Kernel> kernels;
+  std::vector<TensorId> first;  // that each computes
   for (std::set<TensorId> open = candidates; !open.empty();) {
     const TensorId seed = *open.begin();
     const size_t tensors_before = g.tensors.size(), indices_before = g.indices.size();
     TensorId misfit;
     std::optional<Group> group = grow_group(g, candidates, seed, misfit);
     std::optional<GroupKernels> found;
-    if (group) found = kernels_of(g, wide, *group, misfit);
+    if (group) found = kernels_of(g, wide, *group, kernels, misfit);
     if (found) {
+      mark_read_sums(*found);
+      replace(g, *group, *found);
       kernels.insert(kernels.end(), found->kernels.begin(), found->kernels.end());
-      replace(g, found->replaced);
+      g.definitions = in_order(g.definitions, kernels, first);
       for (TensorId t : group->tiles) open.erase(t);
       continue;
     }
@@ -113,8 +129,6 @@ Groups find_groups(Graph& g, const solve::Wide& wide) {
     }
   }
   Groups groups;
-  std::vector<TensorId> first;
-  g.definitions = in_order(g.definitions, kernels, first);
   for (size_t k = 0; k < kernels.size(); ++k) {
     for (const Definition& d : kernels[k].definitions) groups.members.insert(d.target);
     groups.kernels.emplace(first[k], std::move(kernels[k]));

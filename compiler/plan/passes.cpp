@@ -18,8 +18,15 @@ bool meets(const std::set<TensorId>& a, const std::set<TensorId>& b) {
 
 class Passes {
  public:
-  Passes(Graph& g, const solve::Wide& wide, const Group& group)
-      : g_(g), wide_(wide), group_(group) {}
+  Passes(Graph& g, const solve::Wide& wide, const Group& group, const std::vector<Kernel>& others)
+      : g_(g), wide_(wide), group_(group) {
+    for (const Kernel& k : others) {
+      std::set<TensorId> operands;
+      for (const Definition& d : k.definitions) operands.merge(reads(d));
+      for (const Definition& d : k.definitions) operands.erase(d.target);
+      for (const Definition& d : k.definitions) operands_of_kernel_.emplace(d.target, operands);
+    }
+  }
 
   bool find() {
     number();
@@ -61,7 +68,8 @@ class Passes {
     std::map<TensorId, int> there;
     for (const Definition& d : g_.definitions) {
       int level = 0;
-      for (TensorId t : reads(d)) {
+      auto other = operands_of_kernel_.find(d.target);
+      for (TensorId t : other == operands_of_kernel_.end() ? reads(d) : other->second) {
         auto before = there.find(t);
         if (before != there.end()) level = std::max(level, before->second);
       }
@@ -113,18 +121,15 @@ class Passes {
     std::vector<TileSums::Result> none;
     fuse_tiles(g_, s.tiles, none);
     streamed_.insert(t);
-    std::set<TensorId> later, operands = reads(*g_.definition_of(t));
+    std::set<TensorId> later;
     for (const auto& [tensor, n] : there_)
       if (n > level) later.insert(tensor);
     std::vector<Definition> last = {*g_.definition_of(t)};
-    for (TensorId sum : group_.readers) {
-      if (s.sum || streamed_.count(sum)) continue;
-      s.sum = streamed_sum(sum, scores, inside, later, last);
-      if (s.sum) operands.merge(reads(*g_.definition_of(sum)));
-    }
-    // Maps that are inside the scores and the weights now are the kernel's, too.
+    for (TensorId sum : group_.readers)
+      if (!s.sum && !streamed_.count(sum)) s.sum = streamed_sum(sum, scores, inside, later, last);
+    // A map that the sum has inside is not the kernel's.
     Kernel kernel{.kind = &kStreaming};
-    for (TensorId tile : needed_tiles(operands))
+    for (TensorId tile : needed_tiles(reads(*g_.definition_of(t))))
       kernel.definitions.push_back(*g_.definition_of(tile));
     kernel.definitions.insert(kernel.definitions.end(), last.begin(), last.end());
     kernel.streaming = std::move(s);
@@ -229,6 +234,8 @@ class Passes {
   Graph& g_;
   const solve::Wide& wide_;
   const Group& group_;
+  std::map<TensorId, std::set<TensorId>>
+      operands_of_kernel_;  // of other groups, by what it computes
   std::map<TensorId, int> level_, there_;
   std::map<TensorId, ResultOf> results_;
   std::set<TensorId> streamed_;
@@ -237,8 +244,8 @@ class Passes {
 }  // namespace
 
 std::optional<GroupKernels> kernels_of(Graph& g, const solve::Wide& wide, const Group& group,
-                                       TensorId& misfit) {
-  Passes passes(g, wide, group);
+                                       const std::vector<Kernel>& others, TensorId& misfit) {
+  Passes passes(g, wide, group, others);
   if (passes.find()) return std::move(passes.found);
   misfit = passes.misfit;
   return std::nullopt;

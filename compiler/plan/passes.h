@@ -15,9 +15,10 @@ struct GroupKernels {
 };
 
 // The results of a group are computed in passes: a tile that needs a result of one pass can be used
-// in the next only, and is computed again there. Nothing where a reader is no result; `misfit` is
-// then its target.
+// in the next only, and is computed again there. `others` are kernels of other groups, whose
+// definitions stand together in `g`. Nothing where a reader is no result; `misfit` is then its
+// target.
 std::optional<GroupKernels> kernels_of(ir::Graph& g, const solve::Wide& wide, const Group& group,
-                                       ir::TensorId& misfit);
+                                       const std::vector<Kernel>& others, ir::TensorId& misfit);
 
 }  // namespace attn::plan

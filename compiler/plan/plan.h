@@ -69,6 +69,7 @@ struct Streaming {
   std::vector<Tile> tiles;  // the last is the argument of the log-sum-exp; `visible` is what counts
   ir::TensorId lse;
   std::vector<ir::IndexId> lse_free;
+  bool lse_is_read = false;  // by tiles of other kernels
   struct Sum {
     ir::TensorId tensor;
     ir::Expr weight;         // over (batch, row, column)
@@ -182,8 +183,8 @@ Function plan_derivative(const std::string& name, const ir::Graph& g, Diagnostic
 // formulas in the sizes.
 std::string to_string(const Plan& plan);
 
-// Operations of a kernel as a formula in the sizes, an addition or a multiplication being one: what a
-// point costs, for all points, also those that a condition hides.
+// Operations of a kernel as a formula in the sizes, an addition or a multiplication being one: what
+// a point costs, for all points, also those that a condition hides.
 ir::Poly operations(const ir::Graph& g, const Kernel& k);
 
 // A size as people write it: "4*D", "T - 2".
