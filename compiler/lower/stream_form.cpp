@@ -1,0 +1,269 @@
+// What a streaming kernel computes.
+#include <algorithm>
+
+#include "compiler/lower/stream_scheduler.h"
+#include "compiler/lower/translate.h"
+#include "compiler/lower/vector_math.h"
+
+namespace attn::lower {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::RVar;
+using Halide::Var;
+
+namespace {
+
+// Scores at or below the floor count as hidden; hidden ones lie so far below that their
+// exponentials are 0 beside a row without any visible score.
+constexpr float kFloor = -3.0e38f;
+constexpr int kUnknownFeatures = 64;
+
+StreamTiles tiles_for(const TargetInfo& target, const StreamSpec& spec) {
+  const int lanes = target.lanes(Halide::Float(32));
+  const int known = spec.features.defined() ? static_cast<int>(constant(spec.features)) : 1;
+  const int vectors = ((known > 0 ? known : kUnknownFeatures) + lanes - 1) / lanes;
+  const bool careful = spec.careful;
+  if (careful) return {6, 6, 1, 6, 1, 512, 1};
+  if (target.level != Level::kV4) return {6, 6, 2, 6, vectors % 2 == 0 ? 2 : 1, 512, 4};
+  if (vectors % 4 == 0) return {6, 6, 4, 6, 4, 512, 2};
+  if (vectors % 3 == 0) return {18, 6, 4, 9, 3, 192, 2};
+  if (vectors == 5) return {30, 6, 4, 5, 5, 128, 2};
+  return {12, 6, 4, 12, vectors % 2 == 0 ? 2 : 1, 256, 2};
+}
+
+}  // namespace
+
+StreamScheduler::StreamScheduler(const StreamSpec& spec, const TargetInfo& target)
+    : spec_(spec),
+      lanes_(target.lanes(Halide::Float(32))),
+      tiles_(tiles_for(target, spec)),
+      panel_columns_(tiles_.score_vectors * lanes_),
+      sums_(spec.features.defined()),
+      panel_features_(sums_ ? tiles_.sum_vectors * lanes_ : 0),
+      features_(sums_ ? spec.features : Expr(0)),
+      padded_(Halide::Internal::simplify((features_ + (lanes_ - 1)) / lanes_ * lanes_)),
+      rows_(max(spec.rows, 1)),
+      some_columns_(max(spec.columns, 1)) {
+  for (size_t k = 0; k < spec.batch_extents.size(); ++k) {
+    batches_ = batches_ * spec.batch_extents[k];
+    batch_vars_.emplace_back("b" + std::to_string(k));
+  }
+  batches_ = Halide::Internal::simplify(batches_);
+}
+
+Expr StreamScheduler::first_column(const Expr& tile) const {
+  if (!spec_.first_column) return 0;
+  Expr row = tile * tiles_.rows;
+  Expr first = spec_.first_column(row, row + (tiles_.rows - 1));
+  return clamp(first, 0, spec_.columns) / panel_columns_ * panel_columns_;
+}
+
+Expr StreamScheduler::end_column(const Expr& tile) const {
+  if (!spec_.end_column) return spec_.columns;
+  Expr row = tile * tiles_.rows;
+  return clamp(spec_.end_column(row, row + (tiles_.rows - 1)), 0, spec_.columns);
+}
+
+// Beyond an extent the last row or column repeats, so that every tile below is whole.
+void StreamScheduler::pack(const StreamDot& dot) {
+  Func left(spec_.name + "_left"), right(spec_.name + "_right");
+  Expr d = in_range(d_, dot.reduced);
+  left(d_, ii_, t_, h_) = dot.left(batch_of(h_), row_of(t_, ii_), d);
+  Expr column = min(jp_ * panel_columns_ + jj_, some_columns_ - 1);
+  right(jj_, d_, jp_, h_) = dot.right(batch_of(h_), in_range(column, some_columns_), d);
+  left_.push_back(left);
+  right_.push_back(right);
+}
+
+void StreamScheduler::pack_panel() {
+  panel_ = Func(spec_.name + "_panel");
+  Expr feature = min(dp_ * panel_features_ + dd_, features_ - 1);
+  Expr column = in_range(min(j_, some_columns_ - 1), some_columns_);
+  Expr value = spec_.panel(batch_of(h_), column, in_range(feature, features_));
+  if (constant(features_) > 0) {
+    panel_(dd_, j_, dp_, h_) = value;
+    return;
+  }
+  // There may be none: nothing is read then.
+  RDom some(0, 1, "some");
+  some.where(features_ > 0);
+  panel_(dd_, j_, dp_, h_) = 0.0f;
+  panel_(dd_, j_, dp_, h_) = value + cast<float>(some);
+}
+
+void StreamScheduler::score() {
+  for (size_t n = 0; n < spec_.tiles.size(); ++n) add_tile(static_cast<int>(n));
+  scores_ = tile_funcs_.back();
+}
+
+void StreamScheduler::add_tile(int index) {
+  const StreamTile& tile = spec_.tiles[index];
+  const int panels = tiles_.chunk / panel_columns_;
+  const std::string name = spec_.name + "_tile" + std::to_string(index);
+  Dots dots{Func(name + "_dot"), {}};
+  dots.sum(jj_, jp_, ii_, t_, c_, h_) = 0.0f;
+  for (size_t k = 0; k < tile.dots.size(); ++k) {
+    const StreamDot& dot = tile.dots[k];
+    RDom r(0, dot.reduced, "rd" + std::to_string(k));
+    if (dot.product) {
+      Expr column = c_ * tiles_.chunk + jp_ * panel_columns_ + jj_;
+      dots.sum(jj_, jp_, ii_, t_, c_, h_) += dot.product(
+          batch_of(h_), row_of(t_, ii_), column_or_last(column), in_range(r, dot.reduced));
+    } else {
+      pack(dot);
+      dots.sum(jj_, jp_, ii_, t_, c_, h_) +=
+          left_.back()(r, ii_, t_, h_) * right_.back()(jj_, r, c_ * panels + jp_, h_);
+    }
+    dots.reduced.push_back(RVar(r));
+  }
+  Func func(name);
+  Expr key = c_ * tiles_.chunk + j_;
+  Expr sum = 0.0f;
+  if (!tile.dots.empty()) sum = dots.sum(j_ % panel_columns_, j_ / panel_columns_, ii_, t_, c_, h_);
+  auto earlier = [&](int k) -> Expr { return tile_funcs_[k](j_, ii_, t_, c_, h_); };
+  Expr value = tile.value(batch_of(h_), row_of(t_, ii_), column_or_last(key), sum, earlier);
+  const bool last = index + 1 == static_cast<int>(spec_.tiles.size());
+  func(j_, ii_, t_, c_, h_) = select(key < spec_.columns, value, last ? kLowest : 0.0f);
+  dots_.push_back(dots);
+  tile_funcs_.push_back(func);
+}
+
+// Of one tile and chunk: the largest score, the weights' sum in lanes, and the weighted sum.
+void StreamScheduler::sum_chunks() {
+  Expr end = min(end_column(t_) - c_ * tiles_.chunk, tiles_.chunk);
+  Expr first = max(first_column(t_) - c_ * tiles_.chunk, 0);
+  Expr vectors = (end + (lanes_ - 1)) / lanes_, first_vector = first / lanes_;
+  rm_ = RDom(0, tiles_.chunk / lanes_, "rm");
+  rs_ = RDom(0, tiles_.chunk / lanes_, "rs");
+  rj_ = RDom(0, tiles_.chunk, "rj");
+  over_lanes_ = RDom(0, lanes_, "rl");
+  limit(rm_, rm_, first_vector, vectors);
+  limit(rs_, rs_, first_vector, vectors);
+  limit(rj_, rj_, first, end);
+
+  largest_lanes_ = Func(spec_.name + "_largest_lanes");
+  largest_ = Func(spec_.name + "_largest");
+  largest_lanes_(l_, ii_, t_, c_, h_) = kFloor;
+  largest_lanes_(l_, ii_, t_, c_, h_) =
+      max(largest_lanes_(l_, ii_, t_, c_, h_), scores_(rm_ * lanes_ + l_, ii_, t_, c_, h_));
+  largest_(ii_, t_, c_, h_) = kFloor;
+  largest_(ii_, t_, c_, h_) =
+      max(largest_(ii_, t_, c_, h_), largest_lanes_(over_lanes_, ii_, t_, c_, h_));
+
+  weights_ = Func(spec_.name + "_weights");
+  weights_(j_, ii_, t_, c_, h_) =
+      vector_exp(scores_(j_, ii_, t_, c_, h_) - largest_(ii_, t_, c_, h_), -60.0f);
+  total_lanes_ = Func(spec_.name + "_total_lanes");
+  total_lanes_(l_, ii_, t_, c_, h_) = 0.0f;
+  total_lanes_(l_, ii_, t_, c_, h_) += weights_(rs_ * lanes_ + l_, ii_, t_, c_, h_);
+
+  if (sums_) sum_panel();
+
+  // Sum, total and maximum of a chunk side by side, the last two in every lane.
+  packed_ = Func(spec_.name + "_packed");
+  const int pd = panel_features_;
+  Expr value =
+      select(x_ < pd + lanes_, total_lanes_(clamp(x_ - pd, 0, lanes_ - 1), ii_, t_, c_, h_),
+             largest_(ii_, t_, c_, h_));
+  if (sums_) value = select(x_ < pd, partial_(clamp(x_, 0, pd - 1), dp_, ii_, t_, c_, h_), value);
+  packed_(x_, ii_, dp_, t_, c_, h_) = value;
+}
+
+void StreamScheduler::sum_panel() {
+  partial_ = Func(spec_.name + "_partial");
+  Expr key = c_ * tiles_.chunk + rj_;
+  Expr column = in_range(min(key, some_columns_ - 1), some_columns_);
+  Expr weight = weights_(rj_, ii_, t_, c_, h_);
+  if (spec_.weight) weight = weight * spec_.weight(batch_of(h_), row_of(t_, ii_), column);
+  Expr product;
+  if (spec_.panel_at) {
+    Expr feature = min(dp_ * panel_features_ + dd_, features_ - 1);
+    product = weight *
+              spec_.panel_at(batch_of(h_), row_of(t_, ii_), column, in_range(feature, features_));
+  } else {
+    product = weight * panel_(dd_, key, dp_, h_);
+  }
+  if ((spec_.careful || spec_.panel_at) && spec_.visible) {
+    product = select(spec_.visible(batch_of(h_), row_of(t_, ii_), column), product, 0.0f);
+  }
+  partial_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
+  partial_(dd_, dp_, ii_, t_, c_, h_) += product;
+}
+
+void StreamScheduler::merge() {
+  const int pd = panel_features_;
+  Expr chunks = blocks_of(spec_.columns, tiles_.chunk);
+  rc_max_ = RDom(0, chunks, "rc_max");
+  rc_ = RDom(0, chunks, "rc");
+  for (RDom* r : {&rc_max_, &rc_}) {
+    if (spec_.end_column) r->where(*r < blocks_of(end_column(t_), tiles_.chunk));
+    if (spec_.first_column) r->where(*r >= first_column(t_) / tiles_.chunk);
+  }
+  top_ = Func(spec_.name + "_top");
+  factor_ = Func(spec_.name + "_factor");
+  merged_ = Func(spec_.name + "_merged");
+  total_ = Func(spec_.name + "_total");
+  top_(l_, ii_, t_, h_) = kFloor;
+  top_(l_, ii_, t_, h_) =
+      max(top_(l_, ii_, t_, h_), packed_(pd + lanes_ + l_, ii_, 0, t_, rc_max_, h_));
+  factor_(l_, ii_, t_, c_, h_) =
+      vector_exp(packed_(pd + lanes_ + l_, ii_, 0, t_, c_, h_) - top_(l_, ii_, t_, h_), -60.0f);
+  merged_(x_, dp_, ii_, t_, h_) = 0.0f;
+  merged_(x_, dp_, ii_, t_, h_) +=
+      factor_(x_ % lanes_, ii_, t_, rc_, h_) * packed_(x_, ii_, dp_, t_, rc_, h_);
+  total_(ii_, t_, h_) = 0.0f;
+  total_(ii_, t_, h_) += merged_(pd + over_lanes_, 0, ii_, t_, h_);
+
+  Expr total = total_(ii_, t_, h_);
+  Expr some = select(total > 0, 1.0f / max(total, 1e-30f), 0.0f);
+  Expr inverse = select(has_finite_bits(total), some, total);
+  Expr value = 0.0f;
+  if (sums_) {
+    Expr at = clamp(x_, 0, max(features_ - 1, 0));
+    value = merged_(at % pd, at / pd, ii_, t_, h_) * inverse;
+  }
+  finished_ = Func(spec_.name + "_finished");
+  if (spec_.writes_planes) {
+    Expr high = select(total > 0, top_(0, ii_, t_, h_), kLowest);
+    Expr logarithm = select(total > 0, log(max(total, 1e-30f)), 0.0f);
+    Expr low = select(has_finite_bits(total), logarithm, total);
+    value = select(x_ < padded_, value, x_ < padded_ + lanes_, high, low);
+  }
+  finished_(x_, ii_, t_, h_) = value;
+}
+
+Func StreamScheduler::output(const std::string& name, const std::vector<int>& dimensions,
+                             bool planes) {
+  const int batches = static_cast<int>(batch_vars_.size());
+  std::vector<Var> vars;
+  for (size_t k = dimensions.size(); k-- > 0;) {
+    const int at = dimensions[k];
+    vars.push_back(at < batches ? batch_vars_[at] : at == batches ? i_ : d_);
+  }
+  Expr batch = 0;
+  for (int k = 0; k < batches; ++k) batch = batch * spec_.batch_extents[k] + batch_vars_[k];
+  Expr within = i_ % tiles_.rows, tile = i_ / tiles_.rows;
+  Func out(name);
+  if (planes) {
+    vars.push_back(plane_);
+    out(vars) = select(plane_ == 0, finished_(padded_, within, tile, batch),
+                       finished_(padded_ + lanes_, within, tile, batch));
+  } else {
+    const bool wide = std::count(dimensions.begin(), dimensions.end(), batches + 1) > 0;
+    out(vars) =
+        spec_.finish(batch_of(batch), in_range(i_, rows_), wide ? in_range(d_, features_) : Expr(0),
+                     finished_(wide ? Expr(d_) : Expr(0), within, tile, batch));
+  }
+  return out;
+}
+
+void StreamScheduler::write() {
+  if (spec_.writes_planes) {
+    results_.push_back(output(spec_.name + "_planes", spec_.plane_dimensions, true));
+  }
+  if (sums_) results_.push_back(output(spec_.name, spec_.dimensions, false));
+}
+
+}  // namespace attn::lower

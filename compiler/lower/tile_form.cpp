@@ -1,0 +1,281 @@
+// What a kernel of tiles computes.
+#include <algorithm>
+
+#include "compiler/lower/tile_scheduler.h"
+
+namespace attn::lower {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::Var;
+
+namespace {
+
+// Careful kernels run where data is not finite, and are small.
+TileSizes sizes_for(const TargetInfo& target, bool careful) {
+  if (careful) return {4, 1, 48, target.level == Level::kV4 ? 144 : 96};
+  if (target.level == Level::kV4) return {8, 3, 48, 144};
+  return {4, 3, 48, 96};
+}
+
+constexpr int kUnknownFeatures = 64;
+
+SumTile sum_tile(const TargetInfo& target, const TileSpec::Result& result, bool careful) {
+  if (result.place) return {};
+  if (careful) return {result.features.defined() ? 1 : 0, 4};
+  const int lanes = target.lanes(Halide::Float(32));
+  if (!result.features.defined()) return {0, std::min(lanes, 12) / 4 * 4};
+  const int known = static_cast<int>(constant(result.features));
+  const int features = known > 0 ? known : kUnknownFeatures;
+  const int all = (features + lanes - 1) / lanes;
+  int vectors = 1;
+  const int most = target.level == Level::kV4 ? 5 : 4;
+  for (int v = most; v > 1 && vectors == 1; --v)
+    if (all % v == 0) vectors = v;
+  static constexpr int kWide[] = {12, 12, 8, 6, 4}, kNarrow[] = {8, 6, 4, 2};
+  return {vectors, target.level == Level::kV4 ? kWide[vectors - 1] : kNarrow[vectors - 1]};
+}
+
+}  // namespace
+
+TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
+    : spec_(spec),
+      target_(target),
+      lanes_(target.lanes(Halide::Float(32))),
+      sizes_(sizes_for(target, spec.careful)),
+      panel_(sizes_.vectors * lanes_),
+      rows_(max(spec.rows, 1)),
+      columns_(max(spec.columns, 1)) {
+  for (size_t k = 0; k < spec.batch_extents.size(); ++k) {
+    batches_ = batches_ * spec.batch_extents[k];
+    batch_vars_.emplace_back("b" + std::to_string(k));
+    batch_loops_.emplace_back("batch" + std::to_string(k));
+  }
+  batches_ = Halide::Internal::simplify(batches_);
+  for (const TileSpec::Result& r : spec.results)
+    slack_ = std::max(slack_, sum_tile(target, r, spec.careful).rows - 1);
+  for (const TileSpec::Result& r : spec.results)
+    serial_.insert(r.summed_batch.begin(), r.summed_batch.end());
+}
+
+Expr TileScheduler::linear_batch(const RDom& loops) const {
+  Expr linear = 0;
+  for (size_t k = 0; k < batch_vars_.size(); ++k)
+    linear = linear * spec_.batch_extents[k] + loops[static_cast<int>(4 + k)];
+  return linear;
+}
+
+// Loops are fused only if all of them are in order, or none: what some result sums, no result may
+// look free to reorder, so its place is one that Halide cannot tell apart from another.
+Expr TileScheduler::batch_place(const RDom& loops, int at) const {
+  Expr b = loops[4 + at];
+  return serial_.count(at) ? likely(b) : b;
+}
+
+RDom TileScheduler::loops_of(Result& result, int first, const Expr& second) const {
+  Halide::Region region = {{0, first},
+                           {0, second},
+                           {0, blocks_of(rows_, sizes_.block_rows)},
+                           {0, blocks_of(columns_, sizes_.chunk_columns)}};
+  for (const Expr& extent : spec_.batch_extents) region.emplace_back(0, extent);
+  RDom loops(region, "T");
+  const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
+  Expr x = loops[2], y = loops[3];
+  loops.where(needed(x * bq, x * bq + (bq - 1), y * bk, y * bk + (bk - 1), 0));
+  for (size_t k = 0; k < batch_vars_.size(); ++k)
+    result.batch.push_back(loops[static_cast<int>(4 + k)]);
+  return loops;
+}
+
+// Whether rows i0..i1 and columns j0..j1 hold anything, or are within `slack` of what does.
+Expr TileScheduler::needed(const Expr& i0, const Expr& i1, const Expr& j0, const Expr& j1,
+                           int slack) const {
+  Expr all = i0 < spec_.rows + slack && j0 < spec_.columns + slack;
+  const TileCells::Edges& e = spec_.columns_of_rows;
+  if (e.end) all = all && j0 < e.end(i0 - slack, i1 + slack) + slack;
+  if (e.first) all = all && j1 >= e.first(i0 - slack, i1 + slack) - slack;
+  return all;
+}
+
+// Rows (or columns) of a factor with the features adjacent, or transposed.
+const TileScheduler::Packed& TileScheduler::pack(int index, bool transposed) {
+  auto found = packs_.find({index, transposed});
+  if (found != packs_.end()) return found->second;
+  const TileSpec::Pack& p = spec_.packs[index];
+  Packed packed{Func(spec_.name + "_pack"), {}, p.of_rows, transposed};
+  const int unit = p.of_rows ? sizes_.rows : panel_;
+  const int block = p.of_rows ? sizes_.block_rows : sizes_.chunk_columns;
+  const Var& at_block = p.of_rows ? ib_ : jb_;
+  const Var& within = p.of_rows ? i_ : j_;
+  const Expr& extent = p.of_rows ? rows_ : columns_;
+  const Expr& true_extent = p.of_rows ? spec_.rows : spec_.columns;
+  RDom r({{0, unit}, {0, block / unit}}, p.of_rows ? "rw" : "rc");
+  r.where(at_block * block + r[1] * unit < true_extent + slack_);
+  if (constant(p.length) <= 0) r.where(p.length > 0);
+  Expr inside = r[1] * unit + r[0];
+  Expr place = in_range(min(at_block * block + inside, extent - 1), extent);
+  Expr feature = in_range(min(d_, p.length - 1), p.length);
+  Expr value = p.at(batch_of(h_), place, feature);
+  if (transposed) {
+    packed.func(within, d_, at_block, h_) = Halide::undef<float>();
+    packed.func(inside, d_, at_block, h_) = value;
+  } else {
+    packed.func(d_, within, at_block, h_) = Halide::undef<float>();
+    packed.func(d_, inside, at_block, h_) = value;
+  }
+  packed.domain = r;
+  return packs_.emplace(std::pair(index, transposed), packed).first->second;
+}
+
+void TileScheduler::add_tile(int index) {
+  const TileSpec::Tile& t = spec_.tiles[index];
+  const std::string name = spec_.name + "_tile" + std::to_string(index);
+  Func dot(name + "_dot"), tile(name);
+  dot(j_, i_, ib_, jb_, h_) = 0.0f;
+  for (size_t k = 0; k < t.dots.size(); ++k) {
+    const TileSpec::Dot& d = t.dots[k];
+    RDom rd(0, d.length, "rd" + std::to_string(k));
+    if (!d.product) {
+      dot(j_, i_, ib_, jb_, h_) +=
+          pack(d.left, false).func(rd, i_, ib_, h_) * pack(d.right, true).func(j_, rd, jb_, h_);
+      continue;
+    }
+    Expr row = in_range(min(ib_ * sizes_.block_rows + i_, rows_ - 1), rows_);
+    Expr column = in_range(min(jb_ * sizes_.chunk_columns + j_, columns_ - 1), columns_);
+    dot(j_, i_, ib_, jb_, h_) += d.product(batch_of(h_), row, column, in_range(rd, d.length));
+  }
+  const int bq = sizes_.block_rows, bk = sizes_.chunk_columns, ti = sizes_.rows, pj = panel_;
+  RDom r({{0, pj}, {0, ti}, {0, bq / ti}, {0, bk / pj}}, "rp");
+  r.where(needed(ib_ * bq + r[2] * ti, ib_ * bq + r[2] * ti + (ti - 1), jb_ * bk + r[3] * pj,
+                 jb_ * bk + r[3] * pj + (pj - 1), slack_));
+  Expr within_j = r[3] * pj + r[0], within_i = r[2] * ti + r[1];
+  Expr row = ib_ * bq + within_i, column = jb_ * bk + within_j;
+  auto earlier = [&](int k) -> Expr { return tiles_[k](within_j, within_i, ib_, jb_, h_); };
+  Expr sum = t.dots.empty() ? Expr(0.0f) : Expr(dot(within_j, within_i, ib_, jb_, h_));
+  Expr value = t.value(batch_of(h_), in_range(min(row, rows_ - 1), rows_),
+                       in_range(min(likely(column), columns_ - 1), columns_), sum, earlier);
+  tile(j_, i_, ib_, jb_, h_) = Halide::undef<float>();
+  tile(within_j, within_i, ib_, jb_, h_) =
+      select(row < spec_.rows && column < spec_.columns, value, 0.0f);
+  dots_.push_back(dot);
+  tiles_.push_back(tile);
+  tile_domains_.push_back(r);
+}
+
+void TileScheduler::add_result(int index) {
+  const TileSpec::Result& s = spec_.results[index];
+  const std::string name = spec_.name + "_result" + std::to_string(index);
+  Result result{Func(name), Func(name + "_part"), {}, {}, sum_tile(target_, s, spec_.careful), {}};
+  if (s.place)
+    add_places(s, result);
+  else
+    add_sums(s, result, std::to_string(index));
+  results_.push_back(result);
+}
+
+// Each point of a tile is added at its own place, one after the other.
+void TileScheduler::add_places(const TileSpec::Result& s, Result& result) {
+  const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
+  RDom loops = loops_of(result, bk, bq);
+  Expr x = loops[2], y = loops[3], row = x * bq + loops[1], column = y * bk + loops[0];
+  loops.where(row < spec_.rows && column < spec_.columns);
+  const TileCells::Edges& e = spec_.columns_of_rows;
+  if (e.end) loops.where(column < e.end(row, row));
+  if (e.first) loops.where(column >= e.first(row, row));
+  Expr h = linear_batch(loops);
+  const Expr i = in_range(min(row, rows_ - 1), rows_);
+  const Expr j = in_range(min(column, columns_ - 1), columns_);
+  std::vector<Expr> place = s.place(batch_of(h), i, j);
+  std::vector<Expr> at;
+  std::vector<Var> vars;
+  for (size_t k = place.size(); k-- > 0;) {
+    const Expr& extent = s.extents[k];
+    const int dimension = s.dimensions[k], batches = static_cast<int>(batch_vars_.size());
+    if (constant(extent) <= 0) loops.where(extent > 0);
+    at.push_back(dimension < batches    ? batch_place(loops, dimension)
+                 : dimension == batches ? in_range(clamp(place[k], 0, extent - 1), extent)
+                                        : Expr(d_));
+    vars.push_back(dimension > batches ? d_ : Var("p" + std::to_string(k)));
+  }
+  Expr value = tiles_[s.tile](loops[0], loops[1], x, y, h);
+  if (s.panel_at) value = value * s.panel_at(batch_of(h), i, j, in_range(d_, s.features));
+  result.sums(vars) = 0.0f;
+  result.sums(at) += value;
+  result.domain = loops;
+}
+
+void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const std::string& name) {
+  const TileSpec::Tile& source = spec_.tiles[s.tile];
+  const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
+  const int high = result.tile.rows, kept_block = s.of_rows ? bq : bk;
+  const Expr kept_extent = s.of_rows ? rows_ : columns_;
+  const Var &kept_at = s.of_rows ? ib_ : jb_, &summed_at = s.of_rows ? jb_ : ib_;
+  const int summed_block = s.of_rows ? bk : bq;
+  const Expr& summed_extent = s.of_rows ? spec_.columns : spec_.rows;
+  const bool wide = s.features.defined();
+
+  // Of one tile, `high` rows or columns: what they see of the other.
+  RDom r(0, summed_block, "rs" + name);
+  Expr first_kept = kept_at * kept_block + b_ * high, place = summed_at * summed_block + r;
+  r.where(place < summed_extent);
+  const TileCells::Edges& e = s.of_rows ? spec_.columns_of_rows : spec_.rows_of_columns;
+  if (e.end) r.where(place < e.end(first_kept, first_kept + (high - 1)));
+  if (e.first) r.where(place >= e.first(first_kept, first_kept + (high - 1)));
+  Expr kept_within = b_ * high + u_;
+  Func tile = tiles_[s.tile];
+  Expr product =
+      s.of_rows ? tile(r, kept_within, ib_, jb_, h_) : tile(kept_within, r, ib_, jb_, h_);
+  Expr kept = in_range(min(first_kept + u_, kept_extent - 1), kept_extent);
+  Expr other = in_range(place, max(summed_extent, 1));
+  const Expr &row = s.of_rows ? kept : other, &column = s.of_rows ? other : kept;
+  if (s.panel_at)
+    product = product *
+              s.panel_at(batch_of(h_), row, column, in_range(min(d_, s.features - 1), s.features));
+  else if (wide)
+    product = product * pack(s.panel, false).func(d_, r, summed_at, h_);
+  if ((spec_.careful || s.panel_at) && source.visible)
+    product = select(source.visible(batch_of(h_), row, column), product, 0.0f);
+  std::vector<Var> of_part = {u_, b_, ib_, jb_, h_};
+  if (wide) of_part.insert(of_part.begin(), d_);
+  result.part(of_part) = 0.0f;
+  result.part(of_part) += product;
+  result.summed = r;
+
+  RDom loops = loops_of(result, high, kept_block / high);
+  Expr x = loops[2], y = loops[3];
+  Expr own = (s.of_rows ? x * bq : y * bk) + loops[1] * high;
+  loops.where(own < (s.of_rows ? spec_.rows : spec_.columns));
+  std::vector<Expr> place_of_sum;
+  std::vector<Var> vars;
+  const int batches = static_cast<int>(batch_vars_.size());
+  Expr kept_place = in_range(min(own + loops[0], kept_extent - 1), kept_extent);
+  for (size_t k = s.dimensions.size(); k-- > 0;) {
+    const int at = s.dimensions[k];
+    vars.push_back(at < batches ? batch_vars_[at] : at == batches ? n_ : d_);
+    place_of_sum.push_back(at < batches    ? batch_place(loops, at)
+                           : at == batches ? kept_place
+                                           : Expr(d_));
+  }
+  Expr h = linear_batch(loops);
+  result.sums(vars) = 0.0f;
+  Expr feature = wide ? in_range(d_, s.features) : Expr(0);
+  std::vector<Expr> in_part = {loops[0], loops[1], x, y, h};
+  if (wide) in_part.insert(in_part.begin(), d_);
+  result.sums(place_of_sum) += s.scaled(batch_of(h), kept_place, feature, result.part(in_part));
+  result.domain = loops;
+}
+
+// Careful kernels keep their sums aside and store what they repair.
+Func TileScheduler::output(int index) {
+  Result& r = results_[index];
+  if (!spec_.careful) return r.sums;
+  Func out(spec_.name + "_repaired" + std::to_string(index));
+  std::vector<Var> vars = r.sums.args();
+  std::vector<Expr> place(vars.begin(), vars.end());
+  out(vars) = spec_.results[index].repaired(place, r.sums(place));
+  r.sums.compute_root();
+  return out;
+}
+
+}  // namespace attn::lower
