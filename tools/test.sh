@@ -7,11 +7,11 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 build="$root/build"
 options=(-DATTN_SANITIZE=OFF)
-seconds=600  # that a test may take
+seconds=1200  # that a test may take
 filter=()
 for argument in "$@"; do
   case "$argument" in
-    --sanitize) build="$root/build-sanitize"; options=(-DATTN_SANITIZE=ON); seconds=2400 ;;
+    --sanitize) build="$root/build-sanitize"; options=(-DATTN_SANITIZE=ON); seconds=3600 ;;
     -h | --help) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;;
     -*) printf 'tools/test.sh: unknown option %s\n' "$argument" >&2; exit 2 ;;
     *)
