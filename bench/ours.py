@@ -27,7 +27,8 @@ class Tensor(c.Structure):
 
 class Sizes(c.Structure):
     _fields_ = [("forward_workspace", c.c_int64), ("backward_workspace", c.c_int64),
-                ("saved", c.c_int64)]
+                ("saved", c.c_int64), ("jvp_workspace", c.c_int64),
+                ("hvp_workspace", c.c_int64)]
 
 
 class Argument(c.Structure):
@@ -50,8 +51,11 @@ class Adam(c.Structure):
 P = c.c_void_p
 
 
+ABI_VERSION = 2  # of attn/abi.h, which the structures here follow
+
+
 class Interface(c.Structure):
-    """attn_model."""
+    """attn_model, up to what is called here."""
     _fields_ = [("abi_version", c.c_uint32), ("name", c.c_char_p), ("source_hash", c.c_uint64),
                 ("n_params", c.c_int32), ("n_inputs", c.c_int32), ("n_outputs", c.c_int32),
                 ("n_sizes", c.c_int32), ("params", c.POINTER(Argument)),
@@ -116,6 +120,9 @@ class Model:
         get = self.library[name + "_model"]
         get.restype = c.POINTER(Interface)
         self.interface = get().contents
+        if self.interface.abi_version != ABI_VERSION:
+            raise RuntimeError(f"bench/ours.py follows version {ABI_VERSION} of attn/abi.h, the "
+                               f"library version {self.interface.abi_version}")
         self.library.attn_context_message.restype = c.c_char_p
         self.library.attn_context_message.argtypes = [P]
         self.library.attn_allocate.restype = P
