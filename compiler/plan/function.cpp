@@ -262,7 +262,7 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
       d.help =
           "no input or output is as large; it stays in tiles where every reader sums it over one "
           "of "
-          "its sequence axes, with features known when compiling";
+          "its sequence axes, or puts each point at a place of its own";
     }
   }
 }
