@@ -132,13 +132,14 @@ class Derivation {
     std::vector<ir::TensorId> outputs;
     for (const ir::Output& o : c_.forward.outputs) outputs.push_back(o.tensor);
     c_.raw_gradient = simplify::spread_guards(raw);
-    c_.gradient = finished("gradient", *c_.raw_gradient, outputs);
+    c_.gradient =
+        finished("gradient", *c_.raw_gradient, outputs, plan::kept_maps(c_.forward));
   }
 
   void jvp() {
     ir::Graph raw = derive::jvp(c_.forward, diagnostics_, options_.by);
     if (diagnostics_.has_errors()) return;
-    c_.jvp = finished("jvp", simplify::spread_guards(raw), {});
+    c_.jvp = finished("jvp", simplify::spread_guards(raw), {}, {});
   }
 
   void hvp() {
@@ -147,13 +148,14 @@ class Derivation {
     first = simplify::simplify_gradient(simplify::spread_guards(first), {});
     ir::Graph raw = derive::hessian_product(first, diagnostics_, options_.by);
     if (diagnostics_.has_errors()) return;
-    c_.hvp = finished("hvp", simplify::spread_guards(raw), {});
+    c_.hvp = finished("hvp", simplify::spread_guards(raw), {}, {});
   }
 
   ir::Graph finished(const std::string& function, const ir::Graph& raw,
-                     const std::vector<ir::TensorId>& forward_outputs) {
+                     const std::vector<ir::TensorId>& forward_outputs,
+                     const std::vector<ir::TensorId>& kept) {
     trace(function, "derive", raw);
-    return simplify::simplify_gradient(simplify::drop_stops(raw), forward_outputs,
+    return simplify::simplify_gradient(simplify::drop_stops(raw), forward_outputs, kept,
                                        tracer(function));
   }
 

@@ -104,12 +104,13 @@ class Planner {
   // Sums that are contractions, each with the map that finishes it where there is one.
   void find_epilogues(std::vector<bool>& taken) {
     Graph& g = f_.graph;
+    const std::map<TensorId, std::vector<TensorId>> epilogues = epilogue_operands(g);
     std::map<TensorId, size_t> position;
     for (size_t k = 0; k < g.definitions.size(); ++k) position[g.definitions[k].target] = k;
     for (size_t k = 0; k < g.definitions.size(); ++k) {
       const Definition d = g.definitions[k];
-      if (is_member(d.target)) continue;
-      std::vector<TensorId> operands = epilogue_operands(g, d);
+      if (is_member(d.target) || !epilogues.count(d.target)) continue;
+      std::vector<TensorId> operands = epilogues.at(d.target);
       std::erase_if(operands, [&](TensorId t) { return is_member(t); });
       // The last is finished here; the others join it where they are added to it.
       std::vector<Definition> sums;

@@ -13,12 +13,13 @@ using namespace ir;
 // A map of at most this cost is computed again by each reader.
 constexpr int64_t kCheap = 4;
 
-using Readers = std::map<TensorId, std::vector<const Definition*>>;
+// Definitions that read a tensor, by their places in the graph.
+using Readers = std::map<TensorId, std::vector<size_t>>;
 
 Readers readers_of(const Graph& g) {
   Readers readers;
-  for (const Definition& d : g.definitions)
-    for (TensorId t : reads(d)) readers[t].push_back(&d);
+  for (size_t k = 0; k < g.definitions.size(); ++k)
+    for (TensorId t : reads(g.definitions[k])) readers[t].push_back(k);
   return readers;
 }
 
@@ -110,6 +111,41 @@ class Substitution {
   const std::map<TensorId, Definition>& gone_;
 };
 
+// The sums that `map` can finish, as the header says.
+std::vector<TensorId> operands_of(const Graph& g, const Readers& readers,
+                                  const std::set<TensorId>& outputs, const Definition& map) {
+  if (map.combine != Combine::set) return {};
+  std::vector<TensorId> result;
+  for (TensorId t : reads(map)) {
+    const Definition* sum = g.definition_of(t);
+    if (!sum || sum->combine != Combine::sum || outputs.count(t)) continue;
+    if (!is_packed(*sum) || readers.at(t).size() != 1 || is_read_in_condition(map, t)) continue;
+    std::vector<Expr> here = sites(map, t);
+    if (here.size() != 1 || here[0].args().size() != map.free.size()) continue;
+    bool own = true;
+    for (size_t k = 0; k < map.free.size(); ++k)
+      own = own && here[0].args()[k] == index_value(map.free[k]);
+    if (own) result.push_back(t);
+  }
+  return result;
+}
+
+bool is_inlined(const Graph& g, const Readers& readers, const std::set<TensorId>& outputs,
+                const Definition& d) {
+  const std::vector<size_t>& own = readers.at(d.target);
+  const Definition& first = g.definitions[own[0]];
+  const bool one_reader = own.size() == 1;
+  const bool in_map =
+      one_reader && first.combine == Combine::set && same_work(first, sites(first, d.target));
+  if (!operands_of(g, readers, outputs, d).empty() && !in_map) return false;
+  const int64_t total = cost(d.body) + static_cast<int64_t>(d.guard.size());
+  const bool whole = !is_real(arithmetic_type(g[d.target].storage));
+  const bool cheap = total <= kCheap || (whole && total <= 4 * kCheap);
+  return cheap || in_map ||
+         (one_reader && sites(first, d.target).size() == 1 &&
+          (is_packed(first) || same_work(first, sites(first, d.target))));
+}
+
 }  // namespace
 
 std::vector<Definition> substitute_maps(Graph& g, const std::set<TensorId>& gone) {
@@ -131,46 +167,38 @@ Definition substitute_maps(Graph& g, const Definition& d,
   return Substitution(g, maps).apply(d);
 }
 
-std::vector<TensorId> epilogue_operands(const Graph& g, const Definition& map) {
-  if (map.combine != Combine::set) return {};
-  Readers readers = readers_of(g);
-  std::set<TensorId> outputs = outputs_of(g);
-  std::vector<TensorId> result;
-  for (TensorId t : reads(map)) {
-    const Definition* sum = g.definition_of(t);
-    if (!sum || sum->combine != Combine::sum || outputs.count(t)) continue;
-    if (!is_packed(*sum) || readers[t].size() != 1 || is_read_in_condition(map, t)) continue;
-    std::vector<Expr> here = sites(map, t);
-    if (here.size() != 1 || here[0].args().size() != map.free.size()) continue;
-    bool own = true;
-    for (size_t k = 0; k < map.free.size(); ++k)
-      own = own && here[0].args()[k] == index_value(map.free[k]);
-    if (own) result.push_back(t);
-  }
+std::map<TensorId, std::vector<TensorId>> epilogue_operands(const Graph& g) {
+  const Readers readers = readers_of(g);
+  const std::set<TensorId> outputs = outputs_of(g);
+  std::map<TensorId, std::vector<TensorId>> result;
+  for (const Definition& d : g.definitions)
+    if (auto operands = operands_of(g, readers, outputs, d); !operands.empty())
+      result.emplace(d.target, std::move(operands));
   return result;
 }
 
-std::set<TensorId> choose_inlined(const Graph& g) {
-  std::set<TensorId> gone, outputs = outputs_of(g);
+std::set<TensorId> choose_inlined(const Graph& given) {
+  // Its definitions take in what is chosen: a map that reads a sum through others may finish it.
+  Graph g = given;
+  const std::set<TensorId> outputs = outputs_of(g);
   Readers readers = readers_of(g);
-  std::map<TensorId, int64_t> costs;  // with what is inlined into them
-  for (const Definition& d : g.definitions) {
-    int64_t total = cost(d.body) + static_cast<int64_t>(d.guard.size());
-    for (TensorId t : reads(d))
-      if (gone.count(t)) total += costs[t];
-    costs[d.target] = total;
+  std::set<TensorId> gone;
+  std::map<TensorId, Definition> bodies;
+  Substitution substitution(g, bodies);
+  for (size_t k = 0; k < g.definitions.size(); ++k) {
+    const Definition d = g.definitions[k];
     if (d.combine != Combine::set || outputs.count(d.target)) continue;
     if (g[d.target].role != Role::interior || readers[d.target].empty()) continue;
-    const Definition& first = *readers[d.target][0];
-    bool one_reader = readers[d.target].size() == 1;
-    bool in_map =
-        one_reader && first.combine == Combine::set && same_work(first, sites(first, d.target));
-    if (!epilogue_operands(g, d).empty() && !in_map) continue;
-    bool whole = !is_real(arithmetic_type(g[d.target].storage));
-    bool cheap = total <= kCheap || (whole && total <= 4 * kCheap);
-    bool alone = in_map || (one_reader && sites(first, d.target).size() == 1 &&
-                            (is_packed(first) || same_work(first, sites(first, d.target))));
-    if (cheap || alone) gone.insert(d.target);
+    if (!is_inlined(g, readers, outputs, d)) continue;
+    gone.insert(d.target);
+    bodies = {{d.target, d}};
+    for (TensorId t : reads(d)) std::erase(readers[t], k);
+    for (size_t n : std::vector<size_t>(readers[d.target])) {
+      Definition& reader = g.definitions[n];
+      for (TensorId t : reads(reader)) std::erase(readers[t], n);
+      reader = substitution.apply(reader);
+      for (TensorId t : reads(reader)) readers[t].push_back(n);
+    }
   }
   return gone;
 }

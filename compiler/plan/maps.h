@@ -26,8 +26,8 @@ std::vector<ir::Definition> compute_gathered(ir::Graph& g, const solve::Wide& wi
 // work does not grow by it. A map that can be the epilogue of a sum stays: the sum goes instead.
 std::set<ir::TensorId> choose_inlined(const ir::Graph& g);
 
-// The sums that `map` can finish: interior sums over the same points, read by nothing else, and
-// read by `map` at its own free indices only. In the order of their tensors.
-std::vector<ir::TensorId> epilogue_operands(const ir::Graph& g, const ir::Definition& map);
+// For each map the sums that it can finish: interior sums over the same points, read by nothing
+// else, and by the map at its own free indices only. In the order of their tensors.
+std::map<ir::TensorId, std::vector<ir::TensorId>> epilogue_operands(const ir::Graph& g);
 
 }  // namespace attn::plan

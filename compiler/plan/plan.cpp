@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/plan/function.h"
+#include "compiler/plan/maps.h"
 #include "compiler/solve/wide.h"
 
 namespace attn::plan {
@@ -74,6 +75,16 @@ Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnos
   }
   f.workspace = assign_slots(f);
   return plan;
+}
+
+std::vector<TensorId> kept_maps(const Graph& forward) {
+  const solve::Wide wide(forward);
+  const std::set<TensorId> inlined = choose_inlined(forward);
+  std::vector<TensorId> result;
+  for (const Definition& d : forward.definitions)
+    if (d.combine == Combine::set && !inlined.count(d.target) && !wide(d.target))
+      result.push_back(d.target);
+  return result;
 }
 
 Function plan_derivative(const std::string& name, const Graph& g, Diagnostics& diagnostics) {

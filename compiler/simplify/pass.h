@@ -33,8 +33,9 @@ ir::Graph simplify(const ir::Graph& g, const Trace& trace = {});
 
 // A gradient graph: everything that `simplify` does, and find, re-bracket, specialise, factor, as
 // derive-rules.md orders them. `forward_outputs` are tensors that the caller has anyway (outputs of
-// the forward pass): never inlined, available to re-bracketing until it has run.
+// the forward pass): never inlined, available to re-bracketing until it has run. `kept` are further
+// ones that forward stores: what still reads them in the end goes on reading them.
 ir::Graph simplify_gradient(const ir::Graph& g, const std::vector<ir::TensorId>& forward_outputs,
-                            const Trace& trace = {});
+                            const std::vector<ir::TensorId>& kept = {}, const Trace& trace = {});
 
 }  // namespace attn::simplify

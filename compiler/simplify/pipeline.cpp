@@ -79,22 +79,24 @@ Graph simplify(const Graph& g, const Trace& trace) {
 }
 
 Graph simplify_gradient(const Graph& g, const std::vector<TensorId>& forward_outputs,
-                        const Trace& trace) {
+                        const std::vector<TensorId>& kept, const Trace& trace) {
   Graph result = g;
   // Outputs are never inlined nor dropped, and so is nothing that they read.
-  auto protect = [&](bool (*wanted)(const Graph&, TensorId)) {
-    for (TensorId t : forward_outputs) {
+  auto protect = [&](const std::vector<TensorId>& tensors, bool (*wanted)(const Graph&, TensorId)) {
+    for (TensorId t : tensors) {
       bool given = std::any_of(result.outputs.begin(), result.outputs.end(),
                                [&](const Output& o) { return o.tensor == t; });
       if (!given && wanted(result, t)) result.outputs.push_back({g[t].name, t});
     }
   };
-  protect([](const Graph&, TensorId) { return true; });
+  auto is_defined = [](const Graph& r, TensorId t) { return r.definition_of(t) != nullptr; };
+  protect(forward_outputs, [](const Graph&, TensorId) { return true; });
   run_rounds(kGradientRound, result, trace);
   // What is read of them stays a read: the caller has it, and need not compute it again.
   result.outputs = g.outputs;
   result = drop_unused(result);
-  protect([](const Graph& r, TensorId t) { return r.definition_of(t) != nullptr; });
+  protect(forward_outputs, is_defined);
+  protect(kept, is_defined);
   run(kGradientEnd, result, trace);
   result.outputs = g.outputs;
   run(std::span(&kDropUnused, 1), result, trace);

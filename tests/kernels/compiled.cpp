@@ -51,7 +51,7 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool de
   c.raw_gradient = simplify::spread_guards(derive::gradient(c.forward, diagnostics));
   std::vector<ir::TensorId> outputs;
   for (const ir::Output& o : c.forward.outputs) outputs.push_back(o.tensor);
-  c.gradient = simplify::simplify_gradient(*c.raw_gradient, outputs);
+  c.gradient = simplify::simplify_gradient(*c.raw_gradient, outputs, plan::kept_maps(c.forward));
   c.plan = plan::make_plan(c.forward, &*c.gradient, diagnostics);
   auto finished = [](const ir::Graph& raw) {
     return simplify::simplify_gradient(simplify::spread_guards(raw), {});
