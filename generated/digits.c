@@ -162,7 +162,7 @@ static int64_t digits_saved_layout(const int64_t* size, int64_t* at) {
   if (at) at[7] = end;
   end += attn_align(4 * n_B * 4 * 16 * 8); /* reader.layers.0.attn.z */
   if (at) at[8] = end;
-  end += attn_align(4 * n_B * 16 * 32); /* reader.layers.0.a.sum */
+  end += attn_align(4 * n_B * 16 * 32); /* reader.layers.0.r */
   if (at) at[9] = end;
   end += attn_align(4 * n_B * 16); /* reader.layers.0.norm2.mu */
   if (at) at[10] = end;
@@ -170,7 +170,7 @@ static int64_t digits_saved_layout(const int64_t* size, int64_t* at) {
   if (at) at[11] = end;
   end += attn_align(4 * n_B * 16 * 128); /* reader.layers.0.ffn.h */
   if (at) at[12] = end;
-  end += attn_align(4 * n_B * 16 * 32); /* reader.layers.0.f.sum */
+  end += attn_align(4 * n_B * 16 * 32); /* reader.layers.0.x */
   if (at) at[13] = end;
   end += attn_align(4 * n_B * 16 * 32); /* reader.layers.1.n1 */
   if (at) at[14] = end;
@@ -194,7 +194,7 @@ static int64_t digits_saved_layout(const int64_t* size, int64_t* at) {
   if (at) at[23] = end;
   end += attn_align(4 * n_B * 16 * 128); /* reader.layers.1.ffn.h */
   if (at) at[24] = end;
-  end += attn_align(4 * n_B * 16 * 32); /* reader.layers.1.f.sum */
+  end += attn_align(4 * n_B * 16 * 32); /* reader.layers.1.x */
   if (at) at[25] = end;
   end += attn_align(4 * n_B * 16 * 32); /* reader.h */
   if (at) at[26] = end;
@@ -253,30 +253,30 @@ int digits_forward_8_reader_layers_0_attn_z_v2(void*, attn_buffer*, attn_buffer*
 int digits_forward_8_reader_layers_0_attn_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_8_reader_layers_0_attn_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_forward_8_reader_layers_0_attn_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_8_reader_layers_0_attn_z_v2, digits_forward_8_reader_layers_0_attn_z_v3, digits_forward_8_reader_layers_0_attn_z_v4};
-int digits_forward_9_reader_layers_0_a_sum_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_9_reader_layers_0_a_sum_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_9_reader_layers_0_a_sum_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_9_reader_layers_0_a_sum[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_9_reader_layers_0_a_sum_v2, digits_forward_9_reader_layers_0_a_sum_v3, digits_forward_9_reader_layers_0_a_sum_v4};
-int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-static int (*const digits_forward_10_reader_layers_0_norm2_mu[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
-int digits_forward_11_reader_layers_0_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_11_reader_layers_0_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_sum_v2, digits_forward_11_reader_layers_0_ffn_h_sum_v3, digits_forward_11_reader_layers_0_ffn_h_sum_v4};
+int digits_forward_9_reader_layers_0_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_9_reader_layers_0_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_9_reader_layers_0_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_9_reader_layers_0_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_9_reader_layers_0_r_v2, digits_forward_9_reader_layers_0_r_v3, digits_forward_9_reader_layers_0_r_v4};
+int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+static int (*const digits_forward_10_reader_layers_0_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
+int digits_forward_11_reader_layers_0_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_11_reader_layers_0_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_sum_v2, digits_forward_11_reader_layers_0_ffn_h_sum_v3, digits_forward_11_reader_layers_0_ffn_h_sum_v4};
 int digits_forward_12_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_12_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_12_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_forward_12_reader_layers_0_ffn_h[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_ffn_h_v2, digits_forward_12_reader_layers_0_ffn_h_v3, digits_forward_12_reader_layers_0_ffn_h_v4};
-int digits_forward_13_reader_layers_0_f_sum_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_f_sum_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_f_sum_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_13_reader_layers_0_f_sum[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_f_sum_v2, digits_forward_13_reader_layers_0_f_sum_v3, digits_forward_13_reader_layers_0_f_sum_v4};
-int digits_forward_14_reader_layers_1_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_14_reader_layers_1_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_14_reader_layers_1_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_14_reader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_14_reader_layers_1_n1_v2, digits_forward_14_reader_layers_1_n1_v3, digits_forward_14_reader_layers_1_n1_v4};
+int digits_forward_13_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_13_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_13_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_13_reader_layers_0_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_x_v2, digits_forward_13_reader_layers_0_x_v3, digits_forward_13_reader_layers_0_x_v4};
+int digits_forward_2_reader_layers_0_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_2_reader_layers_0_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_2_reader_layers_0_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_14_reader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
 int digits_forward_3_reader_layers_0_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
@@ -301,30 +301,30 @@ int digits_forward_8_reader_layers_0_attn_z_v2(void*, attn_buffer*, attn_buffer*
 int digits_forward_8_reader_layers_0_attn_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_8_reader_layers_0_attn_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_forward_20_reader_layers_1_attn_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_8_reader_layers_0_attn_z_v2, digits_forward_8_reader_layers_0_attn_z_v3, digits_forward_8_reader_layers_0_attn_z_v4};
-int digits_forward_21_reader_layers_1_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_21_reader_layers_1_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_21_reader_layers_1_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_21_reader_layers_1_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_21_reader_layers_1_r_v2, digits_forward_21_reader_layers_1_r_v3, digits_forward_21_reader_layers_1_r_v4};
-int digits_forward_22_reader_layers_1_norm2_mu_v2(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_forward_22_reader_layers_1_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_forward_22_reader_layers_1_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-static int (*const digits_forward_22_reader_layers_1_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_22_reader_layers_1_norm2_mu_v2, digits_forward_22_reader_layers_1_norm2_mu_v3, digits_forward_22_reader_layers_1_norm2_mu_v4};
-int digits_forward_23_reader_layers_1_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_23_reader_layers_1_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_23_reader_layers_1_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_23_reader_layers_1_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_23_reader_layers_1_ffn_h_sum_v2, digits_forward_23_reader_layers_1_ffn_h_sum_v3, digits_forward_23_reader_layers_1_ffn_h_sum_v4};
+int digits_forward_9_reader_layers_0_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_9_reader_layers_0_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_9_reader_layers_0_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_21_reader_layers_1_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_9_reader_layers_0_r_v2, digits_forward_9_reader_layers_0_r_v3, digits_forward_9_reader_layers_0_r_v4};
+int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+static int (*const digits_forward_22_reader_layers_1_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
+int digits_forward_11_reader_layers_0_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_23_reader_layers_1_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_sum_v2, digits_forward_11_reader_layers_0_ffn_h_sum_v3, digits_forward_11_reader_layers_0_ffn_h_sum_v4};
 int digits_forward_12_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_12_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_12_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_forward_24_reader_layers_1_ffn_h[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_ffn_h_v2, digits_forward_12_reader_layers_0_ffn_h_v3, digits_forward_12_reader_layers_0_ffn_h_v4};
-int digits_forward_13_reader_layers_0_f_sum_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_f_sum_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_f_sum_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_25_reader_layers_1_f_sum[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_f_sum_v2, digits_forward_13_reader_layers_0_f_sum_v3, digits_forward_13_reader_layers_0_f_sum_v4};
-int digits_forward_26_reader_h_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_26_reader_h_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_26_reader_h_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_26_reader_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_26_reader_h_v2, digits_forward_26_reader_h_v3, digits_forward_26_reader_h_v4};
+int digits_forward_13_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_13_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_13_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_25_reader_layers_1_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_x_v2, digits_forward_13_reader_layers_0_x_v3, digits_forward_13_reader_layers_0_x_v4};
+int digits_forward_2_reader_layers_0_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_2_reader_layers_0_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_2_reader_layers_0_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_26_reader_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
 int digits_forward_27_reader_k_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_27_reader_k_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_27_reader_k_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
@@ -601,10 +601,10 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   attn_buffer t_reader_layers_0_attn_z;
   attn_dimension dt_reader_layers_0_attn_z[4];
   if (attn_view(context, &t_reader_layers_0_attn_z, dt_reader_layers_0_attn_z, pt_reader_layers_0_attn_z, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_a_sum = saved + saved_at[8];
-  attn_buffer t_reader_layers_0_a_sum;
-  attn_dimension dt_reader_layers_0_a_sum[3];
-  if (attn_view(context, &t_reader_layers_0_a_sum, dt_reader_layers_0_a_sum, pt_reader_layers_0_a_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
+  void* pt_reader_layers_0_r = saved + saved_at[8];
+  attn_buffer t_reader_layers_0_r;
+  attn_dimension dt_reader_layers_0_r[3];
+  if (attn_view(context, &t_reader_layers_0_r, dt_reader_layers_0_r, pt_reader_layers_0_r, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
   void* pt_reader_layers_0_norm2_mu = saved + saved_at[9];
   attn_buffer t_reader_layers_0_norm2_mu;
   attn_dimension dt_reader_layers_0_norm2_mu[2];
@@ -617,10 +617,10 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   attn_buffer t_reader_layers_0_ffn_h;
   attn_dimension dt_reader_layers_0_ffn_h[3];
   if (attn_view(context, &t_reader_layers_0_ffn_h, dt_reader_layers_0_ffn_h, pt_reader_layers_0_ffn_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_f_sum = saved + saved_at[12];
-  attn_buffer t_reader_layers_0_f_sum;
-  attn_dimension dt_reader_layers_0_f_sum[3];
-  if (attn_view(context, &t_reader_layers_0_f_sum, dt_reader_layers_0_f_sum, pt_reader_layers_0_f_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
+  void* pt_reader_layers_0_x = saved + saved_at[12];
+  attn_buffer t_reader_layers_0_x;
+  attn_dimension dt_reader_layers_0_x[3];
+  if (attn_view(context, &t_reader_layers_0_x, dt_reader_layers_0_x, pt_reader_layers_0_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
   void* pt_reader_layers_1_n1 = saved + saved_at[13];
   attn_buffer t_reader_layers_1_n1;
   attn_dimension dt_reader_layers_1_n1[3];
@@ -665,10 +665,10 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   attn_buffer t_reader_layers_1_ffn_h;
   attn_dimension dt_reader_layers_1_ffn_h[3];
   if (attn_view(context, &t_reader_layers_1_ffn_h, dt_reader_layers_1_ffn_h, pt_reader_layers_1_ffn_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_f_sum = saved + saved_at[24];
-  attn_buffer t_reader_layers_1_f_sum;
-  attn_dimension dt_reader_layers_1_f_sum[3];
-  if (attn_view(context, &t_reader_layers_1_f_sum, dt_reader_layers_1_f_sum, pt_reader_layers_1_f_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
+  void* pt_reader_layers_1_x = saved + saved_at[24];
+  attn_buffer t_reader_layers_1_x;
+  attn_dimension dt_reader_layers_1_x[3];
+  if (attn_view(context, &t_reader_layers_1_x, dt_reader_layers_1_x, pt_reader_layers_1_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
   void* pt_reader_h = saved + saved_at[25];
   attn_buffer t_reader_h;
   attn_dimension dt_reader_h[3];
@@ -756,23 +756,23 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   /* contraction reader.layers.0.attn.z */
   if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_8_reader_layers_0_attn_z[level](context, &t_reader_layers_0_attn_v, &t_reader_layers_0_attn_s, &t_reader_layers_0_attn_p_lse, (int32_t)n_B, &t_reader_layers_0_attn_z)) != 0)
     return attn_kernel_status(context, "digits_forward_8_reader_layers_0_attn_z", failed);
-  /* contraction reader.layers.0.a.sum */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_9_reader_layers_0_a_sum[level](context, &t_reader_layers_0_attn_wo, &t_reader_layers_0_attn_z, (int32_t)n_B, &t_reader_layers_0_a_sum)) != 0)
-    return attn_kernel_status(context, "digits_forward_9_reader_layers_0_a_sum", failed);
+  /* contraction reader.layers.0.a.sum reader.layers.0.r */
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_9_reader_layers_0_r[level](context, &t_reader_layers_0_attn_wo, &t_reader_layers_0_attn_bo, &t_reader_x, &t_reader_layers_0_attn_z, (int32_t)n_B, &t_reader_layers_0_r)) != 0)
+    return attn_kernel_status(context, "digits_forward_9_reader_layers_0_r", failed);
   /* row reader.layers.0.norm2.mu reader.layers.0.norm2.var reader.layers.0.n2.u */
-  if (n_B * 16 + n_B * 16 > 0 && (failed = digits_forward_10_reader_layers_0_norm2_mu[level](context, &t_reader_layers_0_attn_bo, &t_reader_x, &t_reader_layers_0_a_sum, (int32_t)n_B, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u)) != 0)
+  if (n_B * 16 + n_B * 16 > 0 && (failed = digits_forward_10_reader_layers_0_norm2_mu[level](context, &t_reader_layers_0_r, (int32_t)n_B, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u)) != 0)
     return attn_kernel_status(context, "digits_forward_10_reader_layers_0_norm2_mu", failed);
   /* contraction reader.layers.0.ffn.h.sum */
-  if (n_B * 16 * 128 > 0 && (failed = digits_forward_11_reader_layers_0_ffn_h_sum[level](context, &t_reader_layers_0_attn_bo, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_ffn_w1, &t_reader_x, &t_reader_layers_0_a_sum, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, (int32_t)n_B, &t_reader_layers_0_ffn_h_sum)) != 0)
+  if (n_B * 16 * 128 > 0 && (failed = digits_forward_11_reader_layers_0_ffn_h_sum[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_ffn_w1, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, (int32_t)n_B, &t_reader_layers_0_ffn_h_sum)) != 0)
     return attn_kernel_status(context, "digits_forward_11_reader_layers_0_ffn_h_sum", failed);
   /* loops reader.layers.0.ffn.h */
   if (n_B * 16 * 128 > 0 && (failed = digits_forward_12_reader_layers_0_ffn_h[level](context, &t_reader_layers_0_ffn_b1, &t_reader_layers_0_ffn_h_sum, (int32_t)n_B, &t_reader_layers_0_ffn_h)) != 0)
     return attn_kernel_status(context, "digits_forward_12_reader_layers_0_ffn_h", failed);
-  /* contraction reader.layers.0.f.sum */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_13_reader_layers_0_f_sum[level](context, &t_reader_layers_0_ffn_w2, &t_reader_layers_0_ffn_h, (int32_t)n_B, &t_reader_layers_0_f_sum)) != 0)
-    return attn_kernel_status(context, "digits_forward_13_reader_layers_0_f_sum", failed);
+  /* contraction reader.layers.0.f.sum reader.layers.0.x */
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_13_reader_layers_0_x[level](context, &t_reader_layers_0_ffn_w2, &t_reader_layers_0_ffn_b2, &t_reader_layers_0_r, &t_reader_layers_0_ffn_h, (int32_t)n_B, &t_reader_layers_0_x)) != 0)
+    return attn_kernel_status(context, "digits_forward_13_reader_layers_0_x", failed);
   /* row reader.layers.1.norm1.mu reader.layers.1.norm1.var reader.layers.1.n1.u reader.layers.1.n1 */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_14_reader_layers_1_n1[level](context, &t_reader_layers_0_attn_bo, &t_reader_layers_0_ffn_b2, &t_reader_layers_1_norm1_gamma, &t_reader_layers_1_norm1_beta, &t_reader_x, &t_reader_layers_0_a_sum, &t_reader_layers_0_f_sum, (int32_t)n_B, &t_reader_layers_1_n1)) != 0)
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_14_reader_layers_1_n1[level](context, &t_reader_layers_1_norm1_gamma, &t_reader_layers_1_norm1_beta, &t_reader_layers_0_x, (int32_t)n_B, &t_reader_layers_1_n1)) != 0)
     return attn_kernel_status(context, "digits_forward_14_reader_layers_1_n1", failed);
   /* contraction reader.layers.1.attn.q.sum reader.layers.1.attn.q */
   if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_15_reader_layers_1_attn_q[level](context, &t_reader_layers_1_attn_wq, &t_reader_layers_1_attn_bq, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_q)) != 0)
@@ -793,7 +793,7 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_20_reader_layers_1_attn_z[level](context, &t_reader_layers_1_attn_v, &t_reader_layers_1_attn_s, &t_reader_layers_1_attn_p_lse, (int32_t)n_B, &t_reader_layers_1_attn_z)) != 0)
     return attn_kernel_status(context, "digits_forward_20_reader_layers_1_attn_z", failed);
   /* contraction reader.layers.1.a.sum reader.layers.1.r */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_21_reader_layers_1_r[level](context, &t_reader_layers_0_attn_bo, &t_reader_layers_0_ffn_b2, &t_reader_layers_1_attn_wo, &t_reader_layers_1_attn_bo, &t_reader_x, &t_reader_layers_0_a_sum, &t_reader_layers_0_f_sum, &t_reader_layers_1_attn_z, (int32_t)n_B, &t_reader_layers_1_r)) != 0)
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_21_reader_layers_1_r[level](context, &t_reader_layers_1_attn_wo, &t_reader_layers_1_attn_bo, &t_reader_layers_0_x, &t_reader_layers_1_attn_z, (int32_t)n_B, &t_reader_layers_1_r)) != 0)
     return attn_kernel_status(context, "digits_forward_21_reader_layers_1_r", failed);
   /* row reader.layers.1.norm2.mu reader.layers.1.norm2.var reader.layers.1.n2.u */
   if (n_B * 16 + n_B * 16 > 0 && (failed = digits_forward_22_reader_layers_1_norm2_mu[level](context, &t_reader_layers_1_r, (int32_t)n_B, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u)) != 0)
@@ -804,11 +804,11 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   /* loops reader.layers.1.ffn.h */
   if (n_B * 16 * 128 > 0 && (failed = digits_forward_24_reader_layers_1_ffn_h[level](context, &t_reader_layers_1_ffn_b1, &t_reader_layers_1_ffn_h_sum, (int32_t)n_B, &t_reader_layers_1_ffn_h)) != 0)
     return attn_kernel_status(context, "digits_forward_24_reader_layers_1_ffn_h", failed);
-  /* contraction reader.layers.1.f.sum */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_25_reader_layers_1_f_sum[level](context, &t_reader_layers_1_ffn_w2, &t_reader_layers_1_ffn_h, (int32_t)n_B, &t_reader_layers_1_f_sum)) != 0)
-    return attn_kernel_status(context, "digits_forward_25_reader_layers_1_f_sum", failed);
+  /* contraction reader.layers.1.f.sum reader.layers.1.x */
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_25_reader_layers_1_x[level](context, &t_reader_layers_1_ffn_w2, &t_reader_layers_1_ffn_b2, &t_reader_layers_1_r, &t_reader_layers_1_ffn_h, (int32_t)n_B, &t_reader_layers_1_x)) != 0)
+    return attn_kernel_status(context, "digits_forward_25_reader_layers_1_x", failed);
   /* row reader.norm.mu reader.norm.var reader.h.u reader.h */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_26_reader_h[level](context, &t_reader_layers_1_ffn_b2, &t_reader_norm_gamma, &t_reader_norm_beta, &t_reader_layers_1_r, &t_reader_layers_1_f_sum, (int32_t)n_B, &t_reader_h)) != 0)
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_26_reader_h[level](context, &t_reader_norm_gamma, &t_reader_norm_beta, &t_reader_layers_1_x, (int32_t)n_B, &t_reader_h)) != 0)
     return attn_kernel_status(context, "digits_forward_26_reader_h", failed);
   /* contraction reader.k */
   if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_27_reader_k[level](context, &t_reader_wk, &t_reader_h, (int32_t)n_B, &t_reader_k)) != 0)
@@ -840,10 +840,10 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   return ATTN_OK;
 }
 
-int digits_backward_0_reader_layers_0_norm1_mu_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_0_reader_layers_0_norm1_mu_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_0_reader_layers_0_norm1_mu_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-static int (*const digits_backward_0_reader_layers_0_norm1_mu[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_0_reader_layers_0_norm1_mu_v2, digits_backward_0_reader_layers_0_norm1_mu_v3, digits_backward_0_reader_layers_0_norm1_mu_v4};
+int digits_backward_0_reader_layers_0_norm1_mu_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_0_reader_layers_0_norm1_mu_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_0_reader_layers_0_norm1_mu_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const digits_backward_0_reader_layers_0_norm1_mu[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_0_reader_layers_0_norm1_mu_v2, digits_backward_0_reader_layers_0_norm1_mu_v3, digits_backward_0_reader_layers_0_norm1_mu_v4};
 int digits_backward_1_reader_layers_0_attn_p_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_1_reader_layers_0_attn_p_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_1_reader_layers_0_attn_p_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
@@ -852,10 +852,10 @@ int digits_backward_1_reader_layers_0_attn_p_v2(void*, attn_buffer*, attn_buffer
 int digits_backward_1_reader_layers_0_attn_p_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_1_reader_layers_0_attn_p_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_backward_2_reader_layers_1_attn_p[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_1_reader_layers_0_attn_p_v2, digits_backward_1_reader_layers_0_attn_p_v3, digits_backward_1_reader_layers_0_attn_p_v4};
-int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-static int (*const digits_backward_3_reader_norm_mu[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
+int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+static int (*const digits_backward_3_reader_norm_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
 int digits_backward_4_look_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_4_look_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_4_look_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
@@ -884,10 +884,10 @@ int digits_backward_10_dreader_h_v2(void*, attn_buffer*, attn_buffer*, attn_buff
 int digits_backward_10_dreader_h_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_10_dreader_h_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_backward_10_dreader_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_10_dreader_h_v2, digits_backward_10_dreader_h_v3, digits_backward_10_dreader_h_v4};
-int digits_backward_11_dreader_layers_1_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_11_dreader_layers_1_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_11_dreader_layers_1_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_11_dreader_layers_1_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_11_dreader_layers_1_x_v2, digits_backward_11_dreader_layers_1_x_v3, digits_backward_11_dreader_layers_1_x_v4};
+int digits_backward_11_dreader_layers_1_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_11_dreader_layers_1_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_11_dreader_layers_1_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const digits_backward_11_dreader_layers_1_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_11_dreader_layers_1_x_v2, digits_backward_11_dreader_layers_1_x_v3, digits_backward_11_dreader_layers_1_x_v4};
 int digits_backward_12_dreader_layers_1_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_12_dreader_layers_1_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_12_dreader_layers_1_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
@@ -928,10 +928,10 @@ int digits_backward_21_dreader_layers_1_n1_v2(void*, attn_buffer*, attn_buffer*,
 int digits_backward_21_dreader_layers_1_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_21_dreader_layers_1_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_backward_21_dreader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_21_dreader_layers_1_n1_v2, digits_backward_21_dreader_layers_1_n1_v3, digits_backward_21_dreader_layers_1_n1_v4};
-int digits_backward_22_dreader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_22_dreader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_22_dreader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-static int (*const digits_backward_22_dreader_layers_0_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_22_dreader_layers_0_x_v2, digits_backward_22_dreader_layers_0_x_v3, digits_backward_22_dreader_layers_0_x_v4};
+int digits_backward_14_dreader_layers_1_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_14_dreader_layers_1_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_14_dreader_layers_1_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const digits_backward_22_dreader_layers_0_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_14_dreader_layers_1_r_v2, digits_backward_14_dreader_layers_1_r_v3, digits_backward_14_dreader_layers_1_r_v4};
 int digits_backward_12_dreader_layers_1_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_12_dreader_layers_1_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_12_dreader_layers_1_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
@@ -940,10 +940,10 @@ int digits_backward_13_dreader_layers_1_n2_v2(void*, attn_buffer*, attn_buffer*,
 int digits_backward_13_dreader_layers_1_n2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_13_dreader_layers_1_n2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_backward_24_dreader_layers_0_n2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_13_dreader_layers_1_n2_v2, digits_backward_13_dreader_layers_1_n2_v3, digits_backward_13_dreader_layers_1_n2_v4};
-int digits_backward_25_dreader_layers_0_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_25_dreader_layers_0_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_25_dreader_layers_0_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-static int (*const digits_backward_25_dreader_layers_0_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_25_dreader_layers_0_r_v2, digits_backward_25_dreader_layers_0_r_v3, digits_backward_25_dreader_layers_0_r_v4};
+int digits_backward_14_dreader_layers_1_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_14_dreader_layers_1_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_14_dreader_layers_1_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const digits_backward_25_dreader_layers_0_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_14_dreader_layers_1_r_v2, digits_backward_14_dreader_layers_1_r_v3, digits_backward_14_dreader_layers_1_r_v4};
 int digits_backward_15_dreader_layers_1_attn_z_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_15_dreader_layers_1_attn_z_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_15_dreader_layers_1_attn_z_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
@@ -1020,10 +1020,10 @@ int digits_backward_44_dreader_layers_0_attn_wo_v2(void*, attn_buffer*, attn_buf
 int digits_backward_44_dreader_layers_0_attn_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_44_dreader_layers_0_attn_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_backward_44_dreader_layers_0_attn_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_44_dreader_layers_0_attn_wo_v2, digits_backward_44_dreader_layers_0_attn_wo_v3, digits_backward_44_dreader_layers_0_attn_wo_v4};
-int digits_backward_45_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_45_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_45_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_45_dreader_layers_0_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_45_dreader_layers_0_ffn_w1_v2, digits_backward_45_dreader_layers_0_ffn_w1_v3, digits_backward_45_dreader_layers_0_ffn_w1_v4};
+int digits_backward_45_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_45_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_45_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_45_dreader_layers_0_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_45_dreader_layers_0_ffn_w1_v2, digits_backward_45_dreader_layers_0_ffn_w1_v3, digits_backward_45_dreader_layers_0_ffn_w1_v4};
 int digits_backward_46_dreader_layers_0_ffn_b1_v2(void*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_46_dreader_layers_0_ffn_b1_v3(void*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_46_dreader_layers_0_ffn_b1_v4(void*, attn_buffer*, int32_t, attn_buffer*);
@@ -1060,10 +1060,10 @@ int digits_backward_44_dreader_layers_0_attn_wo_v2(void*, attn_buffer*, attn_buf
 int digits_backward_44_dreader_layers_0_attn_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_44_dreader_layers_0_attn_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_backward_54_dreader_layers_1_attn_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_44_dreader_layers_0_attn_wo_v2, digits_backward_44_dreader_layers_0_attn_wo_v3, digits_backward_44_dreader_layers_0_attn_wo_v4};
-int digits_backward_55_dreader_layers_1_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_55_dreader_layers_1_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_55_dreader_layers_1_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_55_dreader_layers_1_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_55_dreader_layers_1_ffn_w1_v2, digits_backward_55_dreader_layers_1_ffn_w1_v3, digits_backward_55_dreader_layers_1_ffn_w1_v4};
+int digits_backward_45_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_45_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_45_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_55_dreader_layers_1_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_45_dreader_layers_0_ffn_w1_v2, digits_backward_45_dreader_layers_0_ffn_w1_v3, digits_backward_45_dreader_layers_0_ffn_w1_v4};
 int digits_backward_46_dreader_layers_0_ffn_b1_v2(void*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_46_dreader_layers_0_ffn_b1_v3(void*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_46_dreader_layers_0_ffn_b1_v4(void*, attn_buffer*, int32_t, attn_buffer*);
@@ -1072,34 +1072,26 @@ int digits_backward_47_dreader_layers_0_ffn_w2_v2(void*, attn_buffer*, attn_buff
 int digits_backward_47_dreader_layers_0_ffn_w2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_47_dreader_layers_0_ffn_w2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_backward_57_dreader_layers_1_ffn_w2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_47_dreader_layers_0_ffn_w2_v2, digits_backward_47_dreader_layers_0_ffn_w2_v3, digits_backward_47_dreader_layers_0_ffn_w2_v4};
-int digits_backward_58_dreader_layers_1_ffn_b2_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_58_dreader_layers_1_ffn_b2_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_58_dreader_layers_1_ffn_b2_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_58_dreader_layers_1_ffn_b2[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_58_dreader_layers_1_ffn_b2_v2, digits_backward_58_dreader_layers_1_ffn_b2_v3, digits_backward_58_dreader_layers_1_ffn_b2_v4};
-int digits_backward_59_dreader_norm_gamma_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_backward_59_dreader_norm_gamma_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_backward_59_dreader_norm_gamma_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-static int (*const digits_backward_59_dreader_norm_gamma[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_backward_59_dreader_norm_gamma_v2, digits_backward_59_dreader_norm_gamma_v3, digits_backward_59_dreader_norm_gamma_v4};
-int digits_backward_60_dreader_query_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_60_dreader_query_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_60_dreader_query_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_60_dreader_query[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_60_dreader_query_v2, digits_backward_60_dreader_query_v3, digits_backward_60_dreader_query_v4};
+int digits_backward_58_dreader_query_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_58_dreader_query_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_58_dreader_query_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_58_dreader_query[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_58_dreader_query_v2, digits_backward_58_dreader_query_v3, digits_backward_58_dreader_query_v4};
 int digits_backward_38_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_38_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_38_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_61_dreader_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
+static int (*const digits_backward_59_dreader_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
 int digits_backward_38_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_38_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_38_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_62_dreader_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
-int digits_backward_63_dreader_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_63_dreader_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_63_dreader_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_63_dreader_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_63_dreader_wo_v2, digits_backward_63_dreader_wo_v3, digits_backward_63_dreader_wo_v4};
-int digits_backward_64_dreader_bias_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_64_dreader_bias_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_64_dreader_bias_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_64_dreader_bias[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_64_dreader_bias_v2, digits_backward_64_dreader_bias_v3, digits_backward_64_dreader_bias_v4};
+static int (*const digits_backward_60_dreader_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
+int digits_backward_61_dreader_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_61_dreader_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_61_dreader_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_61_dreader_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_61_dreader_wo_v2, digits_backward_61_dreader_wo_v3, digits_backward_61_dreader_wo_v4};
+int digits_backward_62_dreader_bias_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_62_dreader_bias_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_62_dreader_bias_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_62_dreader_bias[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_62_dreader_bias_v2, digits_backward_62_dreader_bias_v3, digits_backward_62_dreader_bias_v4};
 
 static int64_t digits_backward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -1109,6 +1101,7 @@ static int64_t digits_backward_layout(const int64_t* size, int64_t* at) {
   (void)most, (void)at;
   most = 0;
   most = attn_larger(most, 4 * n_B * 16 * 128); /* dreader.layers.1.ffn.h.sum */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.h */
   if (at) at[0] = end;
   end += attn_align(most);
   most = 0;
@@ -1128,6 +1121,7 @@ static int64_t digits_backward_layout(const int64_t* size, int64_t* at) {
   most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.1.n2 */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.0.n2 */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.x */
+  most = attn_larger(most, 4 * n_B * 16); /* reader.norm.mu */
   if (at) at[3] = end;
   end += attn_align(most);
   most = 0;
@@ -1147,111 +1141,102 @@ static int64_t digits_backward_layout(const int64_t* size, int64_t* at) {
   if (at) at[7] = end;
   end += attn_align(most);
   most = 0;
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.h */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.1.x */
   if (at) at[8] = end;
   end += attn_align(most);
   most = 0;
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.1.x */
-  if (at) at[9] = end;
-  end += attn_align(most);
-  most = 0;
   most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.1.r */
-  if (at) at[10] = end;
+  most = attn_larger(most, 4 * n_B * 16); /* reader.h.u */
+  if (at) at[9] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* dreader.layers.1.attn.z */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* dreader.layers.1.attn.k */
-  if (at) at[11] = end;
+  if (at) at[10] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* dreader.layers.1.attn.v */
-  if (at) at[12] = end;
+  if (at) at[11] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* dreader.layers.1.attn.q */
-  if (at) at[13] = end;
+  if (at) at[12] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.0.x */
   most = attn_larger(most, 4 * n_B * 4 * 16); /* dreader.layers.1.attn.p.lse */
-  if (at) at[14] = end;
+  if (at) at[13] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.0.r */
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.1.norm1.mu */
-  if (at) at[15] = end;
+  if (at) at[14] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* dreader.layers.0.attn.z */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* dreader.layers.0.attn.k */
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.1.n1.u */
-  if (at) at[16] = end;
+  if (at) at[15] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* dreader.layers.0.attn.v */
-  if (at) at[17] = end;
+  if (at) at[16] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* dreader.layers.0.attn.q */
-  if (at) at[18] = end;
+  if (at) at[17] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16); /* dreader.layers.0.attn.p.lse */
-  if (at) at[19] = end;
+  if (at) at[18] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 10 * 4); /* dlook.lse */
-  if (at) at[20] = end;
+  if (at) at[19] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.0.norm1.mu */
-  if (at) at[21] = end;
-  end += attn_align(most);
-  most = 0;
-  most = attn_larger(most, 4 * n_B * 16); /* reader.norm.mu */
-  if (at) at[22] = end;
+  if (at) at[20] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.0.n1.u */
-  if (at) at[23] = end;
-  end += attn_align(most);
-  most = 0;
-  most = attn_larger(most, 4 * n_B * 16); /* reader.h.u */
-  if (at) at[24] = end;
+  if (at) at[21] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 10); /* dlogit.total */
-  if (at) at[25] = end;
+  if (at) at[22] = end;
   end += attn_align(most);
-  if (at) at[26] = end;
+  if (at) at[23] = end;
   end += attn_align(4 * 32); /* dreader.layers.0.norm1.gamma, where the caller has none */
-  if (at) at[27] = end;
+  if (at) at[24] = end;
   end += attn_align(4 * 32); /* dreader.layers.0.norm1.beta, where the caller has none */
-  if (at) at[28] = end;
+  if (at) at[25] = end;
   end += attn_align(4 * 32); /* dreader.layers.0.attn.bo, where the caller has none */
-  if (at) at[29] = end;
+  if (at) at[26] = end;
   end += attn_align(4 * 32); /* dreader.layers.0.norm2.gamma, where the caller has none */
-  if (at) at[30] = end;
+  if (at) at[27] = end;
   end += attn_align(4 * 32); /* dreader.layers.0.norm2.beta, where the caller has none */
-  if (at) at[31] = end;
+  if (at) at[28] = end;
   end += attn_align(4 * 32); /* dreader.layers.0.ffn.b2, where the caller has none */
-  if (at) at[32] = end;
+  if (at) at[29] = end;
   end += attn_align(4 * 32); /* dreader.layers.1.norm1.gamma, where the caller has none */
-  if (at) at[33] = end;
+  if (at) at[30] = end;
   end += attn_align(4 * 32); /* dreader.layers.1.norm1.beta, where the caller has none */
-  if (at) at[34] = end;
+  if (at) at[31] = end;
   end += attn_align(4 * 32); /* dreader.layers.1.attn.bo, where the caller has none */
-  if (at) at[35] = end;
+  if (at) at[32] = end;
   end += attn_align(4 * 32); /* dreader.layers.1.norm2.gamma, where the caller has none */
-  if (at) at[36] = end;
+  if (at) at[33] = end;
   end += attn_align(4 * 32); /* dreader.layers.1.norm2.beta, where the caller has none */
-  if (at) at[37] = end;
+  if (at) at[34] = end;
+  end += attn_align(4 * 32); /* dreader.layers.1.ffn.b2, where the caller has none */
+  if (at) at[35] = end;
   end += attn_align(4 * 32); /* dreader.norm.gamma, where the caller has none */
-  if (at) at[38] = end;
+  if (at) at[36] = end;
   end += attn_align(4 * 32); /* dreader.norm.beta, where the caller has none */
-  if (at) at[39] = end;
+  if (at) at[37] = end;
   end += attn_align(4); /* dloss, where the caller has none */
-  if (at) at[40] = end;
+  if (at) at[38] = end;
   end += attn_align(4 * n_B * 10); /* dlogit, where the caller has none */
   return end + 64;
 }
@@ -1265,7 +1250,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   const int64_t n_B = size[0];
   (void)n_B;
   (void)size;
-  int64_t at[42];
+  int64_t at[40];
   digits_backward_layout(size, at);
   (void)params, (void)inputs, (void)workspace;
   int64_t saved_at[35];
@@ -1307,10 +1292,6 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_0_attn_wo;
   attn_dimension dt_reader_layers_0_attn_wo[3];
   if (attn_view(context, &t_reader_layers_0_attn_wo, dt_reader_layers_0_attn_wo, pt_reader_layers_0_attn_wo, ATTN_F32, 3, (const int64_t[]){32, 4, 8})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_attn_bo = params[11].data;
-  attn_buffer t_reader_layers_0_attn_bo;
-  attn_dimension dt_reader_layers_0_attn_bo[1];
-  if (attn_view(context, &t_reader_layers_0_attn_bo, dt_reader_layers_0_attn_bo, pt_reader_layers_0_attn_bo, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_reader_layers_0_norm2_gamma = params[12].data;
   attn_buffer t_reader_layers_0_norm2_gamma;
   attn_dimension dt_reader_layers_0_norm2_gamma[1];
@@ -1331,10 +1312,6 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_0_ffn_w2;
   attn_dimension dt_reader_layers_0_ffn_w2[2];
   if (attn_view(context, &t_reader_layers_0_ffn_w2, dt_reader_layers_0_ffn_w2, pt_reader_layers_0_ffn_w2, ATTN_F32, 2, (const int64_t[]){32, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_ffn_b2 = params[17].data;
-  attn_buffer t_reader_layers_0_ffn_b2;
-  attn_dimension dt_reader_layers_0_ffn_b2[1];
-  if (attn_view(context, &t_reader_layers_0_ffn_b2, dt_reader_layers_0_ffn_b2, pt_reader_layers_0_ffn_b2, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_reader_layers_1_norm1_gamma = params[18].data;
   attn_buffer t_reader_layers_1_norm1_gamma;
   attn_dimension dt_reader_layers_1_norm1_gamma[1];
@@ -1375,10 +1352,6 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_1_ffn_w2;
   attn_dimension dt_reader_layers_1_ffn_w2[2];
   if (attn_view(context, &t_reader_layers_1_ffn_w2, dt_reader_layers_1_ffn_w2, pt_reader_layers_1_ffn_w2, ATTN_F32, 2, (const int64_t[]){32, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_ffn_b2 = params[33].data;
-  attn_buffer t_reader_layers_1_ffn_b2;
-  attn_dimension dt_reader_layers_1_ffn_b2[1];
-  if (attn_view(context, &t_reader_layers_1_ffn_b2, dt_reader_layers_1_ffn_b2, pt_reader_layers_1_ffn_b2, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_reader_norm_gamma = params[34].data;
   attn_buffer t_reader_norm_gamma;
   attn_dimension dt_reader_norm_gamma[1];
@@ -1403,7 +1376,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_x;
   attn_dimension dt_reader_x[3];
   if (attn_view(context, &t_reader_x, dt_reader_x, pt_reader_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_norm1_mu = workspace + at[21];
+  void* pt_reader_layers_0_norm1_mu = workspace + at[20];
   attn_buffer t_reader_layers_0_norm1_mu;
   attn_dimension dt_reader_layers_0_norm1_mu[2];
   if (attn_view(context, &t_reader_layers_0_norm1_mu, dt_reader_layers_0_norm1_mu, pt_reader_layers_0_norm1_mu, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
@@ -1439,10 +1412,10 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_0_attn_z;
   attn_dimension dt_reader_layers_0_attn_z[4];
   if (attn_view(context, &t_reader_layers_0_attn_z, dt_reader_layers_0_attn_z, pt_reader_layers_0_attn_z, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_a_sum = saved + saved_at[8];
-  attn_buffer t_reader_layers_0_a_sum;
-  attn_dimension dt_reader_layers_0_a_sum[3];
-  if (attn_view(context, &t_reader_layers_0_a_sum, dt_reader_layers_0_a_sum, pt_reader_layers_0_a_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
+  void* pt_reader_layers_0_r = saved + saved_at[8];
+  attn_buffer t_reader_layers_0_r;
+  attn_dimension dt_reader_layers_0_r[3];
+  if (attn_view(context, &t_reader_layers_0_r, dt_reader_layers_0_r, pt_reader_layers_0_r, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
   void* pt_reader_layers_0_norm2_mu = saved + saved_at[9];
   attn_buffer t_reader_layers_0_norm2_mu;
   attn_dimension dt_reader_layers_0_norm2_mu[2];
@@ -1455,11 +1428,11 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_0_ffn_h;
   attn_dimension dt_reader_layers_0_ffn_h[3];
   if (attn_view(context, &t_reader_layers_0_ffn_h, dt_reader_layers_0_ffn_h, pt_reader_layers_0_ffn_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_f_sum = saved + saved_at[12];
-  attn_buffer t_reader_layers_0_f_sum;
-  attn_dimension dt_reader_layers_0_f_sum[3];
-  if (attn_view(context, &t_reader_layers_0_f_sum, dt_reader_layers_0_f_sum, pt_reader_layers_0_f_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_norm1_mu = workspace + at[15];
+  void* pt_reader_layers_0_x = saved + saved_at[12];
+  attn_buffer t_reader_layers_0_x;
+  attn_dimension dt_reader_layers_0_x[3];
+  if (attn_view(context, &t_reader_layers_0_x, dt_reader_layers_0_x, pt_reader_layers_0_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
+  void* pt_reader_layers_1_norm1_mu = workspace + at[14];
   attn_buffer t_reader_layers_1_norm1_mu;
   attn_dimension dt_reader_layers_1_norm1_mu[2];
   if (attn_view(context, &t_reader_layers_1_norm1_mu, dt_reader_layers_1_norm1_mu, pt_reader_layers_1_norm1_mu, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
@@ -1511,11 +1484,11 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_1_ffn_h;
   attn_dimension dt_reader_layers_1_ffn_h[3];
   if (attn_view(context, &t_reader_layers_1_ffn_h, dt_reader_layers_1_ffn_h, pt_reader_layers_1_ffn_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_f_sum = saved + saved_at[24];
-  attn_buffer t_reader_layers_1_f_sum;
-  attn_dimension dt_reader_layers_1_f_sum[3];
-  if (attn_view(context, &t_reader_layers_1_f_sum, dt_reader_layers_1_f_sum, pt_reader_layers_1_f_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_reader_norm_mu = workspace + at[22];
+  void* pt_reader_layers_1_x = saved + saved_at[24];
+  attn_buffer t_reader_layers_1_x;
+  attn_dimension dt_reader_layers_1_x[3];
+  if (attn_view(context, &t_reader_layers_1_x, dt_reader_layers_1_x, pt_reader_layers_1_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
+  void* pt_reader_norm_mu = workspace + at[3];
   attn_buffer t_reader_norm_mu;
   attn_dimension dt_reader_norm_mu[2];
   if (attn_view(context, &t_reader_norm_mu, dt_reader_norm_mu, pt_reader_norm_mu, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
@@ -1555,7 +1528,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_loss_lse;
   attn_dimension dt_loss_lse[2];
   if (attn_view(context, &t_loss_lse, dt_loss_lse, pt_loss_lse, ATTN_F32, 2, (const int64_t[]){2, n_B})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_n1_u = workspace + at[23];
+  void* pt_reader_layers_0_n1_u = workspace + at[21];
   attn_buffer t_reader_layers_0_n1_u;
   attn_dimension dt_reader_layers_0_n1_u[2];
   if (attn_view(context, &t_reader_layers_0_n1_u, dt_reader_layers_0_n1_u, pt_reader_layers_0_n1_u, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
@@ -1563,7 +1536,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_0_n2_u;
   attn_dimension dt_reader_layers_0_n2_u[2];
   if (attn_view(context, &t_reader_layers_0_n2_u, dt_reader_layers_0_n2_u, pt_reader_layers_0_n2_u, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_n1_u = workspace + at[16];
+  void* pt_reader_layers_1_n1_u = workspace + at[15];
   attn_buffer t_reader_layers_1_n1_u;
   attn_dimension dt_reader_layers_1_n1_u[2];
   if (attn_view(context, &t_reader_layers_1_n1_u, dt_reader_layers_1_n1_u, pt_reader_layers_1_n1_u, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
@@ -1571,17 +1544,17 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_1_n2_u;
   attn_dimension dt_reader_layers_1_n2_u[2];
   if (attn_view(context, &t_reader_layers_1_n2_u, dt_reader_layers_1_n2_u, pt_reader_layers_1_n2_u, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
-  void* pt_reader_h_u = workspace + at[24];
+  void* pt_reader_h_u = workspace + at[9];
   attn_buffer t_reader_h_u;
   attn_dimension dt_reader_h_u[2];
   if (attn_view(context, &t_reader_h_u, dt_reader_h_u, pt_reader_h_u, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
   void* pt_dloss = cotangents[0].data;
-  if (!pt_dloss) memset(workspace + at[39], 0, (size_t)(4)), pt_dloss = workspace + at[39];
+  if (!pt_dloss) memset(workspace + at[37], 0, (size_t)(4)), pt_dloss = workspace + at[37];
   attn_buffer t_dloss;
   attn_dimension dt_dloss[1];
   if (attn_view(context, &t_dloss, dt_dloss, pt_dloss, ATTN_F32, 0, (const int64_t[]){0})) return ATTN_REFUSED;
   void* pt_dlogit = cotangents[1].data;
-  if (!pt_dlogit) memset(workspace + at[40], 0, (size_t)(4 * n_B * 10)), pt_dlogit = workspace + at[40];
+  if (!pt_dlogit) memset(workspace + at[38], 0, (size_t)(4 * n_B * 10)), pt_dlogit = workspace + at[38];
   attn_buffer t_dlogit;
   attn_dimension dt_dlogit[2];
   if (attn_view(context, &t_dlogit, dt_dlogit, pt_dlogit, ATTN_F32, 2, (const int64_t[]){n_B, 10})) return ATTN_REFUSED;
@@ -1598,12 +1571,12 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_dimension dt_dreader_place[2];
   if (attn_view(context, &t_dreader_place, dt_dreader_place, pt_dreader_place, ATTN_F32, 2, (const int64_t[]){16, 32})) return ATTN_REFUSED;
   void* pt_dreader_layers_0_norm1_gamma = param_gradients ? param_gradients[2].data : 0;
-  if (!pt_dreader_layers_0_norm1_gamma) pt_dreader_layers_0_norm1_gamma = workspace + at[26];
+  if (!pt_dreader_layers_0_norm1_gamma) pt_dreader_layers_0_norm1_gamma = workspace + at[23];
   attn_buffer t_dreader_layers_0_norm1_gamma;
   attn_dimension dt_dreader_layers_0_norm1_gamma[1];
   if (attn_view(context, &t_dreader_layers_0_norm1_gamma, dt_dreader_layers_0_norm1_gamma, pt_dreader_layers_0_norm1_gamma, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_dreader_layers_0_norm1_beta = param_gradients ? param_gradients[3].data : 0;
-  if (!pt_dreader_layers_0_norm1_beta) pt_dreader_layers_0_norm1_beta = workspace + at[27];
+  if (!pt_dreader_layers_0_norm1_beta) pt_dreader_layers_0_norm1_beta = workspace + at[24];
   attn_buffer t_dreader_layers_0_norm1_beta;
   attn_dimension dt_dreader_layers_0_norm1_beta[1];
   if (attn_view(context, &t_dreader_layers_0_norm1_beta, dt_dreader_layers_0_norm1_beta, pt_dreader_layers_0_norm1_beta, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
@@ -1636,17 +1609,17 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_dimension dt_dreader_layers_0_attn_wo[3];
   if (attn_view(context, &t_dreader_layers_0_attn_wo, dt_dreader_layers_0_attn_wo, pt_dreader_layers_0_attn_wo, ATTN_F32, 3, (const int64_t[]){32, 4, 8})) return ATTN_REFUSED;
   void* pt_dreader_layers_0_attn_bo = param_gradients ? param_gradients[11].data : 0;
-  if (!pt_dreader_layers_0_attn_bo) pt_dreader_layers_0_attn_bo = workspace + at[28];
+  if (!pt_dreader_layers_0_attn_bo) pt_dreader_layers_0_attn_bo = workspace + at[25];
   attn_buffer t_dreader_layers_0_attn_bo;
   attn_dimension dt_dreader_layers_0_attn_bo[1];
   if (attn_view(context, &t_dreader_layers_0_attn_bo, dt_dreader_layers_0_attn_bo, pt_dreader_layers_0_attn_bo, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_dreader_layers_0_norm2_gamma = param_gradients ? param_gradients[12].data : 0;
-  if (!pt_dreader_layers_0_norm2_gamma) pt_dreader_layers_0_norm2_gamma = workspace + at[29];
+  if (!pt_dreader_layers_0_norm2_gamma) pt_dreader_layers_0_norm2_gamma = workspace + at[26];
   attn_buffer t_dreader_layers_0_norm2_gamma;
   attn_dimension dt_dreader_layers_0_norm2_gamma[1];
   if (attn_view(context, &t_dreader_layers_0_norm2_gamma, dt_dreader_layers_0_norm2_gamma, pt_dreader_layers_0_norm2_gamma, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_dreader_layers_0_norm2_beta = param_gradients ? param_gradients[13].data : 0;
-  if (!pt_dreader_layers_0_norm2_beta) pt_dreader_layers_0_norm2_beta = workspace + at[30];
+  if (!pt_dreader_layers_0_norm2_beta) pt_dreader_layers_0_norm2_beta = workspace + at[27];
   attn_buffer t_dreader_layers_0_norm2_beta;
   attn_dimension dt_dreader_layers_0_norm2_beta[1];
   if (attn_view(context, &t_dreader_layers_0_norm2_beta, dt_dreader_layers_0_norm2_beta, pt_dreader_layers_0_norm2_beta, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
@@ -1663,17 +1636,17 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_dimension dt_dreader_layers_0_ffn_w2[2];
   if (attn_view(context, &t_dreader_layers_0_ffn_w2, dt_dreader_layers_0_ffn_w2, pt_dreader_layers_0_ffn_w2, ATTN_F32, 2, (const int64_t[]){32, 128})) return ATTN_REFUSED;
   void* pt_dreader_layers_0_ffn_b2 = param_gradients ? param_gradients[17].data : 0;
-  if (!pt_dreader_layers_0_ffn_b2) pt_dreader_layers_0_ffn_b2 = workspace + at[31];
+  if (!pt_dreader_layers_0_ffn_b2) pt_dreader_layers_0_ffn_b2 = workspace + at[28];
   attn_buffer t_dreader_layers_0_ffn_b2;
   attn_dimension dt_dreader_layers_0_ffn_b2[1];
   if (attn_view(context, &t_dreader_layers_0_ffn_b2, dt_dreader_layers_0_ffn_b2, pt_dreader_layers_0_ffn_b2, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_dreader_layers_1_norm1_gamma = param_gradients ? param_gradients[18].data : 0;
-  if (!pt_dreader_layers_1_norm1_gamma) pt_dreader_layers_1_norm1_gamma = workspace + at[32];
+  if (!pt_dreader_layers_1_norm1_gamma) pt_dreader_layers_1_norm1_gamma = workspace + at[29];
   attn_buffer t_dreader_layers_1_norm1_gamma;
   attn_dimension dt_dreader_layers_1_norm1_gamma[1];
   if (attn_view(context, &t_dreader_layers_1_norm1_gamma, dt_dreader_layers_1_norm1_gamma, pt_dreader_layers_1_norm1_gamma, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_dreader_layers_1_norm1_beta = param_gradients ? param_gradients[19].data : 0;
-  if (!pt_dreader_layers_1_norm1_beta) pt_dreader_layers_1_norm1_beta = workspace + at[33];
+  if (!pt_dreader_layers_1_norm1_beta) pt_dreader_layers_1_norm1_beta = workspace + at[30];
   attn_buffer t_dreader_layers_1_norm1_beta;
   attn_dimension dt_dreader_layers_1_norm1_beta[1];
   if (attn_view(context, &t_dreader_layers_1_norm1_beta, dt_dreader_layers_1_norm1_beta, pt_dreader_layers_1_norm1_beta, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
@@ -1706,17 +1679,17 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_dimension dt_dreader_layers_1_attn_wo[3];
   if (attn_view(context, &t_dreader_layers_1_attn_wo, dt_dreader_layers_1_attn_wo, pt_dreader_layers_1_attn_wo, ATTN_F32, 3, (const int64_t[]){32, 4, 8})) return ATTN_REFUSED;
   void* pt_dreader_layers_1_attn_bo = param_gradients ? param_gradients[27].data : 0;
-  if (!pt_dreader_layers_1_attn_bo) pt_dreader_layers_1_attn_bo = workspace + at[34];
+  if (!pt_dreader_layers_1_attn_bo) pt_dreader_layers_1_attn_bo = workspace + at[31];
   attn_buffer t_dreader_layers_1_attn_bo;
   attn_dimension dt_dreader_layers_1_attn_bo[1];
   if (attn_view(context, &t_dreader_layers_1_attn_bo, dt_dreader_layers_1_attn_bo, pt_dreader_layers_1_attn_bo, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_dreader_layers_1_norm2_gamma = param_gradients ? param_gradients[28].data : 0;
-  if (!pt_dreader_layers_1_norm2_gamma) pt_dreader_layers_1_norm2_gamma = workspace + at[35];
+  if (!pt_dreader_layers_1_norm2_gamma) pt_dreader_layers_1_norm2_gamma = workspace + at[32];
   attn_buffer t_dreader_layers_1_norm2_gamma;
   attn_dimension dt_dreader_layers_1_norm2_gamma[1];
   if (attn_view(context, &t_dreader_layers_1_norm2_gamma, dt_dreader_layers_1_norm2_gamma, pt_dreader_layers_1_norm2_gamma, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_dreader_layers_1_norm2_beta = param_gradients ? param_gradients[29].data : 0;
-  if (!pt_dreader_layers_1_norm2_beta) pt_dreader_layers_1_norm2_beta = workspace + at[36];
+  if (!pt_dreader_layers_1_norm2_beta) pt_dreader_layers_1_norm2_beta = workspace + at[33];
   attn_buffer t_dreader_layers_1_norm2_beta;
   attn_dimension dt_dreader_layers_1_norm2_beta[1];
   if (attn_view(context, &t_dreader_layers_1_norm2_beta, dt_dreader_layers_1_norm2_beta, pt_dreader_layers_1_norm2_beta, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
@@ -1733,16 +1706,17 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_dimension dt_dreader_layers_1_ffn_w2[2];
   if (attn_view(context, &t_dreader_layers_1_ffn_w2, dt_dreader_layers_1_ffn_w2, pt_dreader_layers_1_ffn_w2, ATTN_F32, 2, (const int64_t[]){32, 128})) return ATTN_REFUSED;
   void* pt_dreader_layers_1_ffn_b2 = param_gradients ? param_gradients[33].data : 0;
+  if (!pt_dreader_layers_1_ffn_b2) pt_dreader_layers_1_ffn_b2 = workspace + at[34];
   attn_buffer t_dreader_layers_1_ffn_b2;
   attn_dimension dt_dreader_layers_1_ffn_b2[1];
   if (attn_view(context, &t_dreader_layers_1_ffn_b2, dt_dreader_layers_1_ffn_b2, pt_dreader_layers_1_ffn_b2, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_dreader_norm_gamma = param_gradients ? param_gradients[34].data : 0;
-  if (!pt_dreader_norm_gamma) pt_dreader_norm_gamma = workspace + at[37];
+  if (!pt_dreader_norm_gamma) pt_dreader_norm_gamma = workspace + at[35];
   attn_buffer t_dreader_norm_gamma;
   attn_dimension dt_dreader_norm_gamma[1];
   if (attn_view(context, &t_dreader_norm_gamma, dt_dreader_norm_gamma, pt_dreader_norm_gamma, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
   void* pt_dreader_norm_beta = param_gradients ? param_gradients[35].data : 0;
-  if (!pt_dreader_norm_beta) pt_dreader_norm_beta = workspace + at[38];
+  if (!pt_dreader_norm_beta) pt_dreader_norm_beta = workspace + at[36];
   attn_buffer t_dreader_norm_beta;
   attn_dimension dt_dreader_norm_beta[1];
   if (attn_view(context, &t_dreader_norm_beta, dt_dreader_norm_beta, pt_dreader_norm_beta, ATTN_F32, 1, (const int64_t[]){32})) return ATTN_REFUSED;
@@ -1766,7 +1740,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_bias;
   attn_dimension dt_dreader_bias[1];
   if (attn_view(context, &t_dreader_bias, dt_dreader_bias, pt_dreader_bias, ATTN_F32, 1, (const int64_t[]){10})) return ATTN_REFUSED;
-  void* pt_dlogit_total = workspace + at[25];
+  void* pt_dlogit_total = workspace + at[22];
   attn_buffer t_dlogit_total;
   attn_dimension dt_dlogit_total[2];
   if (attn_view(context, &t_dlogit_total, dt_dlogit_total, pt_dlogit_total, ATTN_F32, 2, (const int64_t[]){n_B, 10})) return ATTN_REFUSED;
@@ -1774,7 +1748,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dlook;
   attn_dimension dt_dlook[4];
   if (attn_view(context, &t_dlook, dt_dlook, pt_dlook, ATTN_F32, 4, (const int64_t[]){n_B, 10, 4, 16})) return ATTN_REFUSED;
-  void* pt_dlook_lse = workspace + at[20];
+  void* pt_dlook_lse = workspace + at[19];
   attn_buffer t_dlook_lse;
   attn_dimension dt_dlook_lse[3];
   if (attn_view(context, &t_dlook_lse, dt_dlook_lse, pt_dlook_lse, ATTN_F32, 3, (const int64_t[]){n_B, 10, 4})) return ATTN_REFUSED;
@@ -1786,11 +1760,11 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_k;
   attn_dimension dt_dreader_k[4];
   if (attn_view(context, &t_dreader_k, dt_dreader_k, pt_dreader_k, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_dreader_h = workspace + at[8];
+  void* pt_dreader_h = workspace + at[0];
   attn_buffer t_dreader_h;
   attn_dimension dt_dreader_h[3];
   if (attn_view(context, &t_dreader_h, dt_dreader_h, pt_dreader_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_x = workspace + at[9];
+  void* pt_dreader_layers_1_x = workspace + at[8];
   attn_buffer t_dreader_layers_1_x;
   attn_dimension dt_dreader_layers_1_x[3];
   if (attn_view(context, &t_dreader_layers_1_x, dt_dreader_layers_1_x, pt_dreader_layers_1_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
@@ -1802,11 +1776,11 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_1_n2;
   attn_dimension dt_dreader_layers_1_n2[3];
   if (attn_view(context, &t_dreader_layers_1_n2, dt_dreader_layers_1_n2, pt_dreader_layers_1_n2, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_r = workspace + at[10];
+  void* pt_dreader_layers_1_r = workspace + at[9];
   attn_buffer t_dreader_layers_1_r;
   attn_dimension dt_dreader_layers_1_r[3];
   if (attn_view(context, &t_dreader_layers_1_r, dt_dreader_layers_1_r, pt_dreader_layers_1_r, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_attn_z = workspace + at[11];
+  void* pt_dreader_layers_1_attn_z = workspace + at[10];
   attn_buffer t_dreader_layers_1_attn_z;
   attn_dimension dt_dreader_layers_1_attn_z[4];
   if (attn_view(context, &t_dreader_layers_1_attn_z, dt_dreader_layers_1_attn_z, pt_dreader_layers_1_attn_z, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
@@ -1814,19 +1788,19 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_1_attn_p;
   attn_dimension dt_dreader_layers_1_attn_p[4];
   if (attn_view(context, &t_dreader_layers_1_attn_p, dt_dreader_layers_1_attn_p, pt_dreader_layers_1_attn_p, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 16})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_attn_p_lse = workspace + at[14];
+  void* pt_dreader_layers_1_attn_p_lse = workspace + at[13];
   attn_buffer t_dreader_layers_1_attn_p_lse;
   attn_dimension dt_dreader_layers_1_attn_p_lse[3];
   if (attn_view(context, &t_dreader_layers_1_attn_p_lse, dt_dreader_layers_1_attn_p_lse, pt_dreader_layers_1_attn_p_lse, ATTN_F32, 3, (const int64_t[]){n_B, 4, 16})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_attn_v = workspace + at[12];
+  void* pt_dreader_layers_1_attn_v = workspace + at[11];
   attn_buffer t_dreader_layers_1_attn_v;
   attn_dimension dt_dreader_layers_1_attn_v[4];
   if (attn_view(context, &t_dreader_layers_1_attn_v, dt_dreader_layers_1_attn_v, pt_dreader_layers_1_attn_v, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_attn_k = workspace + at[11];
+  void* pt_dreader_layers_1_attn_k = workspace + at[10];
   attn_buffer t_dreader_layers_1_attn_k;
   attn_dimension dt_dreader_layers_1_attn_k[4];
   if (attn_view(context, &t_dreader_layers_1_attn_k, dt_dreader_layers_1_attn_k, pt_dreader_layers_1_attn_k, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_attn_q = workspace + at[13];
+  void* pt_dreader_layers_1_attn_q = workspace + at[12];
   attn_buffer t_dreader_layers_1_attn_q;
   attn_dimension dt_dreader_layers_1_attn_q[4];
   if (attn_view(context, &t_dreader_layers_1_attn_q, dt_dreader_layers_1_attn_q, pt_dreader_layers_1_attn_q, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
@@ -1834,7 +1808,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_1_n1;
   attn_dimension dt_dreader_layers_1_n1[3];
   if (attn_view(context, &t_dreader_layers_1_n1, dt_dreader_layers_1_n1, pt_dreader_layers_1_n1, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_x = workspace + at[14];
+  void* pt_dreader_layers_0_x = workspace + at[13];
   attn_buffer t_dreader_layers_0_x;
   attn_dimension dt_dreader_layers_0_x[3];
   if (attn_view(context, &t_dreader_layers_0_x, dt_dreader_layers_0_x, pt_dreader_layers_0_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
@@ -1846,11 +1820,11 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_0_n2;
   attn_dimension dt_dreader_layers_0_n2[3];
   if (attn_view(context, &t_dreader_layers_0_n2, dt_dreader_layers_0_n2, pt_dreader_layers_0_n2, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_r = workspace + at[15];
+  void* pt_dreader_layers_0_r = workspace + at[14];
   attn_buffer t_dreader_layers_0_r;
   attn_dimension dt_dreader_layers_0_r[3];
   if (attn_view(context, &t_dreader_layers_0_r, dt_dreader_layers_0_r, pt_dreader_layers_0_r, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_attn_z = workspace + at[16];
+  void* pt_dreader_layers_0_attn_z = workspace + at[15];
   attn_buffer t_dreader_layers_0_attn_z;
   attn_dimension dt_dreader_layers_0_attn_z[4];
   if (attn_view(context, &t_dreader_layers_0_attn_z, dt_dreader_layers_0_attn_z, pt_dreader_layers_0_attn_z, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
@@ -1858,19 +1832,19 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_0_attn_p;
   attn_dimension dt_dreader_layers_0_attn_p[4];
   if (attn_view(context, &t_dreader_layers_0_attn_p, dt_dreader_layers_0_attn_p, pt_dreader_layers_0_attn_p, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 16})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_attn_p_lse = workspace + at[19];
+  void* pt_dreader_layers_0_attn_p_lse = workspace + at[18];
   attn_buffer t_dreader_layers_0_attn_p_lse;
   attn_dimension dt_dreader_layers_0_attn_p_lse[3];
   if (attn_view(context, &t_dreader_layers_0_attn_p_lse, dt_dreader_layers_0_attn_p_lse, pt_dreader_layers_0_attn_p_lse, ATTN_F32, 3, (const int64_t[]){n_B, 4, 16})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_attn_v = workspace + at[17];
+  void* pt_dreader_layers_0_attn_v = workspace + at[16];
   attn_buffer t_dreader_layers_0_attn_v;
   attn_dimension dt_dreader_layers_0_attn_v[4];
   if (attn_view(context, &t_dreader_layers_0_attn_v, dt_dreader_layers_0_attn_v, pt_dreader_layers_0_attn_v, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_attn_k = workspace + at[16];
+  void* pt_dreader_layers_0_attn_k = workspace + at[15];
   attn_buffer t_dreader_layers_0_attn_k;
   attn_dimension dt_dreader_layers_0_attn_k[4];
   if (attn_view(context, &t_dreader_layers_0_attn_k, dt_dreader_layers_0_attn_k, pt_dreader_layers_0_attn_k, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_attn_q = workspace + at[18];
+  void* pt_dreader_layers_0_attn_q = workspace + at[17];
   attn_buffer t_dreader_layers_0_attn_q;
   attn_dimension dt_dreader_layers_0_attn_q[4];
   if (attn_view(context, &t_dreader_layers_0_attn_q, dt_dreader_layers_0_attn_q, pt_dreader_layers_0_attn_q, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
@@ -1884,7 +1858,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   if (attn_view(context, &t_dreader_x, dt_dreader_x, pt_dreader_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
 
   /* row reader.layers.0.norm1.mu reader.layers.0.norm1.var reader.layers.0.n1.u reader.layers.1.norm1.mu reader.layers.1.norm1.var reader.layers.1.n1.u */
-  if (n_B * 16 + n_B * 16 + n_B * 16 + n_B * 16 > 0 && (failed = digits_backward_0_reader_layers_0_norm1_mu[level](context, &t_reader_layers_0_attn_bo, &t_reader_layers_0_ffn_b2, &t_reader_x, &t_reader_layers_0_a_sum, &t_reader_layers_0_f_sum, (int32_t)n_B, &t_reader_layers_0_norm1_mu, &t_reader_layers_0_n1_u, &t_reader_layers_1_norm1_mu, &t_reader_layers_1_n1_u)) != 0)
+  if (n_B * 16 + n_B * 16 + n_B * 16 + n_B * 16 > 0 && (failed = digits_backward_0_reader_layers_0_norm1_mu[level](context, &t_reader_x, &t_reader_layers_0_x, (int32_t)n_B, &t_reader_layers_0_norm1_mu, &t_reader_layers_0_n1_u, &t_reader_layers_1_norm1_mu, &t_reader_layers_1_n1_u)) != 0)
     return attn_kernel_status(context, "digits_backward_0_reader_layers_0_norm1_mu", failed);
   /* loops reader.layers.0.attn.p */
   if (n_B * 4 * 16 * 16 > 0 && (failed = digits_backward_1_reader_layers_0_attn_p[level](context, &t_reader_layers_0_attn_s, &t_reader_layers_0_attn_p_lse, (int32_t)n_B, &t_reader_layers_0_attn_p)) != 0)
@@ -1893,7 +1867,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   if (n_B * 4 * 16 * 16 > 0 && (failed = digits_backward_2_reader_layers_1_attn_p[level](context, &t_reader_layers_1_attn_s, &t_reader_layers_1_attn_p_lse, (int32_t)n_B, &t_reader_layers_1_attn_p)) != 0)
     return attn_kernel_status(context, "digits_backward_2_reader_layers_1_attn_p", failed);
   /* row reader.norm.mu reader.norm.var reader.h.u */
-  if (n_B * 16 + n_B * 16 > 0 && (failed = digits_backward_3_reader_norm_mu[level](context, &t_reader_layers_1_ffn_b2, &t_reader_layers_1_r, &t_reader_layers_1_f_sum, (int32_t)n_B, &t_reader_norm_mu, &t_reader_h_u)) != 0)
+  if (n_B * 16 + n_B * 16 > 0 && (failed = digits_backward_3_reader_norm_mu[level](context, &t_reader_layers_1_x, (int32_t)n_B, &t_reader_norm_mu, &t_reader_h_u)) != 0)
     return attn_kernel_status(context, "digits_backward_3_reader_norm_mu", failed);
   /* loops look */
   if (n_B * 10 * 4 * 16 > 0 && (failed = digits_backward_4_look[level](context, &t_look_sum, &t_look_lse, (int32_t)n_B, &t_look)) != 0)
@@ -1916,8 +1890,8 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   /* contraction dreader.h.2 dreader.h.1 dreader.h */
   if (n_B * 16 * 32 > 0 && (failed = digits_backward_10_dreader_h[level](context, &t_reader_wk, &t_reader_wv, &t_dreader_v, &t_dreader_k, (int32_t)n_B, &t_dreader_h)) != 0)
     return attn_kernel_status(context, "digits_backward_10_dreader_h", failed);
-  /* row dreader.h.u dreader.norm.var dreader.norm.mu.1 dreader.layers.1.x */
-  if (n_B * 16 * 32 > 0 && (failed = digits_backward_11_dreader_layers_1_x[level](context, &t_reader_layers_1_ffn_b2, &t_reader_norm_gamma, &t_reader_layers_1_r, &t_reader_layers_1_f_sum, &t_reader_norm_mu, &t_reader_h_u, &t_dreader_h, (int32_t)n_B, &t_dreader_layers_1_x)) != 0)
+  /* row dreader.h.u dreader.norm.var dreader.norm.mu.1 dreader.layers.1.x dreader.layers.1.ffn.b2 dreader.norm.gamma dreader.norm.beta */
+  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_11_dreader_layers_1_x[level](context, &t_reader_norm_gamma, &t_reader_layers_1_x, &t_reader_norm_mu, &t_reader_h_u, &t_dreader_h, (int32_t)n_B, &t_dreader_layers_1_x, &t_dreader_layers_1_ffn_b2, &t_dreader_norm_gamma, &t_dreader_norm_beta)) != 0)
     return attn_kernel_status(context, "digits_backward_11_dreader_layers_1_x", failed);
   /* contraction dreader.layers.1.ffn.h dreader.layers.1.ffn.h.sum */
   if (n_B * 16 * 128 > 0 && (failed = digits_backward_12_dreader_layers_1_ffn_h_sum[level](context, &t_reader_layers_1_ffn_b1, &t_reader_layers_1_ffn_w2, &t_reader_layers_1_ffn_h_sum, &t_dreader_layers_1_x, (int32_t)n_B, &t_dreader_layers_1_ffn_h_sum)) != 0)
@@ -1950,7 +1924,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   if (n_B * 16 * 32 > 0 && (failed = digits_backward_21_dreader_layers_1_n1[level](context, &t_reader_layers_1_attn_wq, &t_reader_layers_1_attn_wk, &t_reader_layers_1_attn_wv, &t_dreader_layers_1_attn_v, &t_dreader_layers_1_attn_k, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_n1)) != 0)
     return attn_kernel_status(context, "digits_backward_21_dreader_layers_1_n1", failed);
   /* row dreader.layers.1.n1.u dreader.layers.1.norm1.var dreader.layers.1.norm1.mu.1 dreader.layers.0.x dreader.layers.0.ffn.b2 dreader.layers.1.norm1.gamma dreader.layers.1.norm1.beta */
-  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_22_dreader_layers_0_x[level](context, &t_reader_layers_0_attn_bo, &t_reader_layers_0_ffn_b2, &t_reader_layers_1_norm1_gamma, &t_reader_x, &t_reader_layers_0_a_sum, &t_reader_layers_0_f_sum, &t_reader_layers_1_norm1_mu, &t_reader_layers_1_n1_u, &t_dreader_layers_1_r, &t_dreader_layers_1_n1, (int32_t)n_B, &t_dreader_layers_0_x, &t_dreader_layers_0_ffn_b2, &t_dreader_layers_1_norm1_gamma, &t_dreader_layers_1_norm1_beta)) != 0)
+  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_22_dreader_layers_0_x[level](context, &t_reader_layers_1_norm1_gamma, &t_reader_layers_0_x, &t_reader_layers_1_norm1_mu, &t_reader_layers_1_n1_u, &t_dreader_layers_1_r, &t_dreader_layers_1_n1, (int32_t)n_B, &t_dreader_layers_0_x, &t_dreader_layers_0_ffn_b2, &t_dreader_layers_1_norm1_gamma, &t_dreader_layers_1_norm1_beta)) != 0)
     return attn_kernel_status(context, "digits_backward_22_dreader_layers_0_x", failed);
   /* contraction dreader.layers.0.ffn.h dreader.layers.0.ffn.h.sum */
   if (n_B * 16 * 128 > 0 && (failed = digits_backward_23_dreader_layers_0_ffn_h_sum[level](context, &t_reader_layers_0_ffn_b1, &t_reader_layers_0_ffn_w2, &t_reader_layers_0_ffn_h_sum, &t_dreader_layers_0_x, (int32_t)n_B, &t_dreader_layers_0_ffn_h_sum)) != 0)
@@ -1959,7 +1933,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   if (n_B * 16 * 32 > 0 && (failed = digits_backward_24_dreader_layers_0_n2[level](context, &t_reader_layers_0_ffn_w1, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_n2)) != 0)
     return attn_kernel_status(context, "digits_backward_24_dreader_layers_0_n2", failed);
   /* row dreader.layers.0.n2.u dreader.layers.0.norm2.var dreader.layers.0.norm2.mu.1 dreader.layers.0.r dreader.layers.0.attn.bo dreader.layers.0.norm2.gamma dreader.layers.0.norm2.beta */
-  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_25_dreader_layers_0_r[level](context, &t_reader_layers_0_attn_bo, &t_reader_layers_0_norm2_gamma, &t_reader_x, &t_reader_layers_0_a_sum, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, &t_dreader_layers_0_x, &t_dreader_layers_0_n2, (int32_t)n_B, &t_dreader_layers_0_r, &t_dreader_layers_0_attn_bo, &t_dreader_layers_0_norm2_gamma, &t_dreader_layers_0_norm2_beta)) != 0)
+  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_25_dreader_layers_0_r[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, &t_dreader_layers_0_x, &t_dreader_layers_0_n2, (int32_t)n_B, &t_dreader_layers_0_r, &t_dreader_layers_0_attn_bo, &t_dreader_layers_0_norm2_gamma, &t_dreader_layers_0_norm2_beta)) != 0)
     return attn_kernel_status(context, "digits_backward_25_dreader_layers_0_r", failed);
   /* contraction dreader.layers.0.attn.z */
   if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_26_dreader_layers_0_attn_z[level](context, &t_reader_layers_0_attn_wo, &t_dreader_layers_0_r, (int32_t)n_B, &t_dreader_layers_0_attn_z)) != 0)
@@ -2019,7 +1993,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   if (pt_dreader_layers_0_attn_wo && (failed = digits_backward_44_dreader_layers_0_attn_wo[level](context, &t_reader_layers_0_attn_z, &t_dreader_layers_0_r, (int32_t)n_B, &t_dreader_layers_0_attn_wo)) != 0)
     return attn_kernel_status(context, "digits_backward_44_dreader_layers_0_attn_wo", failed);
   /* contraction dreader.layers.0.ffn.w1 */
-  if (pt_dreader_layers_0_ffn_w1 && (failed = digits_backward_45_dreader_layers_0_ffn_w1[level](context, &t_reader_layers_0_attn_bo, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_x, &t_reader_layers_0_a_sum, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_w1)) != 0)
+  if (pt_dreader_layers_0_ffn_w1 && (failed = digits_backward_45_dreader_layers_0_ffn_w1[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_w1)) != 0)
     return attn_kernel_status(context, "digits_backward_45_dreader_layers_0_ffn_w1", failed);
   /* row dreader.layers.0.ffn.b1 */
   if (pt_dreader_layers_0_ffn_b1 && (failed = digits_backward_46_dreader_layers_0_ffn_b1[level](context, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_b1)) != 0)
@@ -2057,27 +2031,21 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   /* contraction dreader.layers.1.ffn.w2 */
   if (pt_dreader_layers_1_ffn_w2 && (failed = digits_backward_57_dreader_layers_1_ffn_w2[level](context, &t_reader_layers_1_ffn_h, &t_dreader_layers_1_x, (int32_t)n_B, &t_dreader_layers_1_ffn_w2)) != 0)
     return attn_kernel_status(context, "digits_backward_57_dreader_layers_1_ffn_w2", failed);
-  /* row dreader.layers.1.ffn.b2 */
-  if (pt_dreader_layers_1_ffn_b2 && (failed = digits_backward_58_dreader_layers_1_ffn_b2[level](context, &t_dreader_layers_1_x, (int32_t)n_B, &t_dreader_layers_1_ffn_b2)) != 0)
-    return attn_kernel_status(context, "digits_backward_58_dreader_layers_1_ffn_b2", failed);
-  /* row dreader.norm.gamma dreader.norm.beta */
-  if ((failed = digits_backward_59_dreader_norm_gamma[level](context, &t_reader_layers_1_ffn_b2, &t_reader_layers_1_r, &t_reader_layers_1_f_sum, &t_reader_norm_mu, &t_reader_h_u, &t_dreader_h, (int32_t)n_B, &t_dreader_norm_gamma, &t_dreader_norm_beta)) != 0)
-    return attn_kernel_status(context, "digits_backward_59_dreader_norm_gamma", failed);
   /* contraction dreader.query */
-  if (pt_dreader_query && (failed = digits_backward_60_dreader_query[level](context, &t_reader_k, &t_look, &t_dlook, &t_dlook_lse, (int32_t)n_B, &t_dreader_query)) != 0)
-    return attn_kernel_status(context, "digits_backward_60_dreader_query", failed);
+  if (pt_dreader_query && (failed = digits_backward_58_dreader_query[level](context, &t_reader_k, &t_look, &t_dlook, &t_dlook_lse, (int32_t)n_B, &t_dreader_query)) != 0)
+    return attn_kernel_status(context, "digits_backward_58_dreader_query", failed);
   /* contraction dreader.wk */
-  if (pt_dreader_wk && (failed = digits_backward_61_dreader_wk[level](context, &t_reader_h, &t_dreader_k, (int32_t)n_B, &t_dreader_wk)) != 0)
-    return attn_kernel_status(context, "digits_backward_61_dreader_wk", failed);
+  if (pt_dreader_wk && (failed = digits_backward_59_dreader_wk[level](context, &t_reader_h, &t_dreader_k, (int32_t)n_B, &t_dreader_wk)) != 0)
+    return attn_kernel_status(context, "digits_backward_59_dreader_wk", failed);
   /* contraction dreader.wv */
-  if (pt_dreader_wv && (failed = digits_backward_62_dreader_wv[level](context, &t_reader_h, &t_dreader_v, (int32_t)n_B, &t_dreader_wv)) != 0)
-    return attn_kernel_status(context, "digits_backward_62_dreader_wv", failed);
+  if (pt_dreader_wv && (failed = digits_backward_60_dreader_wv[level](context, &t_reader_h, &t_dreader_v, (int32_t)n_B, &t_dreader_wv)) != 0)
+    return attn_kernel_status(context, "digits_backward_60_dreader_wv", failed);
   /* row dreader.wo */
-  if (pt_dreader_wo && (failed = digits_backward_63_dreader_wo[level](context, &t_reader_z, &t_dlogit_total, (int32_t)n_B, &t_dreader_wo)) != 0)
-    return attn_kernel_status(context, "digits_backward_63_dreader_wo", failed);
+  if (pt_dreader_wo && (failed = digits_backward_61_dreader_wo[level](context, &t_reader_z, &t_dlogit_total, (int32_t)n_B, &t_dreader_wo)) != 0)
+    return attn_kernel_status(context, "digits_backward_61_dreader_wo", failed);
   /* row dreader.bias */
-  if (pt_dreader_bias && (failed = digits_backward_64_dreader_bias[level](context, &t_dlogit_total, (int32_t)n_B, &t_dreader_bias)) != 0)
-    return attn_kernel_status(context, "digits_backward_64_dreader_bias", failed);
+  if (pt_dreader_bias && (failed = digits_backward_62_dreader_bias[level](context, &t_dlogit_total, (int32_t)n_B, &t_dreader_bias)) != 0)
+    return attn_kernel_status(context, "digits_backward_62_dreader_bias", failed);
   return ATTN_OK;
 }
 
@@ -2430,30 +2398,30 @@ int digits_forward_8_reader_layers_0_attn_z_v2(void*, attn_buffer*, attn_buffer*
 int digits_forward_8_reader_layers_0_attn_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_8_reader_layers_0_attn_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_read_forward_7_reader_layers_0_attn_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_8_reader_layers_0_attn_z_v2, digits_forward_8_reader_layers_0_attn_z_v3, digits_forward_8_reader_layers_0_attn_z_v4};
-int digits_forward_9_reader_layers_0_a_sum_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_9_reader_layers_0_a_sum_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_9_reader_layers_0_a_sum_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_8_reader_layers_0_a_sum[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_9_reader_layers_0_a_sum_v2, digits_forward_9_reader_layers_0_a_sum_v3, digits_forward_9_reader_layers_0_a_sum_v4};
-int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-static int (*const digits_read_forward_9_reader_layers_0_norm2_mu[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
-int digits_forward_11_reader_layers_0_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_10_reader_layers_0_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_sum_v2, digits_forward_11_reader_layers_0_ffn_h_sum_v3, digits_forward_11_reader_layers_0_ffn_h_sum_v4};
+int digits_forward_9_reader_layers_0_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_9_reader_layers_0_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_9_reader_layers_0_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_8_reader_layers_0_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_9_reader_layers_0_r_v2, digits_forward_9_reader_layers_0_r_v3, digits_forward_9_reader_layers_0_r_v4};
+int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+static int (*const digits_read_forward_9_reader_layers_0_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
+int digits_forward_11_reader_layers_0_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_10_reader_layers_0_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_sum_v2, digits_forward_11_reader_layers_0_ffn_h_sum_v3, digits_forward_11_reader_layers_0_ffn_h_sum_v4};
 int digits_forward_12_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_12_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_12_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_read_forward_11_reader_layers_0_ffn_h[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_ffn_h_v2, digits_forward_12_reader_layers_0_ffn_h_v3, digits_forward_12_reader_layers_0_ffn_h_v4};
-int digits_forward_13_reader_layers_0_f_sum_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_f_sum_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_f_sum_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_12_reader_layers_0_f_sum[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_f_sum_v2, digits_forward_13_reader_layers_0_f_sum_v3, digits_forward_13_reader_layers_0_f_sum_v4};
-int digits_forward_14_reader_layers_1_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_14_reader_layers_1_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_14_reader_layers_1_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_13_reader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_14_reader_layers_1_n1_v2, digits_forward_14_reader_layers_1_n1_v3, digits_forward_14_reader_layers_1_n1_v4};
+int digits_forward_13_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_13_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_13_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_12_reader_layers_0_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_x_v2, digits_forward_13_reader_layers_0_x_v3, digits_forward_13_reader_layers_0_x_v4};
+int digits_forward_2_reader_layers_0_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_2_reader_layers_0_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_2_reader_layers_0_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_13_reader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
 int digits_forward_3_reader_layers_0_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
@@ -2478,30 +2446,30 @@ int digits_forward_8_reader_layers_0_attn_z_v2(void*, attn_buffer*, attn_buffer*
 int digits_forward_8_reader_layers_0_attn_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_8_reader_layers_0_attn_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_read_forward_19_reader_layers_1_attn_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_8_reader_layers_0_attn_z_v2, digits_forward_8_reader_layers_0_attn_z_v3, digits_forward_8_reader_layers_0_attn_z_v4};
-int digits_forward_21_reader_layers_1_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_21_reader_layers_1_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_21_reader_layers_1_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_20_reader_layers_1_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_21_reader_layers_1_r_v2, digits_forward_21_reader_layers_1_r_v3, digits_forward_21_reader_layers_1_r_v4};
-int digits_forward_22_reader_layers_1_norm2_mu_v2(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_forward_22_reader_layers_1_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-int digits_forward_22_reader_layers_1_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-static int (*const digits_read_forward_21_reader_layers_1_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_22_reader_layers_1_norm2_mu_v2, digits_forward_22_reader_layers_1_norm2_mu_v3, digits_forward_22_reader_layers_1_norm2_mu_v4};
-int digits_forward_23_reader_layers_1_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_23_reader_layers_1_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_23_reader_layers_1_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_22_reader_layers_1_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_23_reader_layers_1_ffn_h_sum_v2, digits_forward_23_reader_layers_1_ffn_h_sum_v3, digits_forward_23_reader_layers_1_ffn_h_sum_v4};
+int digits_forward_9_reader_layers_0_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_9_reader_layers_0_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_9_reader_layers_0_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_20_reader_layers_1_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_9_reader_layers_0_r_v2, digits_forward_9_reader_layers_0_r_v3, digits_forward_9_reader_layers_0_r_v4};
+int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+static int (*const digits_read_forward_21_reader_layers_1_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
+int digits_forward_11_reader_layers_0_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_22_reader_layers_1_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_sum_v2, digits_forward_11_reader_layers_0_ffn_h_sum_v3, digits_forward_11_reader_layers_0_ffn_h_sum_v4};
 int digits_forward_12_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_12_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_12_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_read_forward_23_reader_layers_1_ffn_h[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_ffn_h_v2, digits_forward_12_reader_layers_0_ffn_h_v3, digits_forward_12_reader_layers_0_ffn_h_v4};
-int digits_forward_13_reader_layers_0_f_sum_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_f_sum_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_f_sum_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_24_reader_layers_1_f_sum[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_f_sum_v2, digits_forward_13_reader_layers_0_f_sum_v3, digits_forward_13_reader_layers_0_f_sum_v4};
-int digits_forward_26_reader_h_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_26_reader_h_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_26_reader_h_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_25_reader_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_26_reader_h_v2, digits_forward_26_reader_h_v3, digits_forward_26_reader_h_v4};
+int digits_forward_13_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_13_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_13_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_24_reader_layers_1_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_x_v2, digits_forward_13_reader_layers_0_x_v3, digits_forward_13_reader_layers_0_x_v4};
+int digits_forward_2_reader_layers_0_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_2_reader_layers_0_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_2_reader_layers_0_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_25_reader_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
 int digits_forward_27_reader_k_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_27_reader_k_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_27_reader_k_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
@@ -2545,15 +2513,14 @@ static int64_t digits_read_forward_layout(const int64_t* size, int64_t* at) {
   most = attn_larger(most, 4 * n_B * 10 * 4 * 16); /* look.sum */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.0.n1 */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.1.n1 */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.1.f.sum */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.1.x */
   most = attn_larger(most, 4 * n_B * 10 * 4 * 8); /* reader.z */
   if (at) at[0] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 16 * 128); /* reader.layers.0.ffn.h */
   most = attn_larger(most, 4 * n_B * 16 * 128); /* reader.layers.1.ffn.h */
-  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.0.attn.q */
-  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.0.attn.z */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.x */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.1.attn.q */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.1.attn.z */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.h */
@@ -2563,33 +2530,28 @@ static int64_t digits_read_forward_layout(const int64_t* size, int64_t* at) {
   if (at) at[1] = end;
   end += attn_align(most);
   most = 0;
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.x */
+  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.0.attn.q */
+  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.0.attn.z */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.0.x */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.k */
+  most = attn_larger(most, 4 * n_B * 16); /* reader.layers.0.n2.u */
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.1.n2.u */
   if (at) at[2] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.0.attn.k */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.0.a.sum */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.0.r */
+  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.1.attn.k */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.1.r */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.v */
   most = attn_larger(most, 8 * n_B * 4 * 16); /* reader.layers.0.attn.p.lse */
+  most = attn_larger(most, 8 * n_B * 4 * 16); /* reader.layers.1.attn.p.lse */
   if (at) at[3] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.0.attn.v */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.0.f.sum */
-  most = attn_larger(most, 4 * n_B * 16); /* reader.layers.0.n2.u */
-  if (at) at[4] = end;
-  end += attn_align(most);
-  most = 0;
-  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.1.attn.k */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.1.r */
-  most = attn_larger(most, 8 * n_B * 4 * 16); /* reader.layers.1.attn.p.lse */
-  if (at) at[5] = end;
-  end += attn_align(most);
-  most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.1.attn.v */
-  if (at) at[6] = end;
+  if (at) at[4] = end;
   end += attn_align(most);
   return end + 64;
 }
@@ -2602,7 +2564,7 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   const int64_t n_B = size[0];
   (void)n_B;
   (void)size;
-  int64_t at[8];
+  int64_t at[6];
   digits_read_forward_layout(size, at);
   (void)params, (void)inputs, (void)workspace;
   int64_t saved_at[1];
@@ -2779,7 +2741,7 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_bias;
   attn_dimension dt_reader_bias[1];
   if (attn_view(context, &t_reader_bias, dt_reader_bias, pt_reader_bias, ATTN_F32, 1, (const int64_t[]){10})) return ATTN_REFUSED;
-  void* pt_reader_x = workspace + at[2];
+  void* pt_reader_x = workspace + at[1];
   attn_buffer t_reader_x;
   attn_dimension dt_reader_x[3];
   if (attn_view(context, &t_reader_x, dt_reader_x, pt_reader_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
@@ -2787,7 +2749,7 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_0_n1;
   attn_dimension dt_reader_layers_0_n1[3];
   if (attn_view(context, &t_reader_layers_0_n1, dt_reader_layers_0_n1, pt_reader_layers_0_n1, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_attn_q = workspace + at[1];
+  void* pt_reader_layers_0_attn_q = workspace + at[2];
   attn_buffer t_reader_layers_0_attn_q;
   attn_dimension dt_reader_layers_0_attn_q[4];
   if (attn_view(context, &t_reader_layers_0_attn_q, dt_reader_layers_0_attn_q, pt_reader_layers_0_attn_q, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
@@ -2807,14 +2769,14 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_0_attn_p_lse;
   attn_dimension dt_reader_layers_0_attn_p_lse[4];
   if (attn_view(context, &t_reader_layers_0_attn_p_lse, dt_reader_layers_0_attn_p_lse, pt_reader_layers_0_attn_p_lse, ATTN_F32, 4, (const int64_t[]){2, n_B, 4, 16})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_attn_z = workspace + at[1];
+  void* pt_reader_layers_0_attn_z = workspace + at[2];
   attn_buffer t_reader_layers_0_attn_z;
   attn_dimension dt_reader_layers_0_attn_z[4];
   if (attn_view(context, &t_reader_layers_0_attn_z, dt_reader_layers_0_attn_z, pt_reader_layers_0_attn_z, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_a_sum = workspace + at[3];
-  attn_buffer t_reader_layers_0_a_sum;
-  attn_dimension dt_reader_layers_0_a_sum[3];
-  if (attn_view(context, &t_reader_layers_0_a_sum, dt_reader_layers_0_a_sum, pt_reader_layers_0_a_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
+  void* pt_reader_layers_0_r = workspace + at[3];
+  attn_buffer t_reader_layers_0_r;
+  attn_dimension dt_reader_layers_0_r[3];
+  if (attn_view(context, &t_reader_layers_0_r, dt_reader_layers_0_r, pt_reader_layers_0_r, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
   void* pt_reader_layers_0_norm2_mu = workspace + at[1];
   attn_buffer t_reader_layers_0_norm2_mu;
   attn_dimension dt_reader_layers_0_norm2_mu[2];
@@ -2827,10 +2789,10 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_0_ffn_h;
   attn_dimension dt_reader_layers_0_ffn_h[3];
   if (attn_view(context, &t_reader_layers_0_ffn_h, dt_reader_layers_0_ffn_h, pt_reader_layers_0_ffn_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_f_sum = workspace + at[4];
-  attn_buffer t_reader_layers_0_f_sum;
-  attn_dimension dt_reader_layers_0_f_sum[3];
-  if (attn_view(context, &t_reader_layers_0_f_sum, dt_reader_layers_0_f_sum, pt_reader_layers_0_f_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
+  void* pt_reader_layers_0_x = workspace + at[2];
+  attn_buffer t_reader_layers_0_x;
+  attn_dimension dt_reader_layers_0_x[3];
+  if (attn_view(context, &t_reader_layers_0_x, dt_reader_layers_0_x, pt_reader_layers_0_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
   void* pt_reader_layers_1_n1 = workspace + at[0];
   attn_buffer t_reader_layers_1_n1;
   attn_dimension dt_reader_layers_1_n1[3];
@@ -2839,11 +2801,11 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_1_attn_q;
   attn_dimension dt_reader_layers_1_attn_q[4];
   if (attn_view(context, &t_reader_layers_1_attn_q, dt_reader_layers_1_attn_q, pt_reader_layers_1_attn_q, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_attn_k = workspace + at[5];
+  void* pt_reader_layers_1_attn_k = workspace + at[3];
   attn_buffer t_reader_layers_1_attn_k;
   attn_dimension dt_reader_layers_1_attn_k[4];
   if (attn_view(context, &t_reader_layers_1_attn_k, dt_reader_layers_1_attn_k, pt_reader_layers_1_attn_k, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_attn_v = workspace + at[6];
+  void* pt_reader_layers_1_attn_v = workspace + at[4];
   attn_buffer t_reader_layers_1_attn_v;
   attn_dimension dt_reader_layers_1_attn_v[4];
   if (attn_view(context, &t_reader_layers_1_attn_v, dt_reader_layers_1_attn_v, pt_reader_layers_1_attn_v, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
@@ -2851,7 +2813,7 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_1_attn_s;
   attn_dimension dt_reader_layers_1_attn_s[4];
   if (attn_view(context, &t_reader_layers_1_attn_s, dt_reader_layers_1_attn_s, pt_reader_layers_1_attn_s, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 16})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_attn_p_lse = workspace + at[5];
+  void* pt_reader_layers_1_attn_p_lse = workspace + at[3];
   attn_buffer t_reader_layers_1_attn_p_lse;
   attn_dimension dt_reader_layers_1_attn_p_lse[4];
   if (attn_view(context, &t_reader_layers_1_attn_p_lse, dt_reader_layers_1_attn_p_lse, pt_reader_layers_1_attn_p_lse, ATTN_F32, 4, (const int64_t[]){2, n_B, 4, 16})) return ATTN_REFUSED;
@@ -2859,7 +2821,7 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_1_attn_z;
   attn_dimension dt_reader_layers_1_attn_z[4];
   if (attn_view(context, &t_reader_layers_1_attn_z, dt_reader_layers_1_attn_z, pt_reader_layers_1_attn_z, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_r = workspace + at[5];
+  void* pt_reader_layers_1_r = workspace + at[3];
   attn_buffer t_reader_layers_1_r;
   attn_dimension dt_reader_layers_1_r[3];
   if (attn_view(context, &t_reader_layers_1_r, dt_reader_layers_1_r, pt_reader_layers_1_r, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
@@ -2875,10 +2837,10 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_1_ffn_h;
   attn_dimension dt_reader_layers_1_ffn_h[3];
   if (attn_view(context, &t_reader_layers_1_ffn_h, dt_reader_layers_1_ffn_h, pt_reader_layers_1_ffn_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_f_sum = workspace + at[0];
-  attn_buffer t_reader_layers_1_f_sum;
-  attn_dimension dt_reader_layers_1_f_sum[3];
-  if (attn_view(context, &t_reader_layers_1_f_sum, dt_reader_layers_1_f_sum, pt_reader_layers_1_f_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
+  void* pt_reader_layers_1_x = workspace + at[0];
+  attn_buffer t_reader_layers_1_x;
+  attn_dimension dt_reader_layers_1_x[3];
+  if (attn_view(context, &t_reader_layers_1_x, dt_reader_layers_1_x, pt_reader_layers_1_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
   void* pt_reader_h = workspace + at[1];
   attn_buffer t_reader_h;
   attn_dimension dt_reader_h[3];
@@ -2907,7 +2869,7 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_logit;
   attn_dimension dt_logit[2];
   if (attn_view(context, &t_logit, dt_logit, pt_logit, ATTN_F32, 2, (const int64_t[]){n_B, 10})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_n2_u = workspace + at[4];
+  void* pt_reader_layers_0_n2_u = workspace + at[2];
   attn_buffer t_reader_layers_0_n2_u;
   attn_dimension dt_reader_layers_0_n2_u[2];
   if (attn_view(context, &t_reader_layers_0_n2_u, dt_reader_layers_0_n2_u, pt_reader_layers_0_n2_u, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
@@ -2944,23 +2906,23 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   /* contraction reader.layers.0.attn.z */
   if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_7_reader_layers_0_attn_z[level](context, &t_reader_layers_0_attn_v, &t_reader_layers_0_attn_s, &t_reader_layers_0_attn_p_lse, (int32_t)n_B, &t_reader_layers_0_attn_z)) != 0)
     return attn_kernel_status(context, "digits_read_forward_7_reader_layers_0_attn_z", failed);
-  /* contraction reader.layers.0.a.sum */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_8_reader_layers_0_a_sum[level](context, &t_reader_layers_0_attn_wo, &t_reader_layers_0_attn_z, (int32_t)n_B, &t_reader_layers_0_a_sum)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_8_reader_layers_0_a_sum", failed);
+  /* contraction reader.layers.0.a.sum reader.layers.0.r */
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_8_reader_layers_0_r[level](context, &t_reader_layers_0_attn_wo, &t_reader_layers_0_attn_bo, &t_reader_x, &t_reader_layers_0_attn_z, (int32_t)n_B, &t_reader_layers_0_r)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_8_reader_layers_0_r", failed);
   /* row reader.layers.0.norm2.mu reader.layers.0.norm2.var reader.layers.0.n2.u */
-  if (n_B * 16 + n_B * 16 > 0 && (failed = digits_read_forward_9_reader_layers_0_norm2_mu[level](context, &t_reader_layers_0_attn_bo, &t_reader_x, &t_reader_layers_0_a_sum, (int32_t)n_B, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u)) != 0)
+  if (n_B * 16 + n_B * 16 > 0 && (failed = digits_read_forward_9_reader_layers_0_norm2_mu[level](context, &t_reader_layers_0_r, (int32_t)n_B, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u)) != 0)
     return attn_kernel_status(context, "digits_read_forward_9_reader_layers_0_norm2_mu", failed);
   /* contraction reader.layers.0.ffn.h.sum */
-  if (n_B * 16 * 128 > 0 && (failed = digits_read_forward_10_reader_layers_0_ffn_h_sum[level](context, &t_reader_layers_0_attn_bo, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_ffn_w1, &t_reader_x, &t_reader_layers_0_a_sum, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, (int32_t)n_B, &t_reader_layers_0_ffn_h_sum)) != 0)
+  if (n_B * 16 * 128 > 0 && (failed = digits_read_forward_10_reader_layers_0_ffn_h_sum[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_ffn_w1, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, (int32_t)n_B, &t_reader_layers_0_ffn_h_sum)) != 0)
     return attn_kernel_status(context, "digits_read_forward_10_reader_layers_0_ffn_h_sum", failed);
   /* loops reader.layers.0.ffn.h */
   if (n_B * 16 * 128 > 0 && (failed = digits_read_forward_11_reader_layers_0_ffn_h[level](context, &t_reader_layers_0_ffn_b1, &t_reader_layers_0_ffn_h_sum, (int32_t)n_B, &t_reader_layers_0_ffn_h)) != 0)
     return attn_kernel_status(context, "digits_read_forward_11_reader_layers_0_ffn_h", failed);
-  /* contraction reader.layers.0.f.sum */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_12_reader_layers_0_f_sum[level](context, &t_reader_layers_0_ffn_w2, &t_reader_layers_0_ffn_h, (int32_t)n_B, &t_reader_layers_0_f_sum)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_12_reader_layers_0_f_sum", failed);
+  /* contraction reader.layers.0.f.sum reader.layers.0.x */
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_12_reader_layers_0_x[level](context, &t_reader_layers_0_ffn_w2, &t_reader_layers_0_ffn_b2, &t_reader_layers_0_r, &t_reader_layers_0_ffn_h, (int32_t)n_B, &t_reader_layers_0_x)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_12_reader_layers_0_x", failed);
   /* row reader.layers.1.norm1.mu reader.layers.1.norm1.var reader.layers.1.n1.u reader.layers.1.n1 */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_13_reader_layers_1_n1[level](context, &t_reader_layers_0_attn_bo, &t_reader_layers_0_ffn_b2, &t_reader_layers_1_norm1_gamma, &t_reader_layers_1_norm1_beta, &t_reader_x, &t_reader_layers_0_a_sum, &t_reader_layers_0_f_sum, (int32_t)n_B, &t_reader_layers_1_n1)) != 0)
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_13_reader_layers_1_n1[level](context, &t_reader_layers_1_norm1_gamma, &t_reader_layers_1_norm1_beta, &t_reader_layers_0_x, (int32_t)n_B, &t_reader_layers_1_n1)) != 0)
     return attn_kernel_status(context, "digits_read_forward_13_reader_layers_1_n1", failed);
   /* contraction reader.layers.1.attn.q.sum reader.layers.1.attn.q */
   if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_14_reader_layers_1_attn_q[level](context, &t_reader_layers_1_attn_wq, &t_reader_layers_1_attn_bq, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_q)) != 0)
@@ -2981,7 +2943,7 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_19_reader_layers_1_attn_z[level](context, &t_reader_layers_1_attn_v, &t_reader_layers_1_attn_s, &t_reader_layers_1_attn_p_lse, (int32_t)n_B, &t_reader_layers_1_attn_z)) != 0)
     return attn_kernel_status(context, "digits_read_forward_19_reader_layers_1_attn_z", failed);
   /* contraction reader.layers.1.a.sum reader.layers.1.r */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_20_reader_layers_1_r[level](context, &t_reader_layers_0_attn_bo, &t_reader_layers_0_ffn_b2, &t_reader_layers_1_attn_wo, &t_reader_layers_1_attn_bo, &t_reader_x, &t_reader_layers_0_a_sum, &t_reader_layers_0_f_sum, &t_reader_layers_1_attn_z, (int32_t)n_B, &t_reader_layers_1_r)) != 0)
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_20_reader_layers_1_r[level](context, &t_reader_layers_1_attn_wo, &t_reader_layers_1_attn_bo, &t_reader_layers_0_x, &t_reader_layers_1_attn_z, (int32_t)n_B, &t_reader_layers_1_r)) != 0)
     return attn_kernel_status(context, "digits_read_forward_20_reader_layers_1_r", failed);
   /* row reader.layers.1.norm2.mu reader.layers.1.norm2.var reader.layers.1.n2.u */
   if (n_B * 16 + n_B * 16 > 0 && (failed = digits_read_forward_21_reader_layers_1_norm2_mu[level](context, &t_reader_layers_1_r, (int32_t)n_B, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u)) != 0)
@@ -2992,11 +2954,11 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   /* loops reader.layers.1.ffn.h */
   if (n_B * 16 * 128 > 0 && (failed = digits_read_forward_23_reader_layers_1_ffn_h[level](context, &t_reader_layers_1_ffn_b1, &t_reader_layers_1_ffn_h_sum, (int32_t)n_B, &t_reader_layers_1_ffn_h)) != 0)
     return attn_kernel_status(context, "digits_read_forward_23_reader_layers_1_ffn_h", failed);
-  /* contraction reader.layers.1.f.sum */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_24_reader_layers_1_f_sum[level](context, &t_reader_layers_1_ffn_w2, &t_reader_layers_1_ffn_h, (int32_t)n_B, &t_reader_layers_1_f_sum)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_24_reader_layers_1_f_sum", failed);
+  /* contraction reader.layers.1.f.sum reader.layers.1.x */
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_24_reader_layers_1_x[level](context, &t_reader_layers_1_ffn_w2, &t_reader_layers_1_ffn_b2, &t_reader_layers_1_r, &t_reader_layers_1_ffn_h, (int32_t)n_B, &t_reader_layers_1_x)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_24_reader_layers_1_x", failed);
   /* row reader.norm.mu reader.norm.var reader.h.u reader.h */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_25_reader_h[level](context, &t_reader_layers_1_ffn_b2, &t_reader_norm_gamma, &t_reader_norm_beta, &t_reader_layers_1_r, &t_reader_layers_1_f_sum, (int32_t)n_B, &t_reader_h)) != 0)
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_25_reader_h[level](context, &t_reader_norm_gamma, &t_reader_norm_beta, &t_reader_layers_1_x, (int32_t)n_B, &t_reader_h)) != 0)
     return attn_kernel_status(context, "digits_read_forward_25_reader_h", failed);
   /* contraction reader.k */
   if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_26_reader_k[level](context, &t_reader_wk, &t_reader_h, (int32_t)n_B, &t_reader_k)) != 0)

@@ -20,6 +20,15 @@ Expr in_range(Expr index, Expr extent) {
   return Halide::unsafe_promise_clamped(std::move(index), 0, std::move(extent) - 1);
 }
 
+Expr hidden(Expr offset) {
+  constexpr int kFar = 1 << 30;
+  return Halide::unsafe_promise_clamped(std::move(offset), -kFar, kFar);
+}
+
+Expr unsolved(Expr condition) {
+  return Halide::cast<uint8_t>(std::move(condition)) != Halide::cast<uint8_t>(0);
+}
+
 std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents) {
   std::vector<Expr> coordinates(extents.size());
   for (size_t i = extents.size(); i-- > 1;) {

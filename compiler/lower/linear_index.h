@@ -11,6 +11,12 @@ namespace attn::lower {
 // `index`, which the caller knows to lie in [0, extent): costs nothing and tells bounds inference.
 Halide::Expr in_range(Halide::Expr index, Halide::Expr extent);
 
+// Halide solves the conditions of a loop for every variable in them, and carries what it finds
+// through all regions: with many nested loops, most of its time. What comes from outer loops is
+// `hidden` from it, and a condition that need not bound a loop is `unsolved`; both keep their value.
+Halide::Expr hidden(Halide::Expr offset);
+Halide::Expr unsolved(Halide::Expr condition);
+
 // The coordinates, outermost first, of a linear index into row-major extents. Division by a
 // run-time extent goes through doubles (exact below 2^31), since vectors have no division.
 std::vector<Halide::Expr> decode_index(Halide::Expr linear,

@@ -95,7 +95,7 @@ Expr TileScheduler::needed(const Expr& i0, const Expr& i1, const Expr& j0, const
   const TileCells::Edges& e = spec_.columns_of_rows;
   if (e.end) all = all && j0 < e.end(i0 - slack, i1 + slack) + slack;
   if (e.first) all = all && j1 >= e.first(i0 - slack, i1 + slack) - slack;
-  return all;
+  return unsolved(all);
 }
 
 // Rows (or columns) of a factor with the features adjacent, or transposed.
@@ -111,7 +111,7 @@ const TileScheduler::Packed& TileScheduler::pack(int index, bool transposed) {
   const Expr& extent = p.of_rows ? rows_ : columns_;
   const Expr& true_extent = p.of_rows ? spec_.rows : spec_.columns;
   RDom r({{0, unit}, {0, block / unit}}, p.of_rows ? "rw" : "rc");
-  r.where(at_block * block + r[1] * unit < true_extent + slack_);
+  r.where(hidden(at_block * block) + r[1] * unit < true_extent + slack_);
   if (constant(p.length) <= 0) r.where(p.length > 0);
   Expr inside = r[1] * unit + r[0];
   Expr place = in_range(min(at_block * block + inside, extent - 1), extent);
@@ -218,10 +218,12 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
   // Of one tile, `high` rows or columns: what they see of the other.
   RDom r(0, summed_block, "rs" + name);
   Expr first_kept = kept_at * kept_block + b_ * high, place = summed_at * summed_block + r;
-  r.where(place < summed_extent);
+  Expr near = hidden(first_kept), far = near + (high - 1);
+  Expr here = hidden(summed_at * summed_block) + r;
+  r.where(here < summed_extent);
   const TileCells::Edges& e = s.of_rows ? spec_.columns_of_rows : spec_.rows_of_columns;
-  if (e.end) r.where(place < e.end(first_kept, first_kept + (high - 1)));
-  if (e.first) r.where(place >= e.first(first_kept, first_kept + (high - 1)));
+  if (e.end) r.where(here < e.end(near, far));
+  if (e.first) r.where(here >= e.first(near, far));
   Expr kept_within = b_ * high + u_;
   Func tile = tiles_[s.tile];
   Expr product =
@@ -245,7 +247,7 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
   RDom loops = loops_of(result, high, kept_block / high);
   Expr x = loops[2], y = loops[3];
   Expr own = (s.of_rows ? x * bq : y * bk) + loops[1] * high;
-  loops.where(own < (s.of_rows ? spec_.rows : spec_.columns));
+  loops.where(unsolved(own < (s.of_rows ? spec_.rows : spec_.columns)));
   std::vector<Expr> place_of_sum;
   std::vector<Var> vars;
   const int batches = static_cast<int>(batch_vars_.size());
