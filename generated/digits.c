@@ -261,106 +261,98 @@ int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, int32_t, 
 int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
 int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
 static int (*const digits_forward_10_reader_layers_0_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
-int digits_forward_11_reader_layers_0_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_11_reader_layers_0_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_sum_v2, digits_forward_11_reader_layers_0_ffn_h_sum_v3, digits_forward_11_reader_layers_0_ffn_h_sum_v4};
-int digits_forward_12_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_12_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_12_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_12_reader_layers_0_ffn_h[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_ffn_h_v2, digits_forward_12_reader_layers_0_ffn_h_v3, digits_forward_12_reader_layers_0_ffn_h_v4};
-int digits_forward_13_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_13_reader_layers_0_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_x_v2, digits_forward_13_reader_layers_0_x_v3, digits_forward_13_reader_layers_0_x_v4};
+int digits_forward_11_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+static int (*const digits_forward_11_reader_layers_0_ffn_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_v2, digits_forward_11_reader_layers_0_ffn_h_v3, digits_forward_11_reader_layers_0_ffn_h_v4};
+int digits_forward_12_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_12_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_12_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_12_reader_layers_0_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_x_v2, digits_forward_12_reader_layers_0_x_v3, digits_forward_12_reader_layers_0_x_v4};
 int digits_forward_2_reader_layers_0_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_2_reader_layers_0_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_2_reader_layers_0_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_14_reader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
+static int (*const digits_forward_13_reader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
 int digits_forward_3_reader_layers_0_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_15_reader_layers_1_attn_q[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
+static int (*const digits_forward_14_reader_layers_1_attn_q[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
 int digits_forward_3_reader_layers_0_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_16_reader_layers_1_attn_k[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
+static int (*const digits_forward_15_reader_layers_1_attn_k[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
 int digits_forward_3_reader_layers_0_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_17_reader_layers_1_attn_v[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
+static int (*const digits_forward_16_reader_layers_1_attn_v[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
 int digits_forward_6_reader_layers_0_attn_s_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_6_reader_layers_0_attn_s_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_6_reader_layers_0_attn_s_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_18_reader_layers_1_attn_s[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_6_reader_layers_0_attn_s_v2, digits_forward_6_reader_layers_0_attn_s_v3, digits_forward_6_reader_layers_0_attn_s_v4};
+static int (*const digits_forward_17_reader_layers_1_attn_s[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_6_reader_layers_0_attn_s_v2, digits_forward_6_reader_layers_0_attn_s_v3, digits_forward_6_reader_layers_0_attn_s_v4};
 int digits_forward_7_reader_layers_0_attn_p_lse_v2(void*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_7_reader_layers_0_attn_p_lse_v3(void*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_7_reader_layers_0_attn_p_lse_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_19_reader_layers_1_attn_p_lse[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_7_reader_layers_0_attn_p_lse_v2, digits_forward_7_reader_layers_0_attn_p_lse_v3, digits_forward_7_reader_layers_0_attn_p_lse_v4};
+static int (*const digits_forward_18_reader_layers_1_attn_p_lse[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_7_reader_layers_0_attn_p_lse_v2, digits_forward_7_reader_layers_0_attn_p_lse_v3, digits_forward_7_reader_layers_0_attn_p_lse_v4};
 int digits_forward_8_reader_layers_0_attn_z_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_8_reader_layers_0_attn_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_8_reader_layers_0_attn_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_20_reader_layers_1_attn_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_8_reader_layers_0_attn_z_v2, digits_forward_8_reader_layers_0_attn_z_v3, digits_forward_8_reader_layers_0_attn_z_v4};
+static int (*const digits_forward_19_reader_layers_1_attn_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_8_reader_layers_0_attn_z_v2, digits_forward_8_reader_layers_0_attn_z_v3, digits_forward_8_reader_layers_0_attn_z_v4};
 int digits_forward_9_reader_layers_0_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_9_reader_layers_0_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_9_reader_layers_0_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_21_reader_layers_1_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_9_reader_layers_0_r_v2, digits_forward_9_reader_layers_0_r_v3, digits_forward_9_reader_layers_0_r_v4};
+static int (*const digits_forward_20_reader_layers_1_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_9_reader_layers_0_r_v2, digits_forward_9_reader_layers_0_r_v3, digits_forward_9_reader_layers_0_r_v4};
 int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
 int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
 int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-static int (*const digits_forward_22_reader_layers_1_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
-int digits_forward_11_reader_layers_0_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_23_reader_layers_1_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_sum_v2, digits_forward_11_reader_layers_0_ffn_h_sum_v3, digits_forward_11_reader_layers_0_ffn_h_sum_v4};
-int digits_forward_12_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_12_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_12_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_24_reader_layers_1_ffn_h[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_ffn_h_v2, digits_forward_12_reader_layers_0_ffn_h_v3, digits_forward_12_reader_layers_0_ffn_h_v4};
-int digits_forward_13_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_25_reader_layers_1_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_x_v2, digits_forward_13_reader_layers_0_x_v3, digits_forward_13_reader_layers_0_x_v4};
+static int (*const digits_forward_21_reader_layers_1_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
+int digits_forward_11_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+int digits_forward_11_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
+static int (*const digits_forward_22_reader_layers_1_ffn_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_v2, digits_forward_11_reader_layers_0_ffn_h_v3, digits_forward_11_reader_layers_0_ffn_h_v4};
+int digits_forward_12_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_12_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_12_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_23_reader_layers_1_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_x_v2, digits_forward_12_reader_layers_0_x_v3, digits_forward_12_reader_layers_0_x_v4};
 int digits_forward_2_reader_layers_0_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_2_reader_layers_0_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_2_reader_layers_0_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_26_reader_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
-int digits_forward_27_reader_k_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_27_reader_k_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_27_reader_k_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_27_reader_k[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_27_reader_k_v2, digits_forward_27_reader_k_v3, digits_forward_27_reader_k_v4};
-int digits_forward_27_reader_k_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_27_reader_k_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_27_reader_k_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_28_reader_v[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_27_reader_k_v2, digits_forward_27_reader_k_v3, digits_forward_27_reader_k_v4};
-int digits_forward_29_look_sum_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_29_look_sum_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_29_look_sum_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_29_look_sum[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_29_look_sum_v2, digits_forward_29_look_sum_v3, digits_forward_29_look_sum_v4};
-int digits_forward_30_look_lse_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_30_look_lse_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_30_look_lse_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_30_look_lse[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_30_look_lse_v2, digits_forward_30_look_lse_v3, digits_forward_30_look_lse_v4};
-int digits_forward_31_reader_z_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_31_reader_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_31_reader_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_31_reader_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_31_reader_z_v2, digits_forward_31_reader_z_v3, digits_forward_31_reader_z_v4};
-int digits_forward_32_logit_sum_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_32_logit_sum_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_32_logit_sum_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_32_logit_sum_part[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_32_logit_sum_part_v2, digits_forward_32_logit_sum_part_v3, digits_forward_32_logit_sum_part_v4};
-int digits_forward_33_logit_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_33_logit_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_33_logit_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_33_logit[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_33_logit_v2, digits_forward_33_logit_v3, digits_forward_33_logit_v4};
-int digits_forward_34_loss_lse_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_34_loss_lse_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_34_loss_lse_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_34_loss_lse[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_34_loss_lse_v2, digits_forward_34_loss_lse_v3, digits_forward_34_loss_lse_v4};
-int digits_forward_35_loss_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_35_loss_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_35_loss_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_35_loss[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_35_loss_v2, digits_forward_35_loss_v3, digits_forward_35_loss_v4};
+static int (*const digits_forward_24_reader_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
+int digits_forward_25_reader_k_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_25_reader_k_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_25_reader_k_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_25_reader_k[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_25_reader_k_v2, digits_forward_25_reader_k_v3, digits_forward_25_reader_k_v4};
+int digits_forward_25_reader_k_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_25_reader_k_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_25_reader_k_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_26_reader_v[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_25_reader_k_v2, digits_forward_25_reader_k_v3, digits_forward_25_reader_k_v4};
+int digits_forward_27_look_sum_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_27_look_sum_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_27_look_sum_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_27_look_sum[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_27_look_sum_v2, digits_forward_27_look_sum_v3, digits_forward_27_look_sum_v4};
+int digits_forward_28_look_lse_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_28_look_lse_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_28_look_lse_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_28_look_lse[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_28_look_lse_v2, digits_forward_28_look_lse_v3, digits_forward_28_look_lse_v4};
+int digits_forward_29_reader_z_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_29_reader_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_29_reader_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_29_reader_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_29_reader_z_v2, digits_forward_29_reader_z_v3, digits_forward_29_reader_z_v4};
+int digits_forward_30_logit_sum_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_30_logit_sum_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_30_logit_sum_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_30_logit_sum_part[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_30_logit_sum_part_v2, digits_forward_30_logit_sum_part_v3, digits_forward_30_logit_sum_part_v4};
+int digits_forward_31_logit_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_31_logit_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_31_logit_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_31_logit[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_31_logit_v2, digits_forward_31_logit_v3, digits_forward_31_logit_v4};
+int digits_forward_32_loss_lse_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_32_loss_lse_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_32_loss_lse_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_32_loss_lse[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_32_loss_lse_v2, digits_forward_32_loss_lse_v3, digits_forward_32_loss_lse_v4};
+int digits_forward_33_loss_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_33_loss_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_33_loss_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_33_loss[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_33_loss_v2, digits_forward_33_loss_v3, digits_forward_33_loss_v4};
 
 static int64_t digits_forward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -762,81 +754,75 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   /* row reader.layers.0.norm2.mu reader.layers.0.norm2.var reader.layers.0.n2.u */
   if (n_B * 16 + n_B * 16 > 0 && (failed = digits_forward_10_reader_layers_0_norm2_mu[level](context, &t_reader_layers_0_r, (int32_t)n_B, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u)) != 0)
     return attn_kernel_status(context, "digits_forward_10_reader_layers_0_norm2_mu", failed);
-  /* contraction reader.layers.0.ffn.h.sum */
-  if (n_B * 16 * 128 > 0 && (failed = digits_forward_11_reader_layers_0_ffn_h_sum[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_ffn_w1, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, (int32_t)n_B, &t_reader_layers_0_ffn_h_sum)) != 0)
-    return attn_kernel_status(context, "digits_forward_11_reader_layers_0_ffn_h_sum", failed);
-  /* loops reader.layers.0.ffn.h */
-  if (n_B * 16 * 128 > 0 && (failed = digits_forward_12_reader_layers_0_ffn_h[level](context, &t_reader_layers_0_ffn_b1, &t_reader_layers_0_ffn_h_sum, (int32_t)n_B, &t_reader_layers_0_ffn_h)) != 0)
-    return attn_kernel_status(context, "digits_forward_12_reader_layers_0_ffn_h", failed);
+  /* contraction reader.layers.0.ffn.h.sum reader.layers.0.ffn.h */
+  if (n_B * 16 * 128 + n_B * 16 * 128 > 0 && (failed = digits_forward_11_reader_layers_0_ffn_h[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_ffn_w1, &t_reader_layers_0_ffn_b1, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, (int32_t)n_B, &t_reader_layers_0_ffn_h, &t_reader_layers_0_ffn_h_sum)) != 0)
+    return attn_kernel_status(context, "digits_forward_11_reader_layers_0_ffn_h", failed);
   /* contraction reader.layers.0.f.sum reader.layers.0.x */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_13_reader_layers_0_x[level](context, &t_reader_layers_0_ffn_w2, &t_reader_layers_0_ffn_b2, &t_reader_layers_0_r, &t_reader_layers_0_ffn_h, (int32_t)n_B, &t_reader_layers_0_x)) != 0)
-    return attn_kernel_status(context, "digits_forward_13_reader_layers_0_x", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_12_reader_layers_0_x[level](context, &t_reader_layers_0_ffn_w2, &t_reader_layers_0_ffn_b2, &t_reader_layers_0_r, &t_reader_layers_0_ffn_h, (int32_t)n_B, &t_reader_layers_0_x)) != 0)
+    return attn_kernel_status(context, "digits_forward_12_reader_layers_0_x", failed);
   /* row reader.layers.1.norm1.mu reader.layers.1.norm1.var reader.layers.1.n1.u reader.layers.1.n1 */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_14_reader_layers_1_n1[level](context, &t_reader_layers_1_norm1_gamma, &t_reader_layers_1_norm1_beta, &t_reader_layers_0_x, (int32_t)n_B, &t_reader_layers_1_n1)) != 0)
-    return attn_kernel_status(context, "digits_forward_14_reader_layers_1_n1", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_13_reader_layers_1_n1[level](context, &t_reader_layers_1_norm1_gamma, &t_reader_layers_1_norm1_beta, &t_reader_layers_0_x, (int32_t)n_B, &t_reader_layers_1_n1)) != 0)
+    return attn_kernel_status(context, "digits_forward_13_reader_layers_1_n1", failed);
   /* contraction reader.layers.1.attn.q.sum reader.layers.1.attn.q */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_15_reader_layers_1_attn_q[level](context, &t_reader_layers_1_attn_wq, &t_reader_layers_1_attn_bq, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_q)) != 0)
-    return attn_kernel_status(context, "digits_forward_15_reader_layers_1_attn_q", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_14_reader_layers_1_attn_q[level](context, &t_reader_layers_1_attn_wq, &t_reader_layers_1_attn_bq, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_q)) != 0)
+    return attn_kernel_status(context, "digits_forward_14_reader_layers_1_attn_q", failed);
   /* contraction reader.layers.1.attn.k.sum reader.layers.1.attn.k */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_16_reader_layers_1_attn_k[level](context, &t_reader_layers_1_attn_wk, &t_reader_layers_1_attn_bk, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_k)) != 0)
-    return attn_kernel_status(context, "digits_forward_16_reader_layers_1_attn_k", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_15_reader_layers_1_attn_k[level](context, &t_reader_layers_1_attn_wk, &t_reader_layers_1_attn_bk, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_k)) != 0)
+    return attn_kernel_status(context, "digits_forward_15_reader_layers_1_attn_k", failed);
   /* contraction reader.layers.1.attn.v.sum reader.layers.1.attn.v */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_17_reader_layers_1_attn_v[level](context, &t_reader_layers_1_attn_wv, &t_reader_layers_1_attn_bv, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_v)) != 0)
-    return attn_kernel_status(context, "digits_forward_17_reader_layers_1_attn_v", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_16_reader_layers_1_attn_v[level](context, &t_reader_layers_1_attn_wv, &t_reader_layers_1_attn_bv, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_v)) != 0)
+    return attn_kernel_status(context, "digits_forward_16_reader_layers_1_attn_v", failed);
   /* contraction reader.layers.1.attn.s */
-  if (n_B * 4 * 16 * 16 > 0 && (failed = digits_forward_18_reader_layers_1_attn_s[level](context, &t_reader_layers_1_attn_q, &t_reader_layers_1_attn_k, (int32_t)n_B, &t_reader_layers_1_attn_s)) != 0)
-    return attn_kernel_status(context, "digits_forward_18_reader_layers_1_attn_s", failed);
+  if (n_B * 4 * 16 * 16 > 0 && (failed = digits_forward_17_reader_layers_1_attn_s[level](context, &t_reader_layers_1_attn_q, &t_reader_layers_1_attn_k, (int32_t)n_B, &t_reader_layers_1_attn_s)) != 0)
+    return attn_kernel_status(context, "digits_forward_17_reader_layers_1_attn_s", failed);
   /* row reader.layers.1.attn.p.lse */
-  if (n_B * 4 * 16 > 0 && (failed = digits_forward_19_reader_layers_1_attn_p_lse[level](context, &t_reader_layers_1_attn_s, (int32_t)n_B, &t_reader_layers_1_attn_p_lse)) != 0)
-    return attn_kernel_status(context, "digits_forward_19_reader_layers_1_attn_p_lse", failed);
+  if (n_B * 4 * 16 > 0 && (failed = digits_forward_18_reader_layers_1_attn_p_lse[level](context, &t_reader_layers_1_attn_s, (int32_t)n_B, &t_reader_layers_1_attn_p_lse)) != 0)
+    return attn_kernel_status(context, "digits_forward_18_reader_layers_1_attn_p_lse", failed);
   /* contraction reader.layers.1.attn.z */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_20_reader_layers_1_attn_z[level](context, &t_reader_layers_1_attn_v, &t_reader_layers_1_attn_s, &t_reader_layers_1_attn_p_lse, (int32_t)n_B, &t_reader_layers_1_attn_z)) != 0)
-    return attn_kernel_status(context, "digits_forward_20_reader_layers_1_attn_z", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_19_reader_layers_1_attn_z[level](context, &t_reader_layers_1_attn_v, &t_reader_layers_1_attn_s, &t_reader_layers_1_attn_p_lse, (int32_t)n_B, &t_reader_layers_1_attn_z)) != 0)
+    return attn_kernel_status(context, "digits_forward_19_reader_layers_1_attn_z", failed);
   /* contraction reader.layers.1.a.sum reader.layers.1.r */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_21_reader_layers_1_r[level](context, &t_reader_layers_1_attn_wo, &t_reader_layers_1_attn_bo, &t_reader_layers_0_x, &t_reader_layers_1_attn_z, (int32_t)n_B, &t_reader_layers_1_r)) != 0)
-    return attn_kernel_status(context, "digits_forward_21_reader_layers_1_r", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_20_reader_layers_1_r[level](context, &t_reader_layers_1_attn_wo, &t_reader_layers_1_attn_bo, &t_reader_layers_0_x, &t_reader_layers_1_attn_z, (int32_t)n_B, &t_reader_layers_1_r)) != 0)
+    return attn_kernel_status(context, "digits_forward_20_reader_layers_1_r", failed);
   /* row reader.layers.1.norm2.mu reader.layers.1.norm2.var reader.layers.1.n2.u */
-  if (n_B * 16 + n_B * 16 > 0 && (failed = digits_forward_22_reader_layers_1_norm2_mu[level](context, &t_reader_layers_1_r, (int32_t)n_B, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u)) != 0)
-    return attn_kernel_status(context, "digits_forward_22_reader_layers_1_norm2_mu", failed);
-  /* contraction reader.layers.1.ffn.h.sum */
-  if (n_B * 16 * 128 > 0 && (failed = digits_forward_23_reader_layers_1_ffn_h_sum[level](context, &t_reader_layers_1_norm2_gamma, &t_reader_layers_1_norm2_beta, &t_reader_layers_1_ffn_w1, &t_reader_layers_1_r, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u, (int32_t)n_B, &t_reader_layers_1_ffn_h_sum)) != 0)
-    return attn_kernel_status(context, "digits_forward_23_reader_layers_1_ffn_h_sum", failed);
-  /* loops reader.layers.1.ffn.h */
-  if (n_B * 16 * 128 > 0 && (failed = digits_forward_24_reader_layers_1_ffn_h[level](context, &t_reader_layers_1_ffn_b1, &t_reader_layers_1_ffn_h_sum, (int32_t)n_B, &t_reader_layers_1_ffn_h)) != 0)
-    return attn_kernel_status(context, "digits_forward_24_reader_layers_1_ffn_h", failed);
+  if (n_B * 16 + n_B * 16 > 0 && (failed = digits_forward_21_reader_layers_1_norm2_mu[level](context, &t_reader_layers_1_r, (int32_t)n_B, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u)) != 0)
+    return attn_kernel_status(context, "digits_forward_21_reader_layers_1_norm2_mu", failed);
+  /* contraction reader.layers.1.ffn.h.sum reader.layers.1.ffn.h */
+  if (n_B * 16 * 128 + n_B * 16 * 128 > 0 && (failed = digits_forward_22_reader_layers_1_ffn_h[level](context, &t_reader_layers_1_norm2_gamma, &t_reader_layers_1_norm2_beta, &t_reader_layers_1_ffn_w1, &t_reader_layers_1_ffn_b1, &t_reader_layers_1_r, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u, (int32_t)n_B, &t_reader_layers_1_ffn_h, &t_reader_layers_1_ffn_h_sum)) != 0)
+    return attn_kernel_status(context, "digits_forward_22_reader_layers_1_ffn_h", failed);
   /* contraction reader.layers.1.f.sum reader.layers.1.x */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_25_reader_layers_1_x[level](context, &t_reader_layers_1_ffn_w2, &t_reader_layers_1_ffn_b2, &t_reader_layers_1_r, &t_reader_layers_1_ffn_h, (int32_t)n_B, &t_reader_layers_1_x)) != 0)
-    return attn_kernel_status(context, "digits_forward_25_reader_layers_1_x", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_23_reader_layers_1_x[level](context, &t_reader_layers_1_ffn_w2, &t_reader_layers_1_ffn_b2, &t_reader_layers_1_r, &t_reader_layers_1_ffn_h, (int32_t)n_B, &t_reader_layers_1_x)) != 0)
+    return attn_kernel_status(context, "digits_forward_23_reader_layers_1_x", failed);
   /* row reader.norm.mu reader.norm.var reader.h.u reader.h */
-  if (n_B * 16 * 32 > 0 && (failed = digits_forward_26_reader_h[level](context, &t_reader_norm_gamma, &t_reader_norm_beta, &t_reader_layers_1_x, (int32_t)n_B, &t_reader_h)) != 0)
-    return attn_kernel_status(context, "digits_forward_26_reader_h", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_forward_24_reader_h[level](context, &t_reader_norm_gamma, &t_reader_norm_beta, &t_reader_layers_1_x, (int32_t)n_B, &t_reader_h)) != 0)
+    return attn_kernel_status(context, "digits_forward_24_reader_h", failed);
   /* contraction reader.k */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_27_reader_k[level](context, &t_reader_wk, &t_reader_h, (int32_t)n_B, &t_reader_k)) != 0)
-    return attn_kernel_status(context, "digits_forward_27_reader_k", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_25_reader_k[level](context, &t_reader_wk, &t_reader_h, (int32_t)n_B, &t_reader_k)) != 0)
+    return attn_kernel_status(context, "digits_forward_25_reader_k", failed);
   /* contraction reader.v */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_28_reader_v[level](context, &t_reader_wv, &t_reader_h, (int32_t)n_B, &t_reader_v)) != 0)
-    return attn_kernel_status(context, "digits_forward_28_reader_v", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_forward_26_reader_v[level](context, &t_reader_wv, &t_reader_h, (int32_t)n_B, &t_reader_v)) != 0)
+    return attn_kernel_status(context, "digits_forward_26_reader_v", failed);
   /* contraction look.sum */
-  if (n_B * 10 * 4 * 16 > 0 && (failed = digits_forward_29_look_sum[level](context, &t_reader_query, &t_reader_k, (int32_t)n_B, &t_look_sum)) != 0)
-    return attn_kernel_status(context, "digits_forward_29_look_sum", failed);
+  if (n_B * 10 * 4 * 16 > 0 && (failed = digits_forward_27_look_sum[level](context, &t_reader_query, &t_reader_k, (int32_t)n_B, &t_look_sum)) != 0)
+    return attn_kernel_status(context, "digits_forward_27_look_sum", failed);
   /* row look.lse */
-  if (n_B * 10 * 4 > 0 && (failed = digits_forward_30_look_lse[level](context, &t_look_sum, (int32_t)n_B, &t_look_lse)) != 0)
-    return attn_kernel_status(context, "digits_forward_30_look_lse", failed);
+  if (n_B * 10 * 4 > 0 && (failed = digits_forward_28_look_lse[level](context, &t_look_sum, (int32_t)n_B, &t_look_lse)) != 0)
+    return attn_kernel_status(context, "digits_forward_28_look_lse", failed);
   /* contraction reader.z */
-  if (n_B * 10 * 4 * 8 > 0 && (failed = digits_forward_31_reader_z[level](context, &t_reader_v, &t_look_sum, &t_look_lse, (int32_t)n_B, &t_reader_z)) != 0)
-    return attn_kernel_status(context, "digits_forward_31_reader_z", failed);
+  if (n_B * 10 * 4 * 8 > 0 && (failed = digits_forward_29_reader_z[level](context, &t_reader_v, &t_look_sum, &t_look_lse, (int32_t)n_B, &t_reader_z)) != 0)
+    return attn_kernel_status(context, "digits_forward_29_reader_z", failed);
   /* row logit.sum.part */
-  if (n_B * 10 * 4 > 0 && (failed = digits_forward_32_logit_sum_part[level](context, &t_reader_wo, &t_reader_z, (int32_t)n_B, &t_logit_sum_part)) != 0)
-    return attn_kernel_status(context, "digits_forward_32_logit_sum_part", failed);
+  if (n_B * 10 * 4 > 0 && (failed = digits_forward_30_logit_sum_part[level](context, &t_reader_wo, &t_reader_z, (int32_t)n_B, &t_logit_sum_part)) != 0)
+    return attn_kernel_status(context, "digits_forward_30_logit_sum_part", failed);
   /* row logit.sum logit */
-  if (n_B * 10 > 0 && (failed = digits_forward_33_logit[level](context, &t_reader_bias, &t_logit_sum_part, (int32_t)n_B, &t_logit)) != 0)
-    return attn_kernel_status(context, "digits_forward_33_logit", failed);
+  if (n_B * 10 > 0 && (failed = digits_forward_31_logit[level](context, &t_reader_bias, &t_logit_sum_part, (int32_t)n_B, &t_logit)) != 0)
+    return attn_kernel_status(context, "digits_forward_31_logit", failed);
   /* row loss.lse */
-  if (n_B > 0 && (failed = digits_forward_34_loss_lse[level](context, &t_logit, (int32_t)n_B, &t_loss_lse)) != 0)
-    return attn_kernel_status(context, "digits_forward_34_loss_lse", failed);
+  if (n_B > 0 && (failed = digits_forward_32_loss_lse[level](context, &t_logit, (int32_t)n_B, &t_loss_lse)) != 0)
+    return attn_kernel_status(context, "digits_forward_32_loss_lse", failed);
   /* row loss */
-  if ((failed = digits_forward_35_loss[level](context, &t_label, &t_logit, &t_loss_lse, (int32_t)n_B, &t_loss)) != 0)
-    return attn_kernel_status(context, "digits_forward_35_loss", failed);
+  if ((failed = digits_forward_33_loss[level](context, &t_label, &t_logit, &t_loss_lse, (int32_t)n_B, &t_loss)) != 0)
+    return attn_kernel_status(context, "digits_forward_33_loss", failed);
   return ATTN_OK;
 }
 
@@ -888,210 +874,218 @@ int digits_backward_11_dreader_layers_1_x_v2(void*, attn_buffer*, attn_buffer*, 
 int digits_backward_11_dreader_layers_1_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
 int digits_backward_11_dreader_layers_1_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
 static int (*const digits_backward_11_dreader_layers_1_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_11_dreader_layers_1_x_v2, digits_backward_11_dreader_layers_1_x_v3, digits_backward_11_dreader_layers_1_x_v4};
-int digits_backward_12_dreader_layers_1_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_12_dreader_layers_1_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_12_dreader_layers_1_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_12_dreader_layers_1_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_12_dreader_layers_1_ffn_h_sum_v2, digits_backward_12_dreader_layers_1_ffn_h_sum_v3, digits_backward_12_dreader_layers_1_ffn_h_sum_v4};
-int digits_backward_13_dreader_layers_1_n2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_13_dreader_layers_1_n2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_13_dreader_layers_1_n2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_13_dreader_layers_1_n2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_13_dreader_layers_1_n2_v2, digits_backward_13_dreader_layers_1_n2_v3, digits_backward_13_dreader_layers_1_n2_v4};
-int digits_backward_14_dreader_layers_1_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_14_dreader_layers_1_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_14_dreader_layers_1_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-static int (*const digits_backward_14_dreader_layers_1_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_14_dreader_layers_1_r_v2, digits_backward_14_dreader_layers_1_r_v3, digits_backward_14_dreader_layers_1_r_v4};
-int digits_backward_15_dreader_layers_1_attn_z_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_15_dreader_layers_1_attn_z_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_15_dreader_layers_1_attn_z_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_15_dreader_layers_1_attn_z[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_15_dreader_layers_1_attn_z_v2, digits_backward_15_dreader_layers_1_attn_z_v3, digits_backward_15_dreader_layers_1_attn_z_v4};
-int digits_backward_16_dreader_layers_1_attn_p_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_16_dreader_layers_1_attn_p_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_16_dreader_layers_1_attn_p_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_16_dreader_layers_1_attn_p[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_16_dreader_layers_1_attn_p_v2, digits_backward_16_dreader_layers_1_attn_p_v3, digits_backward_16_dreader_layers_1_attn_p_v4};
-int digits_backward_17_dreader_layers_1_attn_p_lse_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_17_dreader_layers_1_attn_p_lse_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_17_dreader_layers_1_attn_p_lse_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_17_dreader_layers_1_attn_p_lse[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_17_dreader_layers_1_attn_p_lse_v2, digits_backward_17_dreader_layers_1_attn_p_lse_v3, digits_backward_17_dreader_layers_1_attn_p_lse_v4};
-int digits_backward_18_dreader_layers_1_attn_v_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_18_dreader_layers_1_attn_v_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_18_dreader_layers_1_attn_v_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_18_dreader_layers_1_attn_v[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_18_dreader_layers_1_attn_v_v2, digits_backward_18_dreader_layers_1_attn_v_v3, digits_backward_18_dreader_layers_1_attn_v_v4};
-int digits_backward_19_dreader_layers_1_attn_k_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_19_dreader_layers_1_attn_k_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_19_dreader_layers_1_attn_k_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_19_dreader_layers_1_attn_k[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_19_dreader_layers_1_attn_k_v2, digits_backward_19_dreader_layers_1_attn_k_v3, digits_backward_19_dreader_layers_1_attn_k_v4};
-int digits_backward_20_dreader_layers_1_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_20_dreader_layers_1_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_20_dreader_layers_1_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_20_dreader_layers_1_attn_q[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_20_dreader_layers_1_attn_q_v2, digits_backward_20_dreader_layers_1_attn_q_v3, digits_backward_20_dreader_layers_1_attn_q_v4};
-int digits_backward_21_dreader_layers_1_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_21_dreader_layers_1_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_21_dreader_layers_1_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_21_dreader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_21_dreader_layers_1_n1_v2, digits_backward_21_dreader_layers_1_n1_v3, digits_backward_21_dreader_layers_1_n1_v4};
-int digits_backward_14_dreader_layers_1_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_14_dreader_layers_1_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_14_dreader_layers_1_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-static int (*const digits_backward_22_dreader_layers_0_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_14_dreader_layers_1_r_v2, digits_backward_14_dreader_layers_1_r_v3, digits_backward_14_dreader_layers_1_r_v4};
-int digits_backward_12_dreader_layers_1_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_12_dreader_layers_1_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_12_dreader_layers_1_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_23_dreader_layers_0_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_12_dreader_layers_1_ffn_h_sum_v2, digits_backward_12_dreader_layers_1_ffn_h_sum_v3, digits_backward_12_dreader_layers_1_ffn_h_sum_v4};
-int digits_backward_13_dreader_layers_1_n2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_13_dreader_layers_1_n2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_13_dreader_layers_1_n2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_24_dreader_layers_0_n2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_13_dreader_layers_1_n2_v2, digits_backward_13_dreader_layers_1_n2_v3, digits_backward_13_dreader_layers_1_n2_v4};
-int digits_backward_14_dreader_layers_1_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_14_dreader_layers_1_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_14_dreader_layers_1_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
-static int (*const digits_backward_25_dreader_layers_0_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_14_dreader_layers_1_r_v2, digits_backward_14_dreader_layers_1_r_v3, digits_backward_14_dreader_layers_1_r_v4};
-int digits_backward_15_dreader_layers_1_attn_z_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_15_dreader_layers_1_attn_z_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_15_dreader_layers_1_attn_z_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_26_dreader_layers_0_attn_z[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_15_dreader_layers_1_attn_z_v2, digits_backward_15_dreader_layers_1_attn_z_v3, digits_backward_15_dreader_layers_1_attn_z_v4};
-int digits_backward_16_dreader_layers_1_attn_p_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_16_dreader_layers_1_attn_p_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_16_dreader_layers_1_attn_p_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_27_dreader_layers_0_attn_p[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_16_dreader_layers_1_attn_p_v2, digits_backward_16_dreader_layers_1_attn_p_v3, digits_backward_16_dreader_layers_1_attn_p_v4};
-int digits_backward_17_dreader_layers_1_attn_p_lse_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_17_dreader_layers_1_attn_p_lse_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_17_dreader_layers_1_attn_p_lse_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_28_dreader_layers_0_attn_p_lse[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_17_dreader_layers_1_attn_p_lse_v2, digits_backward_17_dreader_layers_1_attn_p_lse_v3, digits_backward_17_dreader_layers_1_attn_p_lse_v4};
-int digits_backward_18_dreader_layers_1_attn_v_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_18_dreader_layers_1_attn_v_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_18_dreader_layers_1_attn_v_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_29_dreader_layers_0_attn_v[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_18_dreader_layers_1_attn_v_v2, digits_backward_18_dreader_layers_1_attn_v_v3, digits_backward_18_dreader_layers_1_attn_v_v4};
-int digits_backward_19_dreader_layers_1_attn_k_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_19_dreader_layers_1_attn_k_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_19_dreader_layers_1_attn_k_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_30_dreader_layers_0_attn_k[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_19_dreader_layers_1_attn_k_v2, digits_backward_19_dreader_layers_1_attn_k_v3, digits_backward_19_dreader_layers_1_attn_k_v4};
-int digits_backward_20_dreader_layers_1_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_20_dreader_layers_1_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_20_dreader_layers_1_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_31_dreader_layers_0_attn_q[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_20_dreader_layers_1_attn_q_v2, digits_backward_20_dreader_layers_1_attn_q_v3, digits_backward_20_dreader_layers_1_attn_q_v4};
-int digits_backward_21_dreader_layers_1_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_21_dreader_layers_1_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_21_dreader_layers_1_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_32_dreader_layers_0_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_21_dreader_layers_1_n1_v2, digits_backward_21_dreader_layers_1_n1_v3, digits_backward_21_dreader_layers_1_n1_v4};
-int digits_backward_33_dreader_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_33_dreader_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
-int digits_backward_33_dreader_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
-static int (*const digits_backward_33_dreader_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_33_dreader_x_v2, digits_backward_33_dreader_x_v3, digits_backward_33_dreader_x_v4};
-int digits_backward_34_dimage_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_34_dimage_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_34_dimage_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_34_dimage[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_34_dimage_v2, digits_backward_34_dimage_v3, digits_backward_34_dimage_v4};
-int digits_backward_35_dimage_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_35_dimage_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_35_dimage_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_35_dimage_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_35_dimage_plain_v2, digits_backward_35_dimage_plain_v3, digits_backward_35_dimage_plain_v4};
-int digits_backward_36_dreader_patch_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_36_dreader_patch_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_36_dreader_patch_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_36_dreader_patch[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_36_dreader_patch_v2, digits_backward_36_dreader_patch_v3, digits_backward_36_dreader_patch_v4};
-int digits_backward_37_dreader_place_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_37_dreader_place_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_37_dreader_place_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_37_dreader_place[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_37_dreader_place_v2, digits_backward_37_dreader_place_v3, digits_backward_37_dreader_place_v4};
-int digits_backward_38_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_38_dreader_layers_0_attn_wq[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
-int digits_backward_39_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_39_dreader_layers_0_attn_bq[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_bq_v2, digits_backward_39_dreader_layers_0_attn_bq_v3, digits_backward_39_dreader_layers_0_attn_bq_v4};
-int digits_backward_38_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_40_dreader_layers_0_attn_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
-int digits_backward_39_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_41_dreader_layers_0_attn_bk[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_bq_v2, digits_backward_39_dreader_layers_0_attn_bq_v3, digits_backward_39_dreader_layers_0_attn_bq_v4};
-int digits_backward_38_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_42_dreader_layers_0_attn_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
-int digits_backward_39_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_43_dreader_layers_0_attn_bv[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_bq_v2, digits_backward_39_dreader_layers_0_attn_bq_v3, digits_backward_39_dreader_layers_0_attn_bq_v4};
-int digits_backward_44_dreader_layers_0_attn_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_44_dreader_layers_0_attn_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_44_dreader_layers_0_attn_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_44_dreader_layers_0_attn_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_44_dreader_layers_0_attn_wo_v2, digits_backward_44_dreader_layers_0_attn_wo_v3, digits_backward_44_dreader_layers_0_attn_wo_v4};
-int digits_backward_45_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_45_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_45_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_45_dreader_layers_0_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_45_dreader_layers_0_ffn_w1_v2, digits_backward_45_dreader_layers_0_ffn_w1_v3, digits_backward_45_dreader_layers_0_ffn_w1_v4};
-int digits_backward_46_dreader_layers_0_ffn_b1_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_46_dreader_layers_0_ffn_b1_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_46_dreader_layers_0_ffn_b1_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_46_dreader_layers_0_ffn_b1[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_46_dreader_layers_0_ffn_b1_v2, digits_backward_46_dreader_layers_0_ffn_b1_v3, digits_backward_46_dreader_layers_0_ffn_b1_v4};
-int digits_backward_47_dreader_layers_0_ffn_w2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_47_dreader_layers_0_ffn_w2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_47_dreader_layers_0_ffn_w2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_47_dreader_layers_0_ffn_w2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_47_dreader_layers_0_ffn_w2_v2, digits_backward_47_dreader_layers_0_ffn_w2_v3, digits_backward_47_dreader_layers_0_ffn_w2_v4};
-int digits_backward_38_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_48_dreader_layers_1_attn_wq[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
-int digits_backward_39_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_49_dreader_layers_1_attn_bq[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_bq_v2, digits_backward_39_dreader_layers_0_attn_bq_v3, digits_backward_39_dreader_layers_0_attn_bq_v4};
-int digits_backward_38_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_50_dreader_layers_1_attn_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
-int digits_backward_39_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_51_dreader_layers_1_attn_bk[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_bq_v2, digits_backward_39_dreader_layers_0_attn_bq_v3, digits_backward_39_dreader_layers_0_attn_bq_v4};
-int digits_backward_38_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_52_dreader_layers_1_attn_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
-int digits_backward_39_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_53_dreader_layers_1_attn_bv[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_bq_v2, digits_backward_39_dreader_layers_0_attn_bq_v3, digits_backward_39_dreader_layers_0_attn_bq_v4};
-int digits_backward_44_dreader_layers_0_attn_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_44_dreader_layers_0_attn_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_44_dreader_layers_0_attn_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_54_dreader_layers_1_attn_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_44_dreader_layers_0_attn_wo_v2, digits_backward_44_dreader_layers_0_attn_wo_v3, digits_backward_44_dreader_layers_0_attn_wo_v4};
-int digits_backward_45_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_45_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_45_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_55_dreader_layers_1_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_45_dreader_layers_0_ffn_w1_v2, digits_backward_45_dreader_layers_0_ffn_w1_v3, digits_backward_45_dreader_layers_0_ffn_w1_v4};
-int digits_backward_46_dreader_layers_0_ffn_b1_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_46_dreader_layers_0_ffn_b1_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_46_dreader_layers_0_ffn_b1_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_56_dreader_layers_1_ffn_b1[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_46_dreader_layers_0_ffn_b1_v2, digits_backward_46_dreader_layers_0_ffn_b1_v3, digits_backward_46_dreader_layers_0_ffn_b1_v4};
-int digits_backward_47_dreader_layers_0_ffn_w2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_47_dreader_layers_0_ffn_w2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_47_dreader_layers_0_ffn_w2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_57_dreader_layers_1_ffn_w2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_47_dreader_layers_0_ffn_w2_v2, digits_backward_47_dreader_layers_0_ffn_w2_v3, digits_backward_47_dreader_layers_0_ffn_w2_v4};
-int digits_backward_58_dreader_query_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_58_dreader_query_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_58_dreader_query_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_58_dreader_query[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_58_dreader_query_v2, digits_backward_58_dreader_query_v3, digits_backward_58_dreader_query_v4};
-int digits_backward_38_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_59_dreader_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
-int digits_backward_38_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_60_dreader_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_layers_0_attn_wq_v2, digits_backward_38_dreader_layers_0_attn_wq_v3, digits_backward_38_dreader_layers_0_attn_wq_v4};
-int digits_backward_61_dreader_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_61_dreader_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_61_dreader_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_61_dreader_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_61_dreader_wo_v2, digits_backward_61_dreader_wo_v3, digits_backward_61_dreader_wo_v4};
-int digits_backward_62_dreader_bias_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_62_dreader_bias_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_62_dreader_bias_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_62_dreader_bias[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_62_dreader_bias_v2, digits_backward_62_dreader_bias_v3, digits_backward_62_dreader_bias_v4};
+int digits_backward_12_dreader_layers_1_ffn_h_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_12_dreader_layers_1_ffn_h_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_12_dreader_layers_1_ffn_h_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_12_dreader_layers_1_ffn_h[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_12_dreader_layers_1_ffn_h_v2, digits_backward_12_dreader_layers_1_ffn_h_v3, digits_backward_12_dreader_layers_1_ffn_h_v4};
+int digits_backward_13_dreader_layers_1_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_13_dreader_layers_1_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_13_dreader_layers_1_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_13_dreader_layers_1_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_13_dreader_layers_1_ffn_h_sum_v2, digits_backward_13_dreader_layers_1_ffn_h_sum_v3, digits_backward_13_dreader_layers_1_ffn_h_sum_v4};
+int digits_backward_14_dreader_layers_1_n2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_14_dreader_layers_1_n2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_14_dreader_layers_1_n2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_14_dreader_layers_1_n2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_14_dreader_layers_1_n2_v2, digits_backward_14_dreader_layers_1_n2_v3, digits_backward_14_dreader_layers_1_n2_v4};
+int digits_backward_15_dreader_layers_1_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_15_dreader_layers_1_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_15_dreader_layers_1_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const digits_backward_15_dreader_layers_1_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_15_dreader_layers_1_r_v2, digits_backward_15_dreader_layers_1_r_v3, digits_backward_15_dreader_layers_1_r_v4};
+int digits_backward_16_dreader_layers_1_attn_z_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_16_dreader_layers_1_attn_z_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_16_dreader_layers_1_attn_z_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_16_dreader_layers_1_attn_z[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_16_dreader_layers_1_attn_z_v2, digits_backward_16_dreader_layers_1_attn_z_v3, digits_backward_16_dreader_layers_1_attn_z_v4};
+int digits_backward_17_dreader_layers_1_attn_p_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_17_dreader_layers_1_attn_p_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_17_dreader_layers_1_attn_p_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_17_dreader_layers_1_attn_p[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_17_dreader_layers_1_attn_p_v2, digits_backward_17_dreader_layers_1_attn_p_v3, digits_backward_17_dreader_layers_1_attn_p_v4};
+int digits_backward_18_dreader_layers_1_attn_p_lse_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_18_dreader_layers_1_attn_p_lse_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_18_dreader_layers_1_attn_p_lse_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_18_dreader_layers_1_attn_p_lse[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_18_dreader_layers_1_attn_p_lse_v2, digits_backward_18_dreader_layers_1_attn_p_lse_v3, digits_backward_18_dreader_layers_1_attn_p_lse_v4};
+int digits_backward_19_dreader_layers_1_attn_v_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_19_dreader_layers_1_attn_v_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_19_dreader_layers_1_attn_v_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_19_dreader_layers_1_attn_v[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_19_dreader_layers_1_attn_v_v2, digits_backward_19_dreader_layers_1_attn_v_v3, digits_backward_19_dreader_layers_1_attn_v_v4};
+int digits_backward_20_dreader_layers_1_attn_k_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_20_dreader_layers_1_attn_k_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_20_dreader_layers_1_attn_k_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_20_dreader_layers_1_attn_k[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_20_dreader_layers_1_attn_k_v2, digits_backward_20_dreader_layers_1_attn_k_v3, digits_backward_20_dreader_layers_1_attn_k_v4};
+int digits_backward_21_dreader_layers_1_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_21_dreader_layers_1_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_21_dreader_layers_1_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_21_dreader_layers_1_attn_q[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_21_dreader_layers_1_attn_q_v2, digits_backward_21_dreader_layers_1_attn_q_v3, digits_backward_21_dreader_layers_1_attn_q_v4};
+int digits_backward_22_dreader_layers_1_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_22_dreader_layers_1_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_22_dreader_layers_1_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_22_dreader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_22_dreader_layers_1_n1_v2, digits_backward_22_dreader_layers_1_n1_v3, digits_backward_22_dreader_layers_1_n1_v4};
+int digits_backward_15_dreader_layers_1_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_15_dreader_layers_1_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_15_dreader_layers_1_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const digits_backward_23_dreader_layers_0_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_15_dreader_layers_1_r_v2, digits_backward_15_dreader_layers_1_r_v3, digits_backward_15_dreader_layers_1_r_v4};
+int digits_backward_12_dreader_layers_1_ffn_h_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_12_dreader_layers_1_ffn_h_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_12_dreader_layers_1_ffn_h_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_24_dreader_layers_0_ffn_h[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_12_dreader_layers_1_ffn_h_v2, digits_backward_12_dreader_layers_1_ffn_h_v3, digits_backward_12_dreader_layers_1_ffn_h_v4};
+int digits_backward_13_dreader_layers_1_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_13_dreader_layers_1_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_13_dreader_layers_1_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_25_dreader_layers_0_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_13_dreader_layers_1_ffn_h_sum_v2, digits_backward_13_dreader_layers_1_ffn_h_sum_v3, digits_backward_13_dreader_layers_1_ffn_h_sum_v4};
+int digits_backward_14_dreader_layers_1_n2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_14_dreader_layers_1_n2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_14_dreader_layers_1_n2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_26_dreader_layers_0_n2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_14_dreader_layers_1_n2_v2, digits_backward_14_dreader_layers_1_n2_v3, digits_backward_14_dreader_layers_1_n2_v4};
+int digits_backward_15_dreader_layers_1_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_15_dreader_layers_1_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_15_dreader_layers_1_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const digits_backward_27_dreader_layers_0_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_15_dreader_layers_1_r_v2, digits_backward_15_dreader_layers_1_r_v3, digits_backward_15_dreader_layers_1_r_v4};
+int digits_backward_16_dreader_layers_1_attn_z_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_16_dreader_layers_1_attn_z_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_16_dreader_layers_1_attn_z_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_28_dreader_layers_0_attn_z[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_16_dreader_layers_1_attn_z_v2, digits_backward_16_dreader_layers_1_attn_z_v3, digits_backward_16_dreader_layers_1_attn_z_v4};
+int digits_backward_17_dreader_layers_1_attn_p_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_17_dreader_layers_1_attn_p_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_17_dreader_layers_1_attn_p_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_29_dreader_layers_0_attn_p[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_17_dreader_layers_1_attn_p_v2, digits_backward_17_dreader_layers_1_attn_p_v3, digits_backward_17_dreader_layers_1_attn_p_v4};
+int digits_backward_18_dreader_layers_1_attn_p_lse_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_18_dreader_layers_1_attn_p_lse_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_18_dreader_layers_1_attn_p_lse_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_30_dreader_layers_0_attn_p_lse[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_18_dreader_layers_1_attn_p_lse_v2, digits_backward_18_dreader_layers_1_attn_p_lse_v3, digits_backward_18_dreader_layers_1_attn_p_lse_v4};
+int digits_backward_19_dreader_layers_1_attn_v_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_19_dreader_layers_1_attn_v_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_19_dreader_layers_1_attn_v_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_31_dreader_layers_0_attn_v[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_19_dreader_layers_1_attn_v_v2, digits_backward_19_dreader_layers_1_attn_v_v3, digits_backward_19_dreader_layers_1_attn_v_v4};
+int digits_backward_20_dreader_layers_1_attn_k_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_20_dreader_layers_1_attn_k_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_20_dreader_layers_1_attn_k_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_32_dreader_layers_0_attn_k[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_20_dreader_layers_1_attn_k_v2, digits_backward_20_dreader_layers_1_attn_k_v3, digits_backward_20_dreader_layers_1_attn_k_v4};
+int digits_backward_21_dreader_layers_1_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_21_dreader_layers_1_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_21_dreader_layers_1_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_33_dreader_layers_0_attn_q[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_21_dreader_layers_1_attn_q_v2, digits_backward_21_dreader_layers_1_attn_q_v3, digits_backward_21_dreader_layers_1_attn_q_v4};
+int digits_backward_22_dreader_layers_1_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_22_dreader_layers_1_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_22_dreader_layers_1_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_34_dreader_layers_0_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_22_dreader_layers_1_n1_v2, digits_backward_22_dreader_layers_1_n1_v3, digits_backward_22_dreader_layers_1_n1_v4};
+int digits_backward_35_dreader_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_35_dreader_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+int digits_backward_35_dreader_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const digits_backward_35_dreader_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*, attn_buffer*) = {digits_backward_35_dreader_x_v2, digits_backward_35_dreader_x_v3, digits_backward_35_dreader_x_v4};
+int digits_backward_36_dimage_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_36_dimage_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_36_dimage_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_36_dimage[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_36_dimage_v2, digits_backward_36_dimage_v3, digits_backward_36_dimage_v4};
+int digits_backward_37_dimage_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_37_dimage_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_37_dimage_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_37_dimage_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_37_dimage_plain_v2, digits_backward_37_dimage_plain_v3, digits_backward_37_dimage_plain_v4};
+int digits_backward_38_dreader_patch_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_38_dreader_patch_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_38_dreader_patch_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_38_dreader_patch[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_patch_v2, digits_backward_38_dreader_patch_v3, digits_backward_38_dreader_patch_v4};
+int digits_backward_39_dreader_place_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_place_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_place_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_39_dreader_place[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_place_v2, digits_backward_39_dreader_place_v3, digits_backward_39_dreader_place_v4};
+int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_40_dreader_layers_0_attn_wq[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
+int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_41_dreader_layers_0_attn_bq[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
+int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_42_dreader_layers_0_attn_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
+int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_43_dreader_layers_0_attn_bk[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
+int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_44_dreader_layers_0_attn_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
+int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_45_dreader_layers_0_attn_bv[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
+int digits_backward_46_dreader_layers_0_attn_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_46_dreader_layers_0_attn_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_46_dreader_layers_0_attn_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_46_dreader_layers_0_attn_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_46_dreader_layers_0_attn_wo_v2, digits_backward_46_dreader_layers_0_attn_wo_v3, digits_backward_46_dreader_layers_0_attn_wo_v4};
+int digits_backward_47_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_47_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_47_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_47_dreader_layers_0_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_47_dreader_layers_0_ffn_w1_v2, digits_backward_47_dreader_layers_0_ffn_w1_v3, digits_backward_47_dreader_layers_0_ffn_w1_v4};
+int digits_backward_48_dreader_layers_0_ffn_b1_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_48_dreader_layers_0_ffn_b1_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_48_dreader_layers_0_ffn_b1_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_48_dreader_layers_0_ffn_b1[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_48_dreader_layers_0_ffn_b1_v2, digits_backward_48_dreader_layers_0_ffn_b1_v3, digits_backward_48_dreader_layers_0_ffn_b1_v4};
+int digits_backward_49_dreader_layers_0_ffn_w2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_49_dreader_layers_0_ffn_w2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_49_dreader_layers_0_ffn_w2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_49_dreader_layers_0_ffn_w2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_49_dreader_layers_0_ffn_w2_v2, digits_backward_49_dreader_layers_0_ffn_w2_v3, digits_backward_49_dreader_layers_0_ffn_w2_v4};
+int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_50_dreader_layers_1_attn_wq[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
+int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_51_dreader_layers_1_attn_bq[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
+int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_52_dreader_layers_1_attn_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
+int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_53_dreader_layers_1_attn_bk[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
+int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_54_dreader_layers_1_attn_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
+int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_55_dreader_layers_1_attn_bv[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
+int digits_backward_46_dreader_layers_0_attn_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_46_dreader_layers_0_attn_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_46_dreader_layers_0_attn_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_56_dreader_layers_1_attn_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_46_dreader_layers_0_attn_wo_v2, digits_backward_46_dreader_layers_0_attn_wo_v3, digits_backward_46_dreader_layers_0_attn_wo_v4};
+int digits_backward_47_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_47_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_47_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_57_dreader_layers_1_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_47_dreader_layers_0_ffn_w1_v2, digits_backward_47_dreader_layers_0_ffn_w1_v3, digits_backward_47_dreader_layers_0_ffn_w1_v4};
+int digits_backward_48_dreader_layers_0_ffn_b1_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_48_dreader_layers_0_ffn_b1_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_48_dreader_layers_0_ffn_b1_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_58_dreader_layers_1_ffn_b1[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_48_dreader_layers_0_ffn_b1_v2, digits_backward_48_dreader_layers_0_ffn_b1_v3, digits_backward_48_dreader_layers_0_ffn_b1_v4};
+int digits_backward_49_dreader_layers_0_ffn_w2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_49_dreader_layers_0_ffn_w2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_49_dreader_layers_0_ffn_w2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_59_dreader_layers_1_ffn_w2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_49_dreader_layers_0_ffn_w2_v2, digits_backward_49_dreader_layers_0_ffn_w2_v3, digits_backward_49_dreader_layers_0_ffn_w2_v4};
+int digits_backward_60_dreader_query_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_60_dreader_query_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_60_dreader_query_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_60_dreader_query[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_60_dreader_query_v2, digits_backward_60_dreader_query_v3, digits_backward_60_dreader_query_v4};
+int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_61_dreader_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
+int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_62_dreader_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
+int digits_backward_63_dreader_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_63_dreader_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_63_dreader_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_63_dreader_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_63_dreader_wo_v2, digits_backward_63_dreader_wo_v3, digits_backward_63_dreader_wo_v4};
+int digits_backward_64_dreader_bias_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_64_dreader_bias_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_64_dreader_bias_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_64_dreader_bias[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_64_dreader_bias_v2, digits_backward_64_dreader_bias_v3, digits_backward_64_dreader_bias_v4};
 
 static int64_t digits_backward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -1100,28 +1094,30 @@ static int64_t digits_backward_layout(const int64_t* size, int64_t* at) {
   int64_t end = 0, most = 0;
   (void)most, (void)at;
   most = 0;
-  most = attn_larger(most, 4 * n_B * 16 * 128); /* dreader.layers.1.ffn.h.sum */
+  most = attn_larger(most, 4 * n_B * 16 * 128); /* dreader.layers.1.ffn.h */
+  most = attn_larger(most, 4 * n_B * 16 * 128); /* dreader.layers.0.ffn.h */
+  most = attn_larger(most, 4 * n_B * 4 * 16 * 16); /* dreader.layers.1.attn.p */
+  most = attn_larger(most, 4 * n_B * 4 * 16 * 16); /* dreader.layers.0.attn.p */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.h */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.1.n2 */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.1.n1 */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.0.n2 */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.0.n1 */
   if (at) at[0] = end;
+  end += attn_align(most);
+  most = 0;
+  most = attn_larger(most, 4 * n_B * 16 * 128); /* dreader.layers.1.ffn.h.sum */
+  most = attn_larger(most, 4 * n_B * 16); /* reader.norm.mu */
+  if (at) at[1] = end;
   end += attn_align(most);
   most = 0;
   most = attn_larger(most, 4 * n_B * 16 * 128); /* dreader.layers.0.ffn.h.sum */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 16); /* reader.layers.1.attn.p */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.1.n1 */
-  if (at) at[1] = end;
-  end += attn_align(most);
-  most = 0;
-  most = attn_larger(most, 4 * n_B * 4 * 16 * 16); /* reader.layers.0.attn.p */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.0.n1 */
   if (at) at[2] = end;
   end += attn_align(most);
   most = 0;
-  most = attn_larger(most, 4 * n_B * 4 * 16 * 16); /* dreader.layers.1.attn.p */
-  most = attn_larger(most, 4 * n_B * 4 * 16 * 16); /* dreader.layers.0.attn.p */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.1.n2 */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.layers.0.n2 */
+  most = attn_larger(most, 4 * n_B * 4 * 16 * 16); /* reader.layers.0.attn.p */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* dreader.x */
-  most = attn_larger(most, 4 * n_B * 16); /* reader.norm.mu */
   if (at) at[3] = end;
   end += attn_align(most);
   most = 0;
@@ -1404,7 +1400,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_0_attn_p_lse;
   attn_dimension dt_reader_layers_0_attn_p_lse[4];
   if (attn_view(context, &t_reader_layers_0_attn_p_lse, dt_reader_layers_0_attn_p_lse, pt_reader_layers_0_attn_p_lse, ATTN_F32, 4, (const int64_t[]){2, n_B, 4, 16})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_attn_p = workspace + at[2];
+  void* pt_reader_layers_0_attn_p = workspace + at[3];
   attn_buffer t_reader_layers_0_attn_p;
   attn_dimension dt_reader_layers_0_attn_p[4];
   if (attn_view(context, &t_reader_layers_0_attn_p, dt_reader_layers_0_attn_p, pt_reader_layers_0_attn_p, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 16})) return ATTN_REFUSED;
@@ -1460,7 +1456,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_1_attn_p_lse;
   attn_dimension dt_reader_layers_1_attn_p_lse[4];
   if (attn_view(context, &t_reader_layers_1_attn_p_lse, dt_reader_layers_1_attn_p_lse, pt_reader_layers_1_attn_p_lse, ATTN_F32, 4, (const int64_t[]){2, n_B, 4, 16})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_attn_p = workspace + at[1];
+  void* pt_reader_layers_1_attn_p = workspace + at[2];
   attn_buffer t_reader_layers_1_attn_p;
   attn_dimension dt_reader_layers_1_attn_p[4];
   if (attn_view(context, &t_reader_layers_1_attn_p, dt_reader_layers_1_attn_p, pt_reader_layers_1_attn_p, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 16})) return ATTN_REFUSED;
@@ -1488,7 +1484,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_reader_layers_1_x;
   attn_dimension dt_reader_layers_1_x[3];
   if (attn_view(context, &t_reader_layers_1_x, dt_reader_layers_1_x, pt_reader_layers_1_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_reader_norm_mu = workspace + at[3];
+  void* pt_reader_norm_mu = workspace + at[1];
   attn_buffer t_reader_norm_mu;
   attn_dimension dt_reader_norm_mu[2];
   if (attn_view(context, &t_reader_norm_mu, dt_reader_norm_mu, pt_reader_norm_mu, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
@@ -1768,11 +1764,15 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_1_x;
   attn_dimension dt_dreader_layers_1_x[3];
   if (attn_view(context, &t_dreader_layers_1_x, dt_dreader_layers_1_x, pt_dreader_layers_1_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_ffn_h_sum = workspace + at[0];
+  void* pt_dreader_layers_1_ffn_h = workspace + at[0];
+  attn_buffer t_dreader_layers_1_ffn_h;
+  attn_dimension dt_dreader_layers_1_ffn_h[3];
+  if (attn_view(context, &t_dreader_layers_1_ffn_h, dt_dreader_layers_1_ffn_h, pt_dreader_layers_1_ffn_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
+  void* pt_dreader_layers_1_ffn_h_sum = workspace + at[1];
   attn_buffer t_dreader_layers_1_ffn_h_sum;
   attn_dimension dt_dreader_layers_1_ffn_h_sum[3];
   if (attn_view(context, &t_dreader_layers_1_ffn_h_sum, dt_dreader_layers_1_ffn_h_sum, pt_dreader_layers_1_ffn_h_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_n2 = workspace + at[3];
+  void* pt_dreader_layers_1_n2 = workspace + at[0];
   attn_buffer t_dreader_layers_1_n2;
   attn_dimension dt_dreader_layers_1_n2[3];
   if (attn_view(context, &t_dreader_layers_1_n2, dt_dreader_layers_1_n2, pt_dreader_layers_1_n2, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
@@ -1784,7 +1784,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_1_attn_z;
   attn_dimension dt_dreader_layers_1_attn_z[4];
   if (attn_view(context, &t_dreader_layers_1_attn_z, dt_dreader_layers_1_attn_z, pt_dreader_layers_1_attn_z, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_attn_p = workspace + at[3];
+  void* pt_dreader_layers_1_attn_p = workspace + at[0];
   attn_buffer t_dreader_layers_1_attn_p;
   attn_dimension dt_dreader_layers_1_attn_p[4];
   if (attn_view(context, &t_dreader_layers_1_attn_p, dt_dreader_layers_1_attn_p, pt_dreader_layers_1_attn_p, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 16})) return ATTN_REFUSED;
@@ -1804,7 +1804,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_1_attn_q;
   attn_dimension dt_dreader_layers_1_attn_q[4];
   if (attn_view(context, &t_dreader_layers_1_attn_q, dt_dreader_layers_1_attn_q, pt_dreader_layers_1_attn_q, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_dreader_layers_1_n1 = workspace + at[1];
+  void* pt_dreader_layers_1_n1 = workspace + at[0];
   attn_buffer t_dreader_layers_1_n1;
   attn_dimension dt_dreader_layers_1_n1[3];
   if (attn_view(context, &t_dreader_layers_1_n1, dt_dreader_layers_1_n1, pt_dreader_layers_1_n1, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
@@ -1812,11 +1812,15 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_0_x;
   attn_dimension dt_dreader_layers_0_x[3];
   if (attn_view(context, &t_dreader_layers_0_x, dt_dreader_layers_0_x, pt_dreader_layers_0_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_ffn_h_sum = workspace + at[1];
+  void* pt_dreader_layers_0_ffn_h = workspace + at[0];
+  attn_buffer t_dreader_layers_0_ffn_h;
+  attn_dimension dt_dreader_layers_0_ffn_h[3];
+  if (attn_view(context, &t_dreader_layers_0_ffn_h, dt_dreader_layers_0_ffn_h, pt_dreader_layers_0_ffn_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
+  void* pt_dreader_layers_0_ffn_h_sum = workspace + at[2];
   attn_buffer t_dreader_layers_0_ffn_h_sum;
   attn_dimension dt_dreader_layers_0_ffn_h_sum[3];
   if (attn_view(context, &t_dreader_layers_0_ffn_h_sum, dt_dreader_layers_0_ffn_h_sum, pt_dreader_layers_0_ffn_h_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_n2 = workspace + at[3];
+  void* pt_dreader_layers_0_n2 = workspace + at[0];
   attn_buffer t_dreader_layers_0_n2;
   attn_dimension dt_dreader_layers_0_n2[3];
   if (attn_view(context, &t_dreader_layers_0_n2, dt_dreader_layers_0_n2, pt_dreader_layers_0_n2, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
@@ -1828,7 +1832,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_0_attn_z;
   attn_dimension dt_dreader_layers_0_attn_z[4];
   if (attn_view(context, &t_dreader_layers_0_attn_z, dt_dreader_layers_0_attn_z, pt_dreader_layers_0_attn_z, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_attn_p = workspace + at[3];
+  void* pt_dreader_layers_0_attn_p = workspace + at[0];
   attn_buffer t_dreader_layers_0_attn_p;
   attn_dimension dt_dreader_layers_0_attn_p[4];
   if (attn_view(context, &t_dreader_layers_0_attn_p, dt_dreader_layers_0_attn_p, pt_dreader_layers_0_attn_p, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 16})) return ATTN_REFUSED;
@@ -1848,7 +1852,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   attn_buffer t_dreader_layers_0_attn_q;
   attn_dimension dt_dreader_layers_0_attn_q[4];
   if (attn_view(context, &t_dreader_layers_0_attn_q, dt_dreader_layers_0_attn_q, pt_dreader_layers_0_attn_q, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_dreader_layers_0_n1 = workspace + at[2];
+  void* pt_dreader_layers_0_n1 = workspace + at[0];
   attn_buffer t_dreader_layers_0_n1;
   attn_dimension dt_dreader_layers_0_n1[3];
   if (attn_view(context, &t_dreader_layers_0_n1, dt_dreader_layers_0_n1, pt_dreader_layers_0_n1, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
@@ -1893,159 +1897,165 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   /* row dreader.h.u dreader.norm.var dreader.norm.mu.1 dreader.layers.1.x dreader.layers.1.ffn.b2 dreader.norm.gamma dreader.norm.beta */
   if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_11_dreader_layers_1_x[level](context, &t_reader_norm_gamma, &t_reader_layers_1_x, &t_reader_norm_mu, &t_reader_h_u, &t_dreader_h, (int32_t)n_B, &t_dreader_layers_1_x, &t_dreader_layers_1_ffn_b2, &t_dreader_norm_gamma, &t_dreader_norm_beta)) != 0)
     return attn_kernel_status(context, "digits_backward_11_dreader_layers_1_x", failed);
-  /* contraction dreader.layers.1.ffn.h dreader.layers.1.ffn.h.sum */
-  if (n_B * 16 * 128 > 0 && (failed = digits_backward_12_dreader_layers_1_ffn_h_sum[level](context, &t_reader_layers_1_ffn_b1, &t_reader_layers_1_ffn_w2, &t_reader_layers_1_ffn_h_sum, &t_dreader_layers_1_x, (int32_t)n_B, &t_dreader_layers_1_ffn_h_sum)) != 0)
-    return attn_kernel_status(context, "digits_backward_12_dreader_layers_1_ffn_h_sum", failed);
+  /* contraction dreader.layers.1.ffn.h */
+  if (n_B * 16 * 128 > 0 && (failed = digits_backward_12_dreader_layers_1_ffn_h[level](context, &t_reader_layers_1_ffn_w2, &t_dreader_layers_1_x, (int32_t)n_B, &t_dreader_layers_1_ffn_h)) != 0)
+    return attn_kernel_status(context, "digits_backward_12_dreader_layers_1_ffn_h", failed);
+  /* loops dreader.layers.1.ffn.h.sum */
+  if (n_B * 16 * 128 > 0 && (failed = digits_backward_13_dreader_layers_1_ffn_h_sum[level](context, &t_reader_layers_1_ffn_b1, &t_reader_layers_1_ffn_h_sum, &t_dreader_layers_1_ffn_h, (int32_t)n_B, &t_dreader_layers_1_ffn_h_sum)) != 0)
+    return attn_kernel_status(context, "digits_backward_13_dreader_layers_1_ffn_h_sum", failed);
   /* contraction dreader.layers.1.n2 */
-  if (n_B * 16 * 32 > 0 && (failed = digits_backward_13_dreader_layers_1_n2[level](context, &t_reader_layers_1_ffn_w1, &t_dreader_layers_1_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_1_n2)) != 0)
-    return attn_kernel_status(context, "digits_backward_13_dreader_layers_1_n2", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_backward_14_dreader_layers_1_n2[level](context, &t_reader_layers_1_ffn_w1, &t_dreader_layers_1_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_1_n2)) != 0)
+    return attn_kernel_status(context, "digits_backward_14_dreader_layers_1_n2", failed);
   /* row dreader.layers.1.n2.u dreader.layers.1.norm2.var dreader.layers.1.norm2.mu.1 dreader.layers.1.r dreader.layers.1.attn.bo dreader.layers.1.norm2.gamma dreader.layers.1.norm2.beta */
-  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_14_dreader_layers_1_r[level](context, &t_reader_layers_1_norm2_gamma, &t_reader_layers_1_r, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u, &t_dreader_layers_1_x, &t_dreader_layers_1_n2, (int32_t)n_B, &t_dreader_layers_1_r, &t_dreader_layers_1_attn_bo, &t_dreader_layers_1_norm2_gamma, &t_dreader_layers_1_norm2_beta)) != 0)
-    return attn_kernel_status(context, "digits_backward_14_dreader_layers_1_r", failed);
+  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_15_dreader_layers_1_r[level](context, &t_reader_layers_1_norm2_gamma, &t_reader_layers_1_r, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u, &t_dreader_layers_1_x, &t_dreader_layers_1_n2, (int32_t)n_B, &t_dreader_layers_1_r, &t_dreader_layers_1_attn_bo, &t_dreader_layers_1_norm2_gamma, &t_dreader_layers_1_norm2_beta)) != 0)
+    return attn_kernel_status(context, "digits_backward_15_dreader_layers_1_r", failed);
   /* contraction dreader.layers.1.attn.z */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_15_dreader_layers_1_attn_z[level](context, &t_reader_layers_1_attn_wo, &t_dreader_layers_1_r, (int32_t)n_B, &t_dreader_layers_1_attn_z)) != 0)
-    return attn_kernel_status(context, "digits_backward_15_dreader_layers_1_attn_z", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_16_dreader_layers_1_attn_z[level](context, &t_reader_layers_1_attn_wo, &t_dreader_layers_1_r, (int32_t)n_B, &t_dreader_layers_1_attn_z)) != 0)
+    return attn_kernel_status(context, "digits_backward_16_dreader_layers_1_attn_z", failed);
   /* contraction dreader.layers.1.attn.p */
-  if (n_B * 4 * 16 * 16 > 0 && (failed = digits_backward_16_dreader_layers_1_attn_p[level](context, &t_reader_layers_1_attn_v, &t_dreader_layers_1_attn_z, (int32_t)n_B, &t_dreader_layers_1_attn_p)) != 0)
-    return attn_kernel_status(context, "digits_backward_16_dreader_layers_1_attn_p", failed);
+  if (n_B * 4 * 16 * 16 > 0 && (failed = digits_backward_17_dreader_layers_1_attn_p[level](context, &t_reader_layers_1_attn_v, &t_dreader_layers_1_attn_z, (int32_t)n_B, &t_dreader_layers_1_attn_p)) != 0)
+    return attn_kernel_status(context, "digits_backward_17_dreader_layers_1_attn_p", failed);
   /* row dreader.layers.1.attn.p.lse */
-  if (n_B * 4 * 16 > 0 && (failed = digits_backward_17_dreader_layers_1_attn_p_lse[level](context, &t_reader_layers_1_attn_p, &t_dreader_layers_1_attn_p, (int32_t)n_B, &t_dreader_layers_1_attn_p_lse)) != 0)
-    return attn_kernel_status(context, "digits_backward_17_dreader_layers_1_attn_p_lse", failed);
+  if (n_B * 4 * 16 > 0 && (failed = digits_backward_18_dreader_layers_1_attn_p_lse[level](context, &t_reader_layers_1_attn_p, &t_dreader_layers_1_attn_p, (int32_t)n_B, &t_dreader_layers_1_attn_p_lse)) != 0)
+    return attn_kernel_status(context, "digits_backward_18_dreader_layers_1_attn_p_lse", failed);
   /* contraction dreader.layers.1.attn.v */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_18_dreader_layers_1_attn_v[level](context, &t_reader_layers_1_attn_p, &t_dreader_layers_1_attn_z, (int32_t)n_B, &t_dreader_layers_1_attn_v)) != 0)
-    return attn_kernel_status(context, "digits_backward_18_dreader_layers_1_attn_v", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_19_dreader_layers_1_attn_v[level](context, &t_reader_layers_1_attn_p, &t_dreader_layers_1_attn_z, (int32_t)n_B, &t_dreader_layers_1_attn_v)) != 0)
+    return attn_kernel_status(context, "digits_backward_19_dreader_layers_1_attn_v", failed);
   /* contraction dreader.layers.1.attn.k */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_19_dreader_layers_1_attn_k[level](context, &t_reader_layers_1_attn_q, &t_reader_layers_1_attn_p, &t_dreader_layers_1_attn_p, &t_dreader_layers_1_attn_p_lse, (int32_t)n_B, &t_dreader_layers_1_attn_k)) != 0)
-    return attn_kernel_status(context, "digits_backward_19_dreader_layers_1_attn_k", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_20_dreader_layers_1_attn_k[level](context, &t_reader_layers_1_attn_q, &t_reader_layers_1_attn_p, &t_dreader_layers_1_attn_p, &t_dreader_layers_1_attn_p_lse, (int32_t)n_B, &t_dreader_layers_1_attn_k)) != 0)
+    return attn_kernel_status(context, "digits_backward_20_dreader_layers_1_attn_k", failed);
   /* contraction dreader.layers.1.attn.q */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_20_dreader_layers_1_attn_q[level](context, &t_reader_layers_1_attn_k, &t_reader_layers_1_attn_p, &t_dreader_layers_1_attn_p, &t_dreader_layers_1_attn_p_lse, (int32_t)n_B, &t_dreader_layers_1_attn_q)) != 0)
-    return attn_kernel_status(context, "digits_backward_20_dreader_layers_1_attn_q", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_21_dreader_layers_1_attn_q[level](context, &t_reader_layers_1_attn_k, &t_reader_layers_1_attn_p, &t_dreader_layers_1_attn_p, &t_dreader_layers_1_attn_p_lse, (int32_t)n_B, &t_dreader_layers_1_attn_q)) != 0)
+    return attn_kernel_status(context, "digits_backward_21_dreader_layers_1_attn_q", failed);
   /* contraction dreader.layers.1.n1.3 dreader.layers.1.n1.2 dreader.layers.1.n1.1 dreader.layers.1.n1 */
-  if (n_B * 16 * 32 > 0 && (failed = digits_backward_21_dreader_layers_1_n1[level](context, &t_reader_layers_1_attn_wq, &t_reader_layers_1_attn_wk, &t_reader_layers_1_attn_wv, &t_dreader_layers_1_attn_v, &t_dreader_layers_1_attn_k, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_n1)) != 0)
-    return attn_kernel_status(context, "digits_backward_21_dreader_layers_1_n1", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_backward_22_dreader_layers_1_n1[level](context, &t_reader_layers_1_attn_wq, &t_reader_layers_1_attn_wk, &t_reader_layers_1_attn_wv, &t_dreader_layers_1_attn_v, &t_dreader_layers_1_attn_k, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_n1)) != 0)
+    return attn_kernel_status(context, "digits_backward_22_dreader_layers_1_n1", failed);
   /* row dreader.layers.1.n1.u dreader.layers.1.norm1.var dreader.layers.1.norm1.mu.1 dreader.layers.0.x dreader.layers.0.ffn.b2 dreader.layers.1.norm1.gamma dreader.layers.1.norm1.beta */
-  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_22_dreader_layers_0_x[level](context, &t_reader_layers_1_norm1_gamma, &t_reader_layers_0_x, &t_reader_layers_1_norm1_mu, &t_reader_layers_1_n1_u, &t_dreader_layers_1_r, &t_dreader_layers_1_n1, (int32_t)n_B, &t_dreader_layers_0_x, &t_dreader_layers_0_ffn_b2, &t_dreader_layers_1_norm1_gamma, &t_dreader_layers_1_norm1_beta)) != 0)
-    return attn_kernel_status(context, "digits_backward_22_dreader_layers_0_x", failed);
-  /* contraction dreader.layers.0.ffn.h dreader.layers.0.ffn.h.sum */
-  if (n_B * 16 * 128 > 0 && (failed = digits_backward_23_dreader_layers_0_ffn_h_sum[level](context, &t_reader_layers_0_ffn_b1, &t_reader_layers_0_ffn_w2, &t_reader_layers_0_ffn_h_sum, &t_dreader_layers_0_x, (int32_t)n_B, &t_dreader_layers_0_ffn_h_sum)) != 0)
-    return attn_kernel_status(context, "digits_backward_23_dreader_layers_0_ffn_h_sum", failed);
+  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_23_dreader_layers_0_x[level](context, &t_reader_layers_1_norm1_gamma, &t_reader_layers_0_x, &t_reader_layers_1_norm1_mu, &t_reader_layers_1_n1_u, &t_dreader_layers_1_r, &t_dreader_layers_1_n1, (int32_t)n_B, &t_dreader_layers_0_x, &t_dreader_layers_0_ffn_b2, &t_dreader_layers_1_norm1_gamma, &t_dreader_layers_1_norm1_beta)) != 0)
+    return attn_kernel_status(context, "digits_backward_23_dreader_layers_0_x", failed);
+  /* contraction dreader.layers.0.ffn.h */
+  if (n_B * 16 * 128 > 0 && (failed = digits_backward_24_dreader_layers_0_ffn_h[level](context, &t_reader_layers_0_ffn_w2, &t_dreader_layers_0_x, (int32_t)n_B, &t_dreader_layers_0_ffn_h)) != 0)
+    return attn_kernel_status(context, "digits_backward_24_dreader_layers_0_ffn_h", failed);
+  /* loops dreader.layers.0.ffn.h.sum */
+  if (n_B * 16 * 128 > 0 && (failed = digits_backward_25_dreader_layers_0_ffn_h_sum[level](context, &t_reader_layers_0_ffn_b1, &t_reader_layers_0_ffn_h_sum, &t_dreader_layers_0_ffn_h, (int32_t)n_B, &t_dreader_layers_0_ffn_h_sum)) != 0)
+    return attn_kernel_status(context, "digits_backward_25_dreader_layers_0_ffn_h_sum", failed);
   /* contraction dreader.layers.0.n2 */
-  if (n_B * 16 * 32 > 0 && (failed = digits_backward_24_dreader_layers_0_n2[level](context, &t_reader_layers_0_ffn_w1, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_n2)) != 0)
-    return attn_kernel_status(context, "digits_backward_24_dreader_layers_0_n2", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_backward_26_dreader_layers_0_n2[level](context, &t_reader_layers_0_ffn_w1, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_n2)) != 0)
+    return attn_kernel_status(context, "digits_backward_26_dreader_layers_0_n2", failed);
   /* row dreader.layers.0.n2.u dreader.layers.0.norm2.var dreader.layers.0.norm2.mu.1 dreader.layers.0.r dreader.layers.0.attn.bo dreader.layers.0.norm2.gamma dreader.layers.0.norm2.beta */
-  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_25_dreader_layers_0_r[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, &t_dreader_layers_0_x, &t_dreader_layers_0_n2, (int32_t)n_B, &t_dreader_layers_0_r, &t_dreader_layers_0_attn_bo, &t_dreader_layers_0_norm2_gamma, &t_dreader_layers_0_norm2_beta)) != 0)
-    return attn_kernel_status(context, "digits_backward_25_dreader_layers_0_r", failed);
+  if (n_B * 16 * 32 + 32 + 32 + 32 > 0 && (failed = digits_backward_27_dreader_layers_0_r[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, &t_dreader_layers_0_x, &t_dreader_layers_0_n2, (int32_t)n_B, &t_dreader_layers_0_r, &t_dreader_layers_0_attn_bo, &t_dreader_layers_0_norm2_gamma, &t_dreader_layers_0_norm2_beta)) != 0)
+    return attn_kernel_status(context, "digits_backward_27_dreader_layers_0_r", failed);
   /* contraction dreader.layers.0.attn.z */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_26_dreader_layers_0_attn_z[level](context, &t_reader_layers_0_attn_wo, &t_dreader_layers_0_r, (int32_t)n_B, &t_dreader_layers_0_attn_z)) != 0)
-    return attn_kernel_status(context, "digits_backward_26_dreader_layers_0_attn_z", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_28_dreader_layers_0_attn_z[level](context, &t_reader_layers_0_attn_wo, &t_dreader_layers_0_r, (int32_t)n_B, &t_dreader_layers_0_attn_z)) != 0)
+    return attn_kernel_status(context, "digits_backward_28_dreader_layers_0_attn_z", failed);
   /* contraction dreader.layers.0.attn.p */
-  if (n_B * 4 * 16 * 16 > 0 && (failed = digits_backward_27_dreader_layers_0_attn_p[level](context, &t_reader_layers_0_attn_v, &t_dreader_layers_0_attn_z, (int32_t)n_B, &t_dreader_layers_0_attn_p)) != 0)
-    return attn_kernel_status(context, "digits_backward_27_dreader_layers_0_attn_p", failed);
+  if (n_B * 4 * 16 * 16 > 0 && (failed = digits_backward_29_dreader_layers_0_attn_p[level](context, &t_reader_layers_0_attn_v, &t_dreader_layers_0_attn_z, (int32_t)n_B, &t_dreader_layers_0_attn_p)) != 0)
+    return attn_kernel_status(context, "digits_backward_29_dreader_layers_0_attn_p", failed);
   /* row dreader.layers.0.attn.p.lse */
-  if (n_B * 4 * 16 > 0 && (failed = digits_backward_28_dreader_layers_0_attn_p_lse[level](context, &t_reader_layers_0_attn_p, &t_dreader_layers_0_attn_p, (int32_t)n_B, &t_dreader_layers_0_attn_p_lse)) != 0)
-    return attn_kernel_status(context, "digits_backward_28_dreader_layers_0_attn_p_lse", failed);
+  if (n_B * 4 * 16 > 0 && (failed = digits_backward_30_dreader_layers_0_attn_p_lse[level](context, &t_reader_layers_0_attn_p, &t_dreader_layers_0_attn_p, (int32_t)n_B, &t_dreader_layers_0_attn_p_lse)) != 0)
+    return attn_kernel_status(context, "digits_backward_30_dreader_layers_0_attn_p_lse", failed);
   /* contraction dreader.layers.0.attn.v */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_29_dreader_layers_0_attn_v[level](context, &t_reader_layers_0_attn_p, &t_dreader_layers_0_attn_z, (int32_t)n_B, &t_dreader_layers_0_attn_v)) != 0)
-    return attn_kernel_status(context, "digits_backward_29_dreader_layers_0_attn_v", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_31_dreader_layers_0_attn_v[level](context, &t_reader_layers_0_attn_p, &t_dreader_layers_0_attn_z, (int32_t)n_B, &t_dreader_layers_0_attn_v)) != 0)
+    return attn_kernel_status(context, "digits_backward_31_dreader_layers_0_attn_v", failed);
   /* contraction dreader.layers.0.attn.k */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_30_dreader_layers_0_attn_k[level](context, &t_reader_layers_0_attn_q, &t_reader_layers_0_attn_p, &t_dreader_layers_0_attn_p, &t_dreader_layers_0_attn_p_lse, (int32_t)n_B, &t_dreader_layers_0_attn_k)) != 0)
-    return attn_kernel_status(context, "digits_backward_30_dreader_layers_0_attn_k", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_32_dreader_layers_0_attn_k[level](context, &t_reader_layers_0_attn_q, &t_reader_layers_0_attn_p, &t_dreader_layers_0_attn_p, &t_dreader_layers_0_attn_p_lse, (int32_t)n_B, &t_dreader_layers_0_attn_k)) != 0)
+    return attn_kernel_status(context, "digits_backward_32_dreader_layers_0_attn_k", failed);
   /* contraction dreader.layers.0.attn.q */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_31_dreader_layers_0_attn_q[level](context, &t_reader_layers_0_attn_k, &t_reader_layers_0_attn_p, &t_dreader_layers_0_attn_p, &t_dreader_layers_0_attn_p_lse, (int32_t)n_B, &t_dreader_layers_0_attn_q)) != 0)
-    return attn_kernel_status(context, "digits_backward_31_dreader_layers_0_attn_q", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_backward_33_dreader_layers_0_attn_q[level](context, &t_reader_layers_0_attn_k, &t_reader_layers_0_attn_p, &t_dreader_layers_0_attn_p, &t_dreader_layers_0_attn_p_lse, (int32_t)n_B, &t_dreader_layers_0_attn_q)) != 0)
+    return attn_kernel_status(context, "digits_backward_33_dreader_layers_0_attn_q", failed);
   /* contraction dreader.layers.0.n1.3 dreader.layers.0.n1.2 dreader.layers.0.n1.1 dreader.layers.0.n1 */
-  if (n_B * 16 * 32 > 0 && (failed = digits_backward_32_dreader_layers_0_n1[level](context, &t_reader_layers_0_attn_wq, &t_reader_layers_0_attn_wk, &t_reader_layers_0_attn_wv, &t_dreader_layers_0_attn_v, &t_dreader_layers_0_attn_k, &t_dreader_layers_0_attn_q, (int32_t)n_B, &t_dreader_layers_0_n1)) != 0)
-    return attn_kernel_status(context, "digits_backward_32_dreader_layers_0_n1", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_backward_34_dreader_layers_0_n1[level](context, &t_reader_layers_0_attn_wq, &t_reader_layers_0_attn_wk, &t_reader_layers_0_attn_wv, &t_dreader_layers_0_attn_v, &t_dreader_layers_0_attn_k, &t_dreader_layers_0_attn_q, (int32_t)n_B, &t_dreader_layers_0_n1)) != 0)
+    return attn_kernel_status(context, "digits_backward_34_dreader_layers_0_n1", failed);
   /* row dreader.layers.0.n1.u dreader.layers.0.norm1.var dreader.layers.0.norm1.mu.1 dreader.x dreader.layers.0.norm1.gamma dreader.layers.0.norm1.beta */
-  if (n_B * 16 * 32 + 32 + 32 > 0 && (failed = digits_backward_33_dreader_x[level](context, &t_reader_layers_0_norm1_gamma, &t_reader_x, &t_reader_layers_0_norm1_mu, &t_reader_layers_0_n1_u, &t_dreader_layers_0_r, &t_dreader_layers_0_n1, (int32_t)n_B, &t_dreader_x, &t_dreader_layers_0_norm1_gamma, &t_dreader_layers_0_norm1_beta)) != 0)
-    return attn_kernel_status(context, "digits_backward_33_dreader_x", failed);
+  if (n_B * 16 * 32 + 32 + 32 > 0 && (failed = digits_backward_35_dreader_x[level](context, &t_reader_layers_0_norm1_gamma, &t_reader_x, &t_reader_layers_0_norm1_mu, &t_reader_layers_0_n1_u, &t_dreader_layers_0_r, &t_dreader_layers_0_n1, (int32_t)n_B, &t_dreader_x, &t_dreader_layers_0_norm1_gamma, &t_dreader_layers_0_norm1_beta)) != 0)
+    return attn_kernel_status(context, "digits_backward_35_dreader_x", failed);
   /* contraction dimage */
-  if (pt_dimage && n_B * 8 * 8 > 0 && (failed = digits_backward_34_dimage[level](context, &t_reader_patch, &t_dreader_x, (int32_t)n_B, &t_dimage)) != 0)
-    return attn_kernel_status(context, "digits_backward_34_dimage", failed);
+  if (pt_dimage && n_B * 8 * 8 > 0 && (failed = digits_backward_36_dimage[level](context, &t_reader_patch, &t_dreader_x, (int32_t)n_B, &t_dimage)) != 0)
+    return attn_kernel_status(context, "digits_backward_36_dimage", failed);
   /* loops dimage */
-  if (pt_dimage && n_B * 8 * 8 > 0 && (attn_has_non_finite(pt_dreader_x, ATTN_F32, n_B * 16 * 32)) && (failed = digits_backward_35_dimage_plain[level](context, &t_reader_patch, &t_dreader_x, &t_dimage, (int32_t)n_B, &t_dimage)) != 0)
-    return attn_kernel_status(context, "digits_backward_35_dimage_plain", failed);
+  if (pt_dimage && n_B * 8 * 8 > 0 && (attn_has_non_finite(pt_dreader_x, ATTN_F32, n_B * 16 * 32)) && (failed = digits_backward_37_dimage_plain[level](context, &t_reader_patch, &t_dreader_x, &t_dimage, (int32_t)n_B, &t_dimage)) != 0)
+    return attn_kernel_status(context, "digits_backward_37_dimage_plain", failed);
   /* contraction dreader.patch */
-  if (pt_dreader_patch && (failed = digits_backward_36_dreader_patch[level](context, &t_image, &t_dreader_x, (int32_t)n_B, &t_dreader_patch)) != 0)
-    return attn_kernel_status(context, "digits_backward_36_dreader_patch", failed);
+  if (pt_dreader_patch && (failed = digits_backward_38_dreader_patch[level](context, &t_image, &t_dreader_x, (int32_t)n_B, &t_dreader_patch)) != 0)
+    return attn_kernel_status(context, "digits_backward_38_dreader_patch", failed);
   /* row dreader.place */
-  if (pt_dreader_place && (failed = digits_backward_37_dreader_place[level](context, &t_dreader_x, (int32_t)n_B, &t_dreader_place)) != 0)
-    return attn_kernel_status(context, "digits_backward_37_dreader_place", failed);
+  if (pt_dreader_place && (failed = digits_backward_39_dreader_place[level](context, &t_dreader_x, (int32_t)n_B, &t_dreader_place)) != 0)
+    return attn_kernel_status(context, "digits_backward_39_dreader_place", failed);
   /* contraction dreader.layers.0.attn.wq */
-  if (pt_dreader_layers_0_attn_wq && (failed = digits_backward_38_dreader_layers_0_attn_wq[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_q, (int32_t)n_B, &t_dreader_layers_0_attn_wq)) != 0)
-    return attn_kernel_status(context, "digits_backward_38_dreader_layers_0_attn_wq", failed);
+  if (pt_dreader_layers_0_attn_wq && (failed = digits_backward_40_dreader_layers_0_attn_wq[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_q, (int32_t)n_B, &t_dreader_layers_0_attn_wq)) != 0)
+    return attn_kernel_status(context, "digits_backward_40_dreader_layers_0_attn_wq", failed);
   /* row dreader.layers.0.attn.bq */
-  if (pt_dreader_layers_0_attn_bq && (failed = digits_backward_39_dreader_layers_0_attn_bq[level](context, &t_dreader_layers_0_attn_q, (int32_t)n_B, &t_dreader_layers_0_attn_bq)) != 0)
-    return attn_kernel_status(context, "digits_backward_39_dreader_layers_0_attn_bq", failed);
+  if (pt_dreader_layers_0_attn_bq && (failed = digits_backward_41_dreader_layers_0_attn_bq[level](context, &t_dreader_layers_0_attn_q, (int32_t)n_B, &t_dreader_layers_0_attn_bq)) != 0)
+    return attn_kernel_status(context, "digits_backward_41_dreader_layers_0_attn_bq", failed);
   /* contraction dreader.layers.0.attn.wk */
-  if (pt_dreader_layers_0_attn_wk && (failed = digits_backward_40_dreader_layers_0_attn_wk[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_k, (int32_t)n_B, &t_dreader_layers_0_attn_wk)) != 0)
-    return attn_kernel_status(context, "digits_backward_40_dreader_layers_0_attn_wk", failed);
+  if (pt_dreader_layers_0_attn_wk && (failed = digits_backward_42_dreader_layers_0_attn_wk[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_k, (int32_t)n_B, &t_dreader_layers_0_attn_wk)) != 0)
+    return attn_kernel_status(context, "digits_backward_42_dreader_layers_0_attn_wk", failed);
   /* row dreader.layers.0.attn.bk */
-  if (pt_dreader_layers_0_attn_bk && (failed = digits_backward_41_dreader_layers_0_attn_bk[level](context, &t_dreader_layers_0_attn_k, (int32_t)n_B, &t_dreader_layers_0_attn_bk)) != 0)
-    return attn_kernel_status(context, "digits_backward_41_dreader_layers_0_attn_bk", failed);
+  if (pt_dreader_layers_0_attn_bk && (failed = digits_backward_43_dreader_layers_0_attn_bk[level](context, &t_dreader_layers_0_attn_k, (int32_t)n_B, &t_dreader_layers_0_attn_bk)) != 0)
+    return attn_kernel_status(context, "digits_backward_43_dreader_layers_0_attn_bk", failed);
   /* contraction dreader.layers.0.attn.wv */
-  if (pt_dreader_layers_0_attn_wv && (failed = digits_backward_42_dreader_layers_0_attn_wv[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_v, (int32_t)n_B, &t_dreader_layers_0_attn_wv)) != 0)
-    return attn_kernel_status(context, "digits_backward_42_dreader_layers_0_attn_wv", failed);
+  if (pt_dreader_layers_0_attn_wv && (failed = digits_backward_44_dreader_layers_0_attn_wv[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_v, (int32_t)n_B, &t_dreader_layers_0_attn_wv)) != 0)
+    return attn_kernel_status(context, "digits_backward_44_dreader_layers_0_attn_wv", failed);
   /* row dreader.layers.0.attn.bv */
-  if (pt_dreader_layers_0_attn_bv && (failed = digits_backward_43_dreader_layers_0_attn_bv[level](context, &t_dreader_layers_0_attn_v, (int32_t)n_B, &t_dreader_layers_0_attn_bv)) != 0)
-    return attn_kernel_status(context, "digits_backward_43_dreader_layers_0_attn_bv", failed);
+  if (pt_dreader_layers_0_attn_bv && (failed = digits_backward_45_dreader_layers_0_attn_bv[level](context, &t_dreader_layers_0_attn_v, (int32_t)n_B, &t_dreader_layers_0_attn_bv)) != 0)
+    return attn_kernel_status(context, "digits_backward_45_dreader_layers_0_attn_bv", failed);
   /* contraction dreader.layers.0.attn.wo */
-  if (pt_dreader_layers_0_attn_wo && (failed = digits_backward_44_dreader_layers_0_attn_wo[level](context, &t_reader_layers_0_attn_z, &t_dreader_layers_0_r, (int32_t)n_B, &t_dreader_layers_0_attn_wo)) != 0)
-    return attn_kernel_status(context, "digits_backward_44_dreader_layers_0_attn_wo", failed);
+  if (pt_dreader_layers_0_attn_wo && (failed = digits_backward_46_dreader_layers_0_attn_wo[level](context, &t_reader_layers_0_attn_z, &t_dreader_layers_0_r, (int32_t)n_B, &t_dreader_layers_0_attn_wo)) != 0)
+    return attn_kernel_status(context, "digits_backward_46_dreader_layers_0_attn_wo", failed);
   /* contraction dreader.layers.0.ffn.w1 */
-  if (pt_dreader_layers_0_ffn_w1 && (failed = digits_backward_45_dreader_layers_0_ffn_w1[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_w1)) != 0)
-    return attn_kernel_status(context, "digits_backward_45_dreader_layers_0_ffn_w1", failed);
+  if (pt_dreader_layers_0_ffn_w1 && (failed = digits_backward_47_dreader_layers_0_ffn_w1[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_w1)) != 0)
+    return attn_kernel_status(context, "digits_backward_47_dreader_layers_0_ffn_w1", failed);
   /* row dreader.layers.0.ffn.b1 */
-  if (pt_dreader_layers_0_ffn_b1 && (failed = digits_backward_46_dreader_layers_0_ffn_b1[level](context, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_b1)) != 0)
-    return attn_kernel_status(context, "digits_backward_46_dreader_layers_0_ffn_b1", failed);
+  if (pt_dreader_layers_0_ffn_b1 && (failed = digits_backward_48_dreader_layers_0_ffn_b1[level](context, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_b1)) != 0)
+    return attn_kernel_status(context, "digits_backward_48_dreader_layers_0_ffn_b1", failed);
   /* contraction dreader.layers.0.ffn.w2 */
-  if (pt_dreader_layers_0_ffn_w2 && (failed = digits_backward_47_dreader_layers_0_ffn_w2[level](context, &t_reader_layers_0_ffn_h, &t_dreader_layers_0_x, (int32_t)n_B, &t_dreader_layers_0_ffn_w2)) != 0)
-    return attn_kernel_status(context, "digits_backward_47_dreader_layers_0_ffn_w2", failed);
+  if (pt_dreader_layers_0_ffn_w2 && (failed = digits_backward_49_dreader_layers_0_ffn_w2[level](context, &t_reader_layers_0_ffn_h, &t_dreader_layers_0_x, (int32_t)n_B, &t_dreader_layers_0_ffn_w2)) != 0)
+    return attn_kernel_status(context, "digits_backward_49_dreader_layers_0_ffn_w2", failed);
   /* contraction dreader.layers.1.attn.wq */
-  if (pt_dreader_layers_1_attn_wq && (failed = digits_backward_48_dreader_layers_1_attn_wq[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_attn_wq)) != 0)
-    return attn_kernel_status(context, "digits_backward_48_dreader_layers_1_attn_wq", failed);
+  if (pt_dreader_layers_1_attn_wq && (failed = digits_backward_50_dreader_layers_1_attn_wq[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_attn_wq)) != 0)
+    return attn_kernel_status(context, "digits_backward_50_dreader_layers_1_attn_wq", failed);
   /* row dreader.layers.1.attn.bq */
-  if (pt_dreader_layers_1_attn_bq && (failed = digits_backward_49_dreader_layers_1_attn_bq[level](context, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_attn_bq)) != 0)
-    return attn_kernel_status(context, "digits_backward_49_dreader_layers_1_attn_bq", failed);
+  if (pt_dreader_layers_1_attn_bq && (failed = digits_backward_51_dreader_layers_1_attn_bq[level](context, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_attn_bq)) != 0)
+    return attn_kernel_status(context, "digits_backward_51_dreader_layers_1_attn_bq", failed);
   /* contraction dreader.layers.1.attn.wk */
-  if (pt_dreader_layers_1_attn_wk && (failed = digits_backward_50_dreader_layers_1_attn_wk[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_k, (int32_t)n_B, &t_dreader_layers_1_attn_wk)) != 0)
-    return attn_kernel_status(context, "digits_backward_50_dreader_layers_1_attn_wk", failed);
+  if (pt_dreader_layers_1_attn_wk && (failed = digits_backward_52_dreader_layers_1_attn_wk[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_k, (int32_t)n_B, &t_dreader_layers_1_attn_wk)) != 0)
+    return attn_kernel_status(context, "digits_backward_52_dreader_layers_1_attn_wk", failed);
   /* row dreader.layers.1.attn.bk */
-  if (pt_dreader_layers_1_attn_bk && (failed = digits_backward_51_dreader_layers_1_attn_bk[level](context, &t_dreader_layers_1_attn_k, (int32_t)n_B, &t_dreader_layers_1_attn_bk)) != 0)
-    return attn_kernel_status(context, "digits_backward_51_dreader_layers_1_attn_bk", failed);
+  if (pt_dreader_layers_1_attn_bk && (failed = digits_backward_53_dreader_layers_1_attn_bk[level](context, &t_dreader_layers_1_attn_k, (int32_t)n_B, &t_dreader_layers_1_attn_bk)) != 0)
+    return attn_kernel_status(context, "digits_backward_53_dreader_layers_1_attn_bk", failed);
   /* contraction dreader.layers.1.attn.wv */
-  if (pt_dreader_layers_1_attn_wv && (failed = digits_backward_52_dreader_layers_1_attn_wv[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_v, (int32_t)n_B, &t_dreader_layers_1_attn_wv)) != 0)
-    return attn_kernel_status(context, "digits_backward_52_dreader_layers_1_attn_wv", failed);
+  if (pt_dreader_layers_1_attn_wv && (failed = digits_backward_54_dreader_layers_1_attn_wv[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_v, (int32_t)n_B, &t_dreader_layers_1_attn_wv)) != 0)
+    return attn_kernel_status(context, "digits_backward_54_dreader_layers_1_attn_wv", failed);
   /* row dreader.layers.1.attn.bv */
-  if (pt_dreader_layers_1_attn_bv && (failed = digits_backward_53_dreader_layers_1_attn_bv[level](context, &t_dreader_layers_1_attn_v, (int32_t)n_B, &t_dreader_layers_1_attn_bv)) != 0)
-    return attn_kernel_status(context, "digits_backward_53_dreader_layers_1_attn_bv", failed);
+  if (pt_dreader_layers_1_attn_bv && (failed = digits_backward_55_dreader_layers_1_attn_bv[level](context, &t_dreader_layers_1_attn_v, (int32_t)n_B, &t_dreader_layers_1_attn_bv)) != 0)
+    return attn_kernel_status(context, "digits_backward_55_dreader_layers_1_attn_bv", failed);
   /* contraction dreader.layers.1.attn.wo */
-  if (pt_dreader_layers_1_attn_wo && (failed = digits_backward_54_dreader_layers_1_attn_wo[level](context, &t_reader_layers_1_attn_z, &t_dreader_layers_1_r, (int32_t)n_B, &t_dreader_layers_1_attn_wo)) != 0)
-    return attn_kernel_status(context, "digits_backward_54_dreader_layers_1_attn_wo", failed);
+  if (pt_dreader_layers_1_attn_wo && (failed = digits_backward_56_dreader_layers_1_attn_wo[level](context, &t_reader_layers_1_attn_z, &t_dreader_layers_1_r, (int32_t)n_B, &t_dreader_layers_1_attn_wo)) != 0)
+    return attn_kernel_status(context, "digits_backward_56_dreader_layers_1_attn_wo", failed);
   /* contraction dreader.layers.1.ffn.w1 */
-  if (pt_dreader_layers_1_ffn_w1 && (failed = digits_backward_55_dreader_layers_1_ffn_w1[level](context, &t_reader_layers_1_norm2_gamma, &t_reader_layers_1_norm2_beta, &t_reader_layers_1_r, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u, &t_dreader_layers_1_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_1_ffn_w1)) != 0)
-    return attn_kernel_status(context, "digits_backward_55_dreader_layers_1_ffn_w1", failed);
+  if (pt_dreader_layers_1_ffn_w1 && (failed = digits_backward_57_dreader_layers_1_ffn_w1[level](context, &t_reader_layers_1_norm2_gamma, &t_reader_layers_1_norm2_beta, &t_reader_layers_1_r, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u, &t_dreader_layers_1_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_1_ffn_w1)) != 0)
+    return attn_kernel_status(context, "digits_backward_57_dreader_layers_1_ffn_w1", failed);
   /* row dreader.layers.1.ffn.b1 */
-  if (pt_dreader_layers_1_ffn_b1 && (failed = digits_backward_56_dreader_layers_1_ffn_b1[level](context, &t_dreader_layers_1_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_1_ffn_b1)) != 0)
-    return attn_kernel_status(context, "digits_backward_56_dreader_layers_1_ffn_b1", failed);
+  if (pt_dreader_layers_1_ffn_b1 && (failed = digits_backward_58_dreader_layers_1_ffn_b1[level](context, &t_dreader_layers_1_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_1_ffn_b1)) != 0)
+    return attn_kernel_status(context, "digits_backward_58_dreader_layers_1_ffn_b1", failed);
   /* contraction dreader.layers.1.ffn.w2 */
-  if (pt_dreader_layers_1_ffn_w2 && (failed = digits_backward_57_dreader_layers_1_ffn_w2[level](context, &t_reader_layers_1_ffn_h, &t_dreader_layers_1_x, (int32_t)n_B, &t_dreader_layers_1_ffn_w2)) != 0)
-    return attn_kernel_status(context, "digits_backward_57_dreader_layers_1_ffn_w2", failed);
+  if (pt_dreader_layers_1_ffn_w2 && (failed = digits_backward_59_dreader_layers_1_ffn_w2[level](context, &t_reader_layers_1_ffn_h, &t_dreader_layers_1_x, (int32_t)n_B, &t_dreader_layers_1_ffn_w2)) != 0)
+    return attn_kernel_status(context, "digits_backward_59_dreader_layers_1_ffn_w2", failed);
   /* contraction dreader.query */
-  if (pt_dreader_query && (failed = digits_backward_58_dreader_query[level](context, &t_reader_k, &t_look, &t_dlook, &t_dlook_lse, (int32_t)n_B, &t_dreader_query)) != 0)
-    return attn_kernel_status(context, "digits_backward_58_dreader_query", failed);
+  if (pt_dreader_query && (failed = digits_backward_60_dreader_query[level](context, &t_reader_k, &t_look, &t_dlook, &t_dlook_lse, (int32_t)n_B, &t_dreader_query)) != 0)
+    return attn_kernel_status(context, "digits_backward_60_dreader_query", failed);
   /* contraction dreader.wk */
-  if (pt_dreader_wk && (failed = digits_backward_59_dreader_wk[level](context, &t_reader_h, &t_dreader_k, (int32_t)n_B, &t_dreader_wk)) != 0)
-    return attn_kernel_status(context, "digits_backward_59_dreader_wk", failed);
+  if (pt_dreader_wk && (failed = digits_backward_61_dreader_wk[level](context, &t_reader_h, &t_dreader_k, (int32_t)n_B, &t_dreader_wk)) != 0)
+    return attn_kernel_status(context, "digits_backward_61_dreader_wk", failed);
   /* contraction dreader.wv */
-  if (pt_dreader_wv && (failed = digits_backward_60_dreader_wv[level](context, &t_reader_h, &t_dreader_v, (int32_t)n_B, &t_dreader_wv)) != 0)
-    return attn_kernel_status(context, "digits_backward_60_dreader_wv", failed);
+  if (pt_dreader_wv && (failed = digits_backward_62_dreader_wv[level](context, &t_reader_h, &t_dreader_v, (int32_t)n_B, &t_dreader_wv)) != 0)
+    return attn_kernel_status(context, "digits_backward_62_dreader_wv", failed);
   /* row dreader.wo */
-  if (pt_dreader_wo && (failed = digits_backward_61_dreader_wo[level](context, &t_reader_z, &t_dlogit_total, (int32_t)n_B, &t_dreader_wo)) != 0)
-    return attn_kernel_status(context, "digits_backward_61_dreader_wo", failed);
+  if (pt_dreader_wo && (failed = digits_backward_63_dreader_wo[level](context, &t_reader_z, &t_dlogit_total, (int32_t)n_B, &t_dreader_wo)) != 0)
+    return attn_kernel_status(context, "digits_backward_63_dreader_wo", failed);
   /* row dreader.bias */
-  if (pt_dreader_bias && (failed = digits_backward_62_dreader_bias[level](context, &t_dlogit_total, (int32_t)n_B, &t_dreader_bias)) != 0)
-    return attn_kernel_status(context, "digits_backward_62_dreader_bias", failed);
+  if (pt_dreader_bias && (failed = digits_backward_64_dreader_bias[level](context, &t_dlogit_total, (int32_t)n_B, &t_dreader_bias)) != 0)
+    return attn_kernel_status(context, "digits_backward_64_dreader_bias", failed);
   return ATTN_OK;
 }
 
@@ -2406,98 +2416,90 @@ int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, int32_t, 
 int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
 int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
 static int (*const digits_read_forward_9_reader_layers_0_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
-int digits_forward_11_reader_layers_0_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_10_reader_layers_0_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_sum_v2, digits_forward_11_reader_layers_0_ffn_h_sum_v3, digits_forward_11_reader_layers_0_ffn_h_sum_v4};
-int digits_forward_12_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_12_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_12_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_11_reader_layers_0_ffn_h[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_ffn_h_v2, digits_forward_12_reader_layers_0_ffn_h_v3, digits_forward_12_reader_layers_0_ffn_h_v4};
-int digits_forward_13_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_12_reader_layers_0_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_x_v2, digits_forward_13_reader_layers_0_x_v3, digits_forward_13_reader_layers_0_x_v4};
+int digits_read_forward_10_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_read_forward_10_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_read_forward_10_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_10_reader_layers_0_ffn_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_read_forward_10_reader_layers_0_ffn_h_v2, digits_read_forward_10_reader_layers_0_ffn_h_v3, digits_read_forward_10_reader_layers_0_ffn_h_v4};
+int digits_forward_12_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_12_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_12_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_11_reader_layers_0_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_x_v2, digits_forward_12_reader_layers_0_x_v3, digits_forward_12_reader_layers_0_x_v4};
 int digits_forward_2_reader_layers_0_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_2_reader_layers_0_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_2_reader_layers_0_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_13_reader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
+static int (*const digits_read_forward_12_reader_layers_1_n1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
 int digits_forward_3_reader_layers_0_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_14_reader_layers_1_attn_q[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
+static int (*const digits_read_forward_13_reader_layers_1_attn_q[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
 int digits_forward_3_reader_layers_0_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_15_reader_layers_1_attn_k[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
+static int (*const digits_read_forward_14_reader_layers_1_attn_k[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
 int digits_forward_3_reader_layers_0_attn_q_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_3_reader_layers_0_attn_q_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_16_reader_layers_1_attn_v[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
+static int (*const digits_read_forward_15_reader_layers_1_attn_v[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_3_reader_layers_0_attn_q_v2, digits_forward_3_reader_layers_0_attn_q_v3, digits_forward_3_reader_layers_0_attn_q_v4};
 int digits_forward_6_reader_layers_0_attn_s_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_6_reader_layers_0_attn_s_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_6_reader_layers_0_attn_s_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_17_reader_layers_1_attn_s[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_6_reader_layers_0_attn_s_v2, digits_forward_6_reader_layers_0_attn_s_v3, digits_forward_6_reader_layers_0_attn_s_v4};
+static int (*const digits_read_forward_16_reader_layers_1_attn_s[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_6_reader_layers_0_attn_s_v2, digits_forward_6_reader_layers_0_attn_s_v3, digits_forward_6_reader_layers_0_attn_s_v4};
 int digits_forward_7_reader_layers_0_attn_p_lse_v2(void*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_7_reader_layers_0_attn_p_lse_v3(void*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_7_reader_layers_0_attn_p_lse_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_18_reader_layers_1_attn_p_lse[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_7_reader_layers_0_attn_p_lse_v2, digits_forward_7_reader_layers_0_attn_p_lse_v3, digits_forward_7_reader_layers_0_attn_p_lse_v4};
+static int (*const digits_read_forward_17_reader_layers_1_attn_p_lse[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_7_reader_layers_0_attn_p_lse_v2, digits_forward_7_reader_layers_0_attn_p_lse_v3, digits_forward_7_reader_layers_0_attn_p_lse_v4};
 int digits_forward_8_reader_layers_0_attn_z_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_8_reader_layers_0_attn_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_8_reader_layers_0_attn_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_19_reader_layers_1_attn_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_8_reader_layers_0_attn_z_v2, digits_forward_8_reader_layers_0_attn_z_v3, digits_forward_8_reader_layers_0_attn_z_v4};
+static int (*const digits_read_forward_18_reader_layers_1_attn_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_8_reader_layers_0_attn_z_v2, digits_forward_8_reader_layers_0_attn_z_v3, digits_forward_8_reader_layers_0_attn_z_v4};
 int digits_forward_9_reader_layers_0_r_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_9_reader_layers_0_r_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_9_reader_layers_0_r_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_20_reader_layers_1_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_9_reader_layers_0_r_v2, digits_forward_9_reader_layers_0_r_v3, digits_forward_9_reader_layers_0_r_v4};
+static int (*const digits_read_forward_19_reader_layers_1_r[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_9_reader_layers_0_r_v2, digits_forward_9_reader_layers_0_r_v3, digits_forward_9_reader_layers_0_r_v4};
 int digits_forward_10_reader_layers_0_norm2_mu_v2(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
 int digits_forward_10_reader_layers_0_norm2_mu_v3(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
 int digits_forward_10_reader_layers_0_norm2_mu_v4(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*);
-static int (*const digits_read_forward_21_reader_layers_1_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
-int digits_forward_11_reader_layers_0_ffn_h_sum_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_11_reader_layers_0_ffn_h_sum_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_22_reader_layers_1_ffn_h_sum[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_11_reader_layers_0_ffn_h_sum_v2, digits_forward_11_reader_layers_0_ffn_h_sum_v3, digits_forward_11_reader_layers_0_ffn_h_sum_v4};
-int digits_forward_12_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_12_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_12_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_23_reader_layers_1_ffn_h[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_ffn_h_v2, digits_forward_12_reader_layers_0_ffn_h_v3, digits_forward_12_reader_layers_0_ffn_h_v4};
-int digits_forward_13_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_13_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_24_reader_layers_1_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_13_reader_layers_0_x_v2, digits_forward_13_reader_layers_0_x_v3, digits_forward_13_reader_layers_0_x_v4};
+static int (*const digits_read_forward_20_reader_layers_1_norm2_mu[])(void*, attn_buffer*, int32_t, attn_buffer*, attn_buffer*) = {digits_forward_10_reader_layers_0_norm2_mu_v2, digits_forward_10_reader_layers_0_norm2_mu_v3, digits_forward_10_reader_layers_0_norm2_mu_v4};
+int digits_read_forward_10_reader_layers_0_ffn_h_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_read_forward_10_reader_layers_0_ffn_h_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_read_forward_10_reader_layers_0_ffn_h_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_21_reader_layers_1_ffn_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_read_forward_10_reader_layers_0_ffn_h_v2, digits_read_forward_10_reader_layers_0_ffn_h_v3, digits_read_forward_10_reader_layers_0_ffn_h_v4};
+int digits_forward_12_reader_layers_0_x_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_12_reader_layers_0_x_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_12_reader_layers_0_x_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_22_reader_layers_1_x[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_12_reader_layers_0_x_v2, digits_forward_12_reader_layers_0_x_v3, digits_forward_12_reader_layers_0_x_v4};
 int digits_forward_2_reader_layers_0_n1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_2_reader_layers_0_n1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_2_reader_layers_0_n1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_25_reader_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
-int digits_forward_27_reader_k_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_27_reader_k_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_27_reader_k_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_26_reader_k[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_27_reader_k_v2, digits_forward_27_reader_k_v3, digits_forward_27_reader_k_v4};
-int digits_forward_27_reader_k_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_27_reader_k_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_27_reader_k_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_27_reader_v[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_27_reader_k_v2, digits_forward_27_reader_k_v3, digits_forward_27_reader_k_v4};
-int digits_forward_29_look_sum_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_29_look_sum_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_29_look_sum_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_28_look_sum[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_29_look_sum_v2, digits_forward_29_look_sum_v3, digits_forward_29_look_sum_v4};
-int digits_read_forward_29_look_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_read_forward_29_look_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_read_forward_29_look_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_29_look[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_read_forward_29_look_v2, digits_read_forward_29_look_v3, digits_read_forward_29_look_v4};
-int digits_read_forward_30_reader_z_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_read_forward_30_reader_z_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_read_forward_30_reader_z_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_30_reader_z[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_read_forward_30_reader_z_v2, digits_read_forward_30_reader_z_v3, digits_read_forward_30_reader_z_v4};
-int digits_forward_32_logit_sum_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_32_logit_sum_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_32_logit_sum_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_31_logit_sum_part[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_32_logit_sum_part_v2, digits_forward_32_logit_sum_part_v3, digits_forward_32_logit_sum_part_v4};
-int digits_forward_33_logit_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_33_logit_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_33_logit_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_32_logit[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_33_logit_v2, digits_forward_33_logit_v3, digits_forward_33_logit_v4};
+static int (*const digits_read_forward_23_reader_h[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_2_reader_layers_0_n1_v2, digits_forward_2_reader_layers_0_n1_v3, digits_forward_2_reader_layers_0_n1_v4};
+int digits_forward_25_reader_k_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_25_reader_k_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_25_reader_k_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_24_reader_k[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_25_reader_k_v2, digits_forward_25_reader_k_v3, digits_forward_25_reader_k_v4};
+int digits_forward_25_reader_k_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_25_reader_k_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_25_reader_k_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_25_reader_v[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_25_reader_k_v2, digits_forward_25_reader_k_v3, digits_forward_25_reader_k_v4};
+int digits_forward_27_look_sum_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_27_look_sum_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_27_look_sum_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_26_look_sum[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_27_look_sum_v2, digits_forward_27_look_sum_v3, digits_forward_27_look_sum_v4};
+int digits_read_forward_27_look_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_read_forward_27_look_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_read_forward_27_look_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_27_look[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_read_forward_27_look_v2, digits_read_forward_27_look_v3, digits_read_forward_27_look_v4};
+int digits_read_forward_28_reader_z_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_read_forward_28_reader_z_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_read_forward_28_reader_z_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_28_reader_z[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_read_forward_28_reader_z_v2, digits_read_forward_28_reader_z_v3, digits_read_forward_28_reader_z_v4};
+int digits_forward_30_logit_sum_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_30_logit_sum_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_30_logit_sum_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_29_logit_sum_part[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_30_logit_sum_part_v2, digits_forward_30_logit_sum_part_v3, digits_forward_30_logit_sum_part_v4};
+int digits_forward_31_logit_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_31_logit_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_31_logit_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_30_logit[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_31_logit_v2, digits_forward_31_logit_v3, digits_forward_31_logit_v4};
 
 static int64_t digits_read_forward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -2506,24 +2508,22 @@ static int64_t digits_read_forward_layout(const int64_t* size, int64_t* at) {
   int64_t end = 0, most = 0;
   (void)most, (void)at;
   most = 0;
-  most = attn_larger(most, 4 * n_B * 16 * 128); /* reader.layers.0.ffn.h.sum */
-  most = attn_larger(most, 4 * n_B * 16 * 128); /* reader.layers.1.ffn.h.sum */
+  most = attn_larger(most, 4 * n_B * 16 * 128); /* reader.layers.0.ffn.h */
+  most = attn_larger(most, 4 * n_B * 16 * 128); /* reader.layers.1.ffn.h */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 16); /* reader.layers.0.attn.s */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 16); /* reader.layers.1.attn.s */
   most = attn_larger(most, 4 * n_B * 10 * 4 * 16); /* look.sum */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.0.n1 */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.1.n1 */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.1.x */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.h */
   most = attn_larger(most, 4 * n_B * 10 * 4 * 8); /* reader.z */
   if (at) at[0] = end;
   end += attn_align(most);
   most = 0;
-  most = attn_larger(most, 4 * n_B * 16 * 128); /* reader.layers.0.ffn.h */
-  most = attn_larger(most, 4 * n_B * 16 * 128); /* reader.layers.1.ffn.h */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.x */
-  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.1.attn.q */
-  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.1.attn.z */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.h */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.0.x */
+  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.1.x */
+  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.k */
   most = attn_larger(most, 4 * n_B * 10 * 4); /* logit.sum.part */
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.0.norm2.mu */
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.1.norm2.mu */
@@ -2532,8 +2532,9 @@ static int64_t digits_read_forward_layout(const int64_t* size, int64_t* at) {
   most = 0;
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.0.attn.q */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.0.attn.z */
-  most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.0.x */
-  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.k */
+  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.1.attn.q */
+  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.1.attn.z */
+  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.v */
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.0.n2.u */
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.1.n2.u */
   if (at) at[2] = end;
@@ -2543,7 +2544,6 @@ static int64_t digits_read_forward_layout(const int64_t* size, int64_t* at) {
   most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.0.r */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.layers.1.attn.k */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.1.r */
-  most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.v */
   most = attn_larger(most, 8 * n_B * 4 * 16); /* reader.layers.0.attn.p.lse */
   most = attn_larger(most, 8 * n_B * 4 * 16); /* reader.layers.1.attn.p.lse */
   if (at) at[3] = end;
@@ -2781,15 +2781,11 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_0_norm2_mu;
   attn_dimension dt_reader_layers_0_norm2_mu[2];
   if (attn_view(context, &t_reader_layers_0_norm2_mu, dt_reader_layers_0_norm2_mu, pt_reader_layers_0_norm2_mu, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_ffn_h_sum = workspace + at[0];
-  attn_buffer t_reader_layers_0_ffn_h_sum;
-  attn_dimension dt_reader_layers_0_ffn_h_sum[3];
-  if (attn_view(context, &t_reader_layers_0_ffn_h_sum, dt_reader_layers_0_ffn_h_sum, pt_reader_layers_0_ffn_h_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_ffn_h = workspace + at[1];
+  void* pt_reader_layers_0_ffn_h = workspace + at[0];
   attn_buffer t_reader_layers_0_ffn_h;
   attn_dimension dt_reader_layers_0_ffn_h[3];
   if (attn_view(context, &t_reader_layers_0_ffn_h, dt_reader_layers_0_ffn_h, pt_reader_layers_0_ffn_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_0_x = workspace + at[2];
+  void* pt_reader_layers_0_x = workspace + at[1];
   attn_buffer t_reader_layers_0_x;
   attn_dimension dt_reader_layers_0_x[3];
   if (attn_view(context, &t_reader_layers_0_x, dt_reader_layers_0_x, pt_reader_layers_0_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
@@ -2797,7 +2793,7 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_1_n1;
   attn_dimension dt_reader_layers_1_n1[3];
   if (attn_view(context, &t_reader_layers_1_n1, dt_reader_layers_1_n1, pt_reader_layers_1_n1, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_attn_q = workspace + at[1];
+  void* pt_reader_layers_1_attn_q = workspace + at[2];
   attn_buffer t_reader_layers_1_attn_q;
   attn_dimension dt_reader_layers_1_attn_q[4];
   if (attn_view(context, &t_reader_layers_1_attn_q, dt_reader_layers_1_attn_q, pt_reader_layers_1_attn_q, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
@@ -2817,7 +2813,7 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_1_attn_p_lse;
   attn_dimension dt_reader_layers_1_attn_p_lse[4];
   if (attn_view(context, &t_reader_layers_1_attn_p_lse, dt_reader_layers_1_attn_p_lse, pt_reader_layers_1_attn_p_lse, ATTN_F32, 4, (const int64_t[]){2, n_B, 4, 16})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_attn_z = workspace + at[1];
+  void* pt_reader_layers_1_attn_z = workspace + at[2];
   attn_buffer t_reader_layers_1_attn_z;
   attn_dimension dt_reader_layers_1_attn_z[4];
   if (attn_view(context, &t_reader_layers_1_attn_z, dt_reader_layers_1_attn_z, pt_reader_layers_1_attn_z, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
@@ -2829,27 +2825,23 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_1_norm2_mu;
   attn_dimension dt_reader_layers_1_norm2_mu[2];
   if (attn_view(context, &t_reader_layers_1_norm2_mu, dt_reader_layers_1_norm2_mu, pt_reader_layers_1_norm2_mu, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_ffn_h_sum = workspace + at[0];
-  attn_buffer t_reader_layers_1_ffn_h_sum;
-  attn_dimension dt_reader_layers_1_ffn_h_sum[3];
-  if (attn_view(context, &t_reader_layers_1_ffn_h_sum, dt_reader_layers_1_ffn_h_sum, pt_reader_layers_1_ffn_h_sum, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_ffn_h = workspace + at[1];
+  void* pt_reader_layers_1_ffn_h = workspace + at[0];
   attn_buffer t_reader_layers_1_ffn_h;
   attn_dimension dt_reader_layers_1_ffn_h[3];
   if (attn_view(context, &t_reader_layers_1_ffn_h, dt_reader_layers_1_ffn_h, pt_reader_layers_1_ffn_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 128})) return ATTN_REFUSED;
-  void* pt_reader_layers_1_x = workspace + at[0];
+  void* pt_reader_layers_1_x = workspace + at[1];
   attn_buffer t_reader_layers_1_x;
   attn_dimension dt_reader_layers_1_x[3];
   if (attn_view(context, &t_reader_layers_1_x, dt_reader_layers_1_x, pt_reader_layers_1_x, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_reader_h = workspace + at[1];
+  void* pt_reader_h = workspace + at[0];
   attn_buffer t_reader_h;
   attn_dimension dt_reader_h[3];
   if (attn_view(context, &t_reader_h, dt_reader_h, pt_reader_h, ATTN_F32, 3, (const int64_t[]){n_B, 16, 32})) return ATTN_REFUSED;
-  void* pt_reader_k = workspace + at[2];
+  void* pt_reader_k = workspace + at[1];
   attn_buffer t_reader_k;
   attn_dimension dt_reader_k[4];
   if (attn_view(context, &t_reader_k, dt_reader_k, pt_reader_k, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
-  void* pt_reader_v = workspace + at[3];
+  void* pt_reader_v = workspace + at[2];
   attn_buffer t_reader_v;
   attn_dimension dt_reader_v[4];
   if (attn_view(context, &t_reader_v, dt_reader_v, pt_reader_v, ATTN_F32, 4, (const int64_t[]){n_B, 4, 16, 8})) return ATTN_REFUSED;
@@ -2912,75 +2904,69 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   /* row reader.layers.0.norm2.mu reader.layers.0.norm2.var reader.layers.0.n2.u */
   if (n_B * 16 + n_B * 16 > 0 && (failed = digits_read_forward_9_reader_layers_0_norm2_mu[level](context, &t_reader_layers_0_r, (int32_t)n_B, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u)) != 0)
     return attn_kernel_status(context, "digits_read_forward_9_reader_layers_0_norm2_mu", failed);
-  /* contraction reader.layers.0.ffn.h.sum */
-  if (n_B * 16 * 128 > 0 && (failed = digits_read_forward_10_reader_layers_0_ffn_h_sum[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_ffn_w1, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, (int32_t)n_B, &t_reader_layers_0_ffn_h_sum)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_10_reader_layers_0_ffn_h_sum", failed);
-  /* loops reader.layers.0.ffn.h */
-  if (n_B * 16 * 128 > 0 && (failed = digits_read_forward_11_reader_layers_0_ffn_h[level](context, &t_reader_layers_0_ffn_b1, &t_reader_layers_0_ffn_h_sum, (int32_t)n_B, &t_reader_layers_0_ffn_h)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_11_reader_layers_0_ffn_h", failed);
+  /* contraction reader.layers.0.ffn.h.sum reader.layers.0.ffn.h */
+  if (n_B * 16 * 128 > 0 && (failed = digits_read_forward_10_reader_layers_0_ffn_h[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_ffn_w1, &t_reader_layers_0_ffn_b1, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, (int32_t)n_B, &t_reader_layers_0_ffn_h)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_10_reader_layers_0_ffn_h", failed);
   /* contraction reader.layers.0.f.sum reader.layers.0.x */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_12_reader_layers_0_x[level](context, &t_reader_layers_0_ffn_w2, &t_reader_layers_0_ffn_b2, &t_reader_layers_0_r, &t_reader_layers_0_ffn_h, (int32_t)n_B, &t_reader_layers_0_x)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_12_reader_layers_0_x", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_11_reader_layers_0_x[level](context, &t_reader_layers_0_ffn_w2, &t_reader_layers_0_ffn_b2, &t_reader_layers_0_r, &t_reader_layers_0_ffn_h, (int32_t)n_B, &t_reader_layers_0_x)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_11_reader_layers_0_x", failed);
   /* row reader.layers.1.norm1.mu reader.layers.1.norm1.var reader.layers.1.n1.u reader.layers.1.n1 */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_13_reader_layers_1_n1[level](context, &t_reader_layers_1_norm1_gamma, &t_reader_layers_1_norm1_beta, &t_reader_layers_0_x, (int32_t)n_B, &t_reader_layers_1_n1)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_13_reader_layers_1_n1", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_12_reader_layers_1_n1[level](context, &t_reader_layers_1_norm1_gamma, &t_reader_layers_1_norm1_beta, &t_reader_layers_0_x, (int32_t)n_B, &t_reader_layers_1_n1)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_12_reader_layers_1_n1", failed);
   /* contraction reader.layers.1.attn.q.sum reader.layers.1.attn.q */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_14_reader_layers_1_attn_q[level](context, &t_reader_layers_1_attn_wq, &t_reader_layers_1_attn_bq, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_q)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_14_reader_layers_1_attn_q", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_13_reader_layers_1_attn_q[level](context, &t_reader_layers_1_attn_wq, &t_reader_layers_1_attn_bq, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_q)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_13_reader_layers_1_attn_q", failed);
   /* contraction reader.layers.1.attn.k.sum reader.layers.1.attn.k */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_15_reader_layers_1_attn_k[level](context, &t_reader_layers_1_attn_wk, &t_reader_layers_1_attn_bk, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_k)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_15_reader_layers_1_attn_k", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_14_reader_layers_1_attn_k[level](context, &t_reader_layers_1_attn_wk, &t_reader_layers_1_attn_bk, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_k)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_14_reader_layers_1_attn_k", failed);
   /* contraction reader.layers.1.attn.v.sum reader.layers.1.attn.v */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_16_reader_layers_1_attn_v[level](context, &t_reader_layers_1_attn_wv, &t_reader_layers_1_attn_bv, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_v)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_16_reader_layers_1_attn_v", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_15_reader_layers_1_attn_v[level](context, &t_reader_layers_1_attn_wv, &t_reader_layers_1_attn_bv, &t_reader_layers_1_n1, (int32_t)n_B, &t_reader_layers_1_attn_v)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_15_reader_layers_1_attn_v", failed);
   /* contraction reader.layers.1.attn.s */
-  if (n_B * 4 * 16 * 16 > 0 && (failed = digits_read_forward_17_reader_layers_1_attn_s[level](context, &t_reader_layers_1_attn_q, &t_reader_layers_1_attn_k, (int32_t)n_B, &t_reader_layers_1_attn_s)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_17_reader_layers_1_attn_s", failed);
+  if (n_B * 4 * 16 * 16 > 0 && (failed = digits_read_forward_16_reader_layers_1_attn_s[level](context, &t_reader_layers_1_attn_q, &t_reader_layers_1_attn_k, (int32_t)n_B, &t_reader_layers_1_attn_s)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_16_reader_layers_1_attn_s", failed);
   /* row reader.layers.1.attn.p.lse */
-  if (n_B * 4 * 16 > 0 && (failed = digits_read_forward_18_reader_layers_1_attn_p_lse[level](context, &t_reader_layers_1_attn_s, (int32_t)n_B, &t_reader_layers_1_attn_p_lse)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_18_reader_layers_1_attn_p_lse", failed);
+  if (n_B * 4 * 16 > 0 && (failed = digits_read_forward_17_reader_layers_1_attn_p_lse[level](context, &t_reader_layers_1_attn_s, (int32_t)n_B, &t_reader_layers_1_attn_p_lse)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_17_reader_layers_1_attn_p_lse", failed);
   /* contraction reader.layers.1.attn.z */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_19_reader_layers_1_attn_z[level](context, &t_reader_layers_1_attn_v, &t_reader_layers_1_attn_s, &t_reader_layers_1_attn_p_lse, (int32_t)n_B, &t_reader_layers_1_attn_z)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_19_reader_layers_1_attn_z", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_18_reader_layers_1_attn_z[level](context, &t_reader_layers_1_attn_v, &t_reader_layers_1_attn_s, &t_reader_layers_1_attn_p_lse, (int32_t)n_B, &t_reader_layers_1_attn_z)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_18_reader_layers_1_attn_z", failed);
   /* contraction reader.layers.1.a.sum reader.layers.1.r */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_20_reader_layers_1_r[level](context, &t_reader_layers_1_attn_wo, &t_reader_layers_1_attn_bo, &t_reader_layers_0_x, &t_reader_layers_1_attn_z, (int32_t)n_B, &t_reader_layers_1_r)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_20_reader_layers_1_r", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_19_reader_layers_1_r[level](context, &t_reader_layers_1_attn_wo, &t_reader_layers_1_attn_bo, &t_reader_layers_0_x, &t_reader_layers_1_attn_z, (int32_t)n_B, &t_reader_layers_1_r)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_19_reader_layers_1_r", failed);
   /* row reader.layers.1.norm2.mu reader.layers.1.norm2.var reader.layers.1.n2.u */
-  if (n_B * 16 + n_B * 16 > 0 && (failed = digits_read_forward_21_reader_layers_1_norm2_mu[level](context, &t_reader_layers_1_r, (int32_t)n_B, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_21_reader_layers_1_norm2_mu", failed);
-  /* contraction reader.layers.1.ffn.h.sum */
-  if (n_B * 16 * 128 > 0 && (failed = digits_read_forward_22_reader_layers_1_ffn_h_sum[level](context, &t_reader_layers_1_norm2_gamma, &t_reader_layers_1_norm2_beta, &t_reader_layers_1_ffn_w1, &t_reader_layers_1_r, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u, (int32_t)n_B, &t_reader_layers_1_ffn_h_sum)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_22_reader_layers_1_ffn_h_sum", failed);
-  /* loops reader.layers.1.ffn.h */
-  if (n_B * 16 * 128 > 0 && (failed = digits_read_forward_23_reader_layers_1_ffn_h[level](context, &t_reader_layers_1_ffn_b1, &t_reader_layers_1_ffn_h_sum, (int32_t)n_B, &t_reader_layers_1_ffn_h)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_23_reader_layers_1_ffn_h", failed);
+  if (n_B * 16 + n_B * 16 > 0 && (failed = digits_read_forward_20_reader_layers_1_norm2_mu[level](context, &t_reader_layers_1_r, (int32_t)n_B, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_20_reader_layers_1_norm2_mu", failed);
+  /* contraction reader.layers.1.ffn.h.sum reader.layers.1.ffn.h */
+  if (n_B * 16 * 128 > 0 && (failed = digits_read_forward_21_reader_layers_1_ffn_h[level](context, &t_reader_layers_1_norm2_gamma, &t_reader_layers_1_norm2_beta, &t_reader_layers_1_ffn_w1, &t_reader_layers_1_ffn_b1, &t_reader_layers_1_r, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u, (int32_t)n_B, &t_reader_layers_1_ffn_h)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_21_reader_layers_1_ffn_h", failed);
   /* contraction reader.layers.1.f.sum reader.layers.1.x */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_24_reader_layers_1_x[level](context, &t_reader_layers_1_ffn_w2, &t_reader_layers_1_ffn_b2, &t_reader_layers_1_r, &t_reader_layers_1_ffn_h, (int32_t)n_B, &t_reader_layers_1_x)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_24_reader_layers_1_x", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_22_reader_layers_1_x[level](context, &t_reader_layers_1_ffn_w2, &t_reader_layers_1_ffn_b2, &t_reader_layers_1_r, &t_reader_layers_1_ffn_h, (int32_t)n_B, &t_reader_layers_1_x)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_22_reader_layers_1_x", failed);
   /* row reader.norm.mu reader.norm.var reader.h.u reader.h */
-  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_25_reader_h[level](context, &t_reader_norm_gamma, &t_reader_norm_beta, &t_reader_layers_1_x, (int32_t)n_B, &t_reader_h)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_25_reader_h", failed);
+  if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_23_reader_h[level](context, &t_reader_norm_gamma, &t_reader_norm_beta, &t_reader_layers_1_x, (int32_t)n_B, &t_reader_h)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_23_reader_h", failed);
   /* contraction reader.k */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_26_reader_k[level](context, &t_reader_wk, &t_reader_h, (int32_t)n_B, &t_reader_k)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_26_reader_k", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_24_reader_k[level](context, &t_reader_wk, &t_reader_h, (int32_t)n_B, &t_reader_k)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_24_reader_k", failed);
   /* contraction reader.v */
-  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_27_reader_v[level](context, &t_reader_wv, &t_reader_h, (int32_t)n_B, &t_reader_v)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_27_reader_v", failed);
+  if (n_B * 4 * 16 * 8 > 0 && (failed = digits_read_forward_25_reader_v[level](context, &t_reader_wv, &t_reader_h, (int32_t)n_B, &t_reader_v)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_25_reader_v", failed);
   /* contraction look.sum */
-  if (n_B * 10 * 4 * 16 > 0 && (failed = digits_read_forward_28_look_sum[level](context, &t_reader_query, &t_reader_k, (int32_t)n_B, &t_look_sum)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_28_look_sum", failed);
+  if (n_B * 10 * 4 * 16 > 0 && (failed = digits_read_forward_26_look_sum[level](context, &t_reader_query, &t_reader_k, (int32_t)n_B, &t_look_sum)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_26_look_sum", failed);
   /* row look.lse look */
-  if (n_B * 10 * 4 * 16 > 0 && (failed = digits_read_forward_29_look[level](context, &t_look_sum, (int32_t)n_B, &t_look)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_29_look", failed);
+  if (n_B * 10 * 4 * 16 > 0 && (failed = digits_read_forward_27_look[level](context, &t_look_sum, (int32_t)n_B, &t_look)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_27_look", failed);
   /* contraction reader.z */
-  if (n_B * 10 * 4 * 8 > 0 && (failed = digits_read_forward_30_reader_z[level](context, &t_reader_v, &t_look, (int32_t)n_B, &t_reader_z)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_30_reader_z", failed);
+  if (n_B * 10 * 4 * 8 > 0 && (failed = digits_read_forward_28_reader_z[level](context, &t_reader_v, &t_look, (int32_t)n_B, &t_reader_z)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_28_reader_z", failed);
   /* row logit.sum.part */
-  if (n_B * 10 * 4 > 0 && (failed = digits_read_forward_31_logit_sum_part[level](context, &t_reader_wo, &t_reader_z, (int32_t)n_B, &t_logit_sum_part)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_31_logit_sum_part", failed);
+  if (n_B * 10 * 4 > 0 && (failed = digits_read_forward_29_logit_sum_part[level](context, &t_reader_wo, &t_reader_z, (int32_t)n_B, &t_logit_sum_part)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_29_logit_sum_part", failed);
   /* row logit.sum logit */
-  if (n_B * 10 > 0 && (failed = digits_read_forward_32_logit[level](context, &t_reader_bias, &t_logit_sum_part, (int32_t)n_B, &t_logit)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_32_logit", failed);
+  if (n_B * 10 > 0 && (failed = digits_read_forward_30_logit[level](context, &t_reader_bias, &t_logit_sum_part, (int32_t)n_B, &t_logit)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_30_logit", failed);
   return ATTN_OK;
 }
 

@@ -132,8 +132,7 @@ class Derivation {
     std::vector<ir::TensorId> outputs;
     for (const ir::Output& o : c_.forward.outputs) outputs.push_back(o.tensor);
     c_.raw_gradient = simplify::spread_guards(raw);
-    c_.gradient =
-        finished("gradient", *c_.raw_gradient, outputs, plan::kept_maps(c_.forward));
+    c_.gradient = finished("gradient", *c_.raw_gradient, outputs, plan::kept_maps(c_.forward));
   }
 
   void jvp() {

@@ -57,10 +57,12 @@ class Builder {
       outs = {
           lower_loops(g_, ds[0], ds.size() > 1 ? &ds[1] : nullptr, arguments_, target_, first_old)};
     }
-    for (size_t k = 0; k < outs.size(); ++k) {
-      Halide::OutputImageParam buffer = outs[k].output_buffer();
-      ir::TensorId t = kernel_.writes[k];
-      for (size_t d = 0; d < g_[t].extents.size(); ++d) constrain(buffer, t, d);
+    auto written = kernel_.writes.begin();
+    for (const Halide::Func& out : outs) {
+      // Buffers of one Func have the same bounds.
+      Halide::OutputImageParam buffer = out.output_buffers()[0];
+      for (size_t d = 0; d < g_[*written].extents.size(); ++d) constrain(buffer, *written, d);
+      written += static_cast<int>(out.output_buffers().size());
     }
     for (ir::SizeId s : kernel_.sizes) built.arguments.push_back(arguments_.sizes.at(s));
     built.pipeline = Halide::Pipeline(outs);

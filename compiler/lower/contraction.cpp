@@ -35,7 +35,10 @@ class Lowering {
       for (size_t k = 0; k < free.size(); ++k) indices[free[k]] = place[k];
       Translator t(g_, arguments_, indices, true);
       t.replace(c_.sum, sum);
-      return cast(storage_type(storage), t.where(c_.guard, cast(type_, t(c_.epilogue))));
+      std::vector<HExpr> values = {
+          cast(storage_type(storage), t.where(c_.guard, cast(type_, t(c_.epilogue))))};
+      if (c_.kept) values.push_back(cast(storage_type(g_[c_.sum].storage), t(*c_.kept)));
+      return values;
     };
     // A batch of such matrices is small work, and several terms are costly to compile twice.
     spec.rarely_thin = !c_.batch.empty() || c_.terms.size() > 1;

@@ -122,7 +122,7 @@ Problem make_problem(const ContractionSpec& given, const TargetInfo& target) {
   problem.type = spec.accumulate;
   problem.epilogue = spec.epilogue;
   if (!problem.epilogue) {
-    problem.epilogue = [](const std::vector<Expr>&, Expr sum) { return sum; };
+    problem.epilogue = [](const std::vector<Expr>&, Expr sum) { return std::vector<Expr>{sum}; };
   }
   problem.batch = extent_of(spec.output, Group::kBatch);
   problem.rows = extent_of(spec.output, Group::kRow);

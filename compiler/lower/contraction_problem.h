@@ -18,7 +18,7 @@ struct Problem {
   std::vector<ContractionTerm> terms;
   std::vector<OutputDim> output;
   Halide::Type type;
-  std::function<Halide::Expr(const std::vector<Halide::Expr>&, Halide::Expr)> epilogue;
+  std::function<std::vector<Halide::Expr>(const std::vector<Halide::Expr>&, Halide::Expr)> epilogue;
   Halide::Expr batch = 1, rows = 1, columns = 1;
   Halide::Expr run = 1;   // the last dimension of the column group
   Halide::Expr runs = 1;  // columns / run

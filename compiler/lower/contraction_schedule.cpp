@@ -81,9 +81,11 @@ Func Scheduler::schedule() {
   std::vector<Var> vars;
   for (size_t i = 0; i < problem_.output.size(); ++i) vars.emplace_back("d" + std::to_string(i));
   std::vector<Expr> place(vars.begin(), vars.end());
-  Type stored = problem_.epilogue(place, Halide::cast(problem_.type, 0)).type();
+  std::vector<Expr> unset;
+  for (const Expr& value : problem_.epilogue(place, Halide::cast(problem_.type, 0)))
+    unset.push_back(Halide::undef(value.type()));
   std::reverse(vars.begin(), vars.end());
-  out_(vars) = Halide::undef(stored);
+  out_(vars) = Halide::Tuple(unset);
 
   Expr taken = Halide::Internal::const_false();
   auto add = [&](bool wanted, const Expr& condition, void (Scheduler::*strategy)(const Expr&)) {
@@ -101,9 +103,10 @@ Func Scheduler::schedule() {
   Expr stride = 1;
   for (size_t i = 0; i < problem_.output.size(); ++i) {
     const Expr& extent = problem_.output[problem_.output.size() - 1 - i].extent;
-    auto dim = out_.output_buffer().dim(static_cast<int>(i));
-    dim.set_bounds(0, extent);
-    dim.set_stride(Halide::Internal::simplify(stride));
+    const int dim = static_cast<int>(i);
+    out_.output_buffers()[0].dim(dim).set_bounds(0, extent);  // and so those of the others
+    for (const Halide::OutputImageParam& buffer : out_.output_buffers())
+      buffer.dim(dim).set_stride(Halide::Internal::simplify(stride));
     stride = stride * extent;
   }
   return out_;
@@ -183,7 +186,7 @@ Scheduler::Loops Scheduler::open(const Expr& condition, int rows, int columns, i
 
 Stage Scheduler::store(const Loops& loops, const Expr& sum) {
   std::vector<Expr> place(loops.place.rbegin(), loops.place.rend());
-  out_(place) = problem_.epilogue(loops.place, sum);
+  out_(place) = Halide::Tuple(problem_.epilogue(loops.place, sum));
   Stage stage = out_.update(out_.num_update_definitions() - 1);
   RVar outer("lo_outer"), inner("lo_inner");
   if (loops.one_run) {

@@ -48,9 +48,10 @@ struct ContractionSpec {
   std::vector<ContractionTerm> terms;
   std::vector<OutputDim> output;  // outermost first, any order of groups; the buffer is row-major
   Halide::Type accumulate = Halide::Float(32);
-  // The stored value; `place` are the output's coordinates, outermost first, in range. The
-  // returned type is the output's type. Empty: the sum itself.
-  std::function<Halide::Expr(const std::vector<Halide::Expr>& place, Halide::Expr sum)> epilogue;
+  // The stored values, one a buffer; `place` are the coordinates, outermost first, in range. The
+  // types are those of the buffers. Empty: the sum itself.
+  std::function<std::vector<Halide::Expr>(const std::vector<Halide::Expr>& place, Halide::Expr sum)>
+      epilogue;
 
   // Typical sizes where an extent is not constant, 0 for unknown. They drop strategies whose case
   // does not come up (with nothing known two are compiled, and the kernel chooses at run time; a
@@ -62,7 +63,7 @@ struct ContractionSpec {
 };
 
 // The output Func, over the output's dimensions innermost first, scheduled for `target`, its
-// buffer constrained to dense row-major. It is a single-use object: build it again per target.
+// buffers constrained to dense row-major. It is a single-use object: build it again per target.
 Halide::Func schedule_contraction(const ContractionSpec& spec, const TargetInfo& target);
 
 }  // namespace attn::lower

@@ -13,7 +13,8 @@ Halide::Expr in_range(Halide::Expr index, Halide::Expr extent);
 
 // Halide solves the conditions of a loop for every variable in them, and carries what it finds
 // through all regions: with many nested loops, most of its time. What comes from outer loops is
-// `hidden` from it, and a condition that need not bound a loop is `unsolved`; both keep their value.
+// `hidden` from it, and a condition that need not bound a loop is `unsolved`; both keep their
+// value.
 Halide::Expr hidden(Halide::Expr offset);
 Halide::Expr unsolved(Halide::Expr condition);
 

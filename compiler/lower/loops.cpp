@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/base/check.h"
+#include "compiler/solve/equalities.h"
 
 namespace attn::lower {
 namespace {
@@ -17,37 +18,6 @@ using HExpr = Halide::Expr;
 
 // Points that a task of a parallel loop should have at least.
 constexpr int kTaskPoints = 1 << 14;
-
-// `n == rest` in a guard, where n is a free index that occurs nowhere else: the value lands at
-// `rest`.
-struct Landing {
-  size_t position;  // of n in d.free
-  ir::Expr place;
-  ir::Expr condition;
-};
-
-std::optional<Landing> find_landing(const ir::Definition& d) {
-  if (d.combine == Combine::logsumexp || d.combine == Combine::argmax || d.reduced.empty())
-    return {};
-  for (const ir::Expr& c : d.guard) {
-    if (!c.is(ir::Kind::is_zero)) continue;
-    for (size_t k = 0; k < d.free.size(); ++k) {
-      ir::IndexId n = d.free[k];
-      for (int sign : {1, -1}) {
-        // c is n - place == 0, or place - n == 0.
-        ir::Expr place =
-            sign > 0 ? ir::index_value(n) - c.args()[0] : ir::index_value(n) + c.args()[0];
-        if (ir::uses(place, n) || ir::uses(d.body, n)) continue;
-        bool elsewhere = false, reduced = false;
-        for (const ir::Expr& other : d.guard)
-          elsewhere = elsewhere || (!(other == c) && ir::uses(other, n));
-        for (ir::IndexId r : d.reduced) reduced = reduced || ir::uses(place, r);
-        if (!elsewhere && reduced) return Landing{k, place, c};
-      }
-    }
-  }
-  return {};
-}
 
 class Loops {
  public:
@@ -78,7 +48,7 @@ class Loops {
       if (d_.guard.empty()) return {body};
       return {select(t.condition(d_.guard), body, Halide::Internal::make_zero(type_))};
     }
-    if (auto landing = find_landing(d_)) return {scattered(*landing)};
+    if (auto landing = solve::find_landing(d_)) return {scattered(*landing)};
     if (!d_.guard.empty()) domain_.where(domain_condition(d_.guard));
     if (d_.combine == Combine::logsumexp) return log_sum_exp(each_time(cast(type_, t(d_.body))));
     if (d_.combine == Combine::argmax) {
@@ -188,13 +158,13 @@ class Loops {
     return all;
   }
 
-  HExpr domain_condition(const Landing& landing) {
+  HExpr domain_condition(const solve::Landing& landing) {
     HExpr place = for_domain()(landing.place);
     HExpr limit = Translator(g_, arguments_, {}).extent(g_[d_.target].extents[landing.position]);
     return place >= 0 && place < limit;
   }
 
-  HExpr scattered(const Landing& landing) {
+  HExpr scattered(const solve::Landing& landing) {
     Translator t(g_, arguments_, indices_);
     HExpr place = t(landing.place);
     HExpr limit = t.extent(g_[d_.target].extents[landing.position]);

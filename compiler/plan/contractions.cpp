@@ -114,7 +114,7 @@ bool place_guard(const Definition& d, const Sides& s, Term& term, Conditions& of
 }  // namespace
 
 std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
-                                             const Definition* finish) {
+                                             const Definition* finish, bool keep) {
   if (sum.combine != Combine::sum || !is_real(arithmetic_type(g[sum.target].storage)))
     return std::nullopt;
   std::set<IndexId> reduced(sum.reduced.begin(), sum.reduced.end());
@@ -172,12 +172,56 @@ std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
       names.emplace(finish->free[k], index_value(sum.free[k]));
     c.guard = substitute(finish->guard, names);
     Expr own = g.target(sum), accumulated = c.epilogue;
+    if (keep) c.kept = accumulated;
     c.epilogue = rewrite(substitute(finish->body, names),
                          [&](const Expr& e) { return e == own ? accumulated : e; });
     c.epilogue = solve::assume(g, c.epilogue, c.guard);
   }
   return c;
 }
+
+namespace {
+
+// Two sums that an expression reads only as own + ratio * joined.
+struct Joint {
+  Expr own, joined;
+  std::optional<double> ratio;
+
+  bool is_everywhere(const Expr& e) {
+    if (e == own || e == joined) return false;
+    if (!e.is(Kind::add))
+      return std::all_of(e.args().begin(), e.args().end(),
+                         [&](const Expr& a) { return is_everywhere(a); });
+    double of_own = 0, of_joined = 0;
+    for (const Expr& term : e.args()) {
+      Scaled s = split_coefficient(term);
+      if (s.rest == own)
+        of_own = s.coefficient.value();
+      else if (s.rest == joined)
+        of_joined = s.coefficient.value();
+      else if (!is_everywhere(term))
+        return false;
+    }
+    if (of_own == 0 && of_joined == 0) return true;
+    if (of_own == 0 || of_joined == 0) return false;
+    const double here = of_joined / of_own;
+    const bool same = here == ratio.value_or(here);
+    ratio = here;
+    return same;
+  }
+
+  Expr without_joined(const Expr& epilogue) const {
+    return rewrite(epilogue, [&](const Expr& e) {
+      if (!e.is(Kind::add)) return e;
+      std::vector<Expr> rest;
+      for (const Expr& term : e.args())
+        if (!(split_coefficient(term).rest == joined)) rest.push_back(term);
+      return rest.size() == e.args().size() ? e : add(std::move(rest));
+    });
+  }
+};
+
+}  // namespace
 
 bool join_sum(Graph& g, Contraction& c, const Definition& first, const Definition& other) {
   std::optional<Contraction> o = claim_contraction(g, other, nullptr);
@@ -203,26 +247,10 @@ bool join_sum(Graph& g, Contraction& c, const Definition& first, const Definitio
   Scaled value = split_coefficient(o->epilogue);
   if (!(value.rest == g.target(other))) return false;
 
-  Expr own = g.target(first), joined = substitute(g.target(other), names);
-  double ratio = 0;
-  Expr epilogue = rewrite(c.epilogue, [&](const Expr& e) {
-    if (!e.is(ir::Kind::add)) return e;
-    double of_own = 0, of_joined = 0;
-    std::vector<Expr> rest;
-    for (const Expr& term : e.args()) {
-      Scaled s = split_coefficient(term);
-      if (s.rest == own) of_own = s.coefficient.value();
-      if (s.rest == joined)
-        of_joined = s.coefficient.value();
-      else
-        rest.push_back(term);
-    }
-    if (of_own == 0 || of_joined == 0) return e;
-    ratio = of_joined / of_own * value.coefficient.value();
-    return add(std::move(rest));
-  });
-  if (ratio == 0 || tensors(epilogue).count(other.target)) return false;
-  c.epilogue = epilogue;
+  Joint joint{g.target(first), substitute(g.target(other), names), {}};
+  if (!joint.is_everywhere(c.epilogue) || !joint.ratio) return false;
+  const double ratio = *joint.ratio * value.coefficient.value();
+  c.epilogue = joint.without_joined(c.epilogue);
   for (Term& t : o->terms) {
     t.left = substitute(t.left, names);
     if (ratio != 1) t.left = multiply({Expr(ratio), t.left});

@@ -99,6 +99,11 @@ class Planner {
     std::vector<Definition> sums;  // that the definition finishes, itself included if it is a sum
   };
 
+  static bool leaks(const Contraction& c) {
+    return std::any_of(c.terms.begin(), c.terms.end(),
+                       [](const Term& t) { return t.left_leaks || t.right_leaks; });
+  }
+
   bool is_member(TensorId t) const { return groups_.members.count(t) > 0; }
 
   // Sums that are contractions, each with the map that finishes it where there is one.
@@ -112,12 +117,21 @@ class Planner {
       if (is_member(d.target) || !epilogues.count(d.target)) continue;
       std::vector<TensorId> operands = epilogues.at(d.target);
       std::erase_if(operands, [&](TensorId t) { return is_member(t); });
-      // The last is finished here; the others join it where they are added to it.
+      // The last is finished here; the others join it where they are added to it. What a gradient
+      // reads is stored too, alone.
+      auto is_wanted = [&](TensorId t) { return wanted_.count(g[t].name) > 0; };
+      if (operands.size() > 1) std::erase_if(operands, is_wanted);
       std::vector<Definition> sums;
       std::optional<Contraction> c;
       for (size_t n = operands.size(); n-- > 0;) {
         const Definition sum = g.definitions[position.at(operands[n])];
-        if (c ? !join_sum(g, *c, sums[0], sum) : !(c = claim_contraction(g, sum, &d))) continue;
+        if (c) {
+          if (!join_sum(g, *c, sums[0], sum)) continue;
+        } else {
+          c = claim_contraction(g, sum, &d, is_wanted(sum.target));
+          if (c && c->kept && leaks(*c)) c.reset();
+          if (!c) continue;
+        }
         sums.push_back(sum);
       }
       for (const Definition& sum : sums) {
@@ -230,6 +244,8 @@ class Planner {
       if (s.sum) kernel.writes.push_back(s.sum->tensor);
     } else {
       kernel.writes = {kernel.definitions.back().target};
+      if (kernel.contraction && kernel.contraction->kept)
+        kernel.writes.push_back(kernel.contraction->sum);
     }
     for (TensorId t : kernel.writes)
       if (f.places[t.value] == Place::none) f.places[t.value] = Place::workspace;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/plan/estimate.h"
+#include "compiler/solve/equalities.h"
 
 namespace attn::plan {
 
@@ -20,6 +21,7 @@ std::span<const KernelKind* const> kinds() {
 
 std::string why_slow(const ir::Graph& g, const ir::Definition& d) {
   if (d.reduced.empty()) return {};
+  if (solve::find_landing(d)) return {};  // each point is visited once
   double work =
       points(g, {d.reduced.begin(), d.reduced.end()}) * points(g, {d.free.begin(), d.free.end()});
   constexpr double kSmall = 1 << 24;

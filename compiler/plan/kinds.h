@@ -19,9 +19,10 @@ extern const KernelKind kLoops;
 std::span<const KernelKind* const> kinds();
 
 // A sum of products with two factors worth packing, alone or with the map that finishes it.
-// `finish` may be null; its only read of the sum is at its own free indices.
+// `finish` may be null; it reads the sum at its own free indices only. `keep`: the sum is stored
+// beside what finishes it.
 std::optional<Contraction> claim_contraction(ir::Graph& g, const ir::Definition& sum,
-                                             const ir::Definition* finish);
+                                             const ir::Definition* finish, bool keep = false);
 
 // Adds the products of `other` to the terms of `c`, the contraction of `first`, where its epilogue
 // only adds the two sums and their groups of indices agree; false, with `c` as it was, elsewhere.

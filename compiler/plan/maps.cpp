@@ -12,6 +12,8 @@ using namespace ir;
 
 // A map of at most this cost is computed again by each reader.
 constexpr int64_t kCheap = 4;
+// So many operations do not overlap with the fetching of their operands.
+constexpr int64_t kDearEpilogue = 16;
 
 // Definitions that read a tensor, by their places in the graph.
 using Readers = std::map<TensorId, std::vector<size_t>>;
@@ -111,6 +113,21 @@ class Substitution {
   const std::map<TensorId, Definition>& gone_;
 };
 
+// Whether a map computes much from other elements of every place: behind a register tile they would
+// be fetched from memory a few at a time, each waiting for the one before.
+bool is_dear_elsewhere(const Definition& map, TensorId sum) {
+  if (cost(map.body) < kDearEpilogue) return false;
+  bool elsewhere = false;
+  visit(map.body, [&](const Expr& x) {
+    if (x.is(Kind::read) && !(x->tensor == sum)) {
+      std::set<IndexId> used = indices(x);
+      elsewhere = elsewhere || used.size() == map.free.size();
+    }
+    return true;
+  });
+  return elsewhere;
+}
+
 // The sums that `map` can finish, as the header says.
 std::vector<TensorId> operands_of(const Graph& g, const Readers& readers,
                                   const std::set<TensorId>& outputs, const Definition& map) {
@@ -121,11 +138,11 @@ std::vector<TensorId> operands_of(const Graph& g, const Readers& readers,
     if (!sum || sum->combine != Combine::sum || outputs.count(t)) continue;
     if (!is_packed(*sum) || readers.at(t).size() != 1 || is_read_in_condition(map, t)) continue;
     std::vector<Expr> here = sites(map, t);
-    if (here.size() != 1 || here[0].args().size() != map.free.size()) continue;
-    bool own = true;
-    for (size_t k = 0; k < map.free.size(); ++k)
-      own = own && here[0].args()[k] == index_value(map.free[k]);
-    if (own) result.push_back(t);
+    bool own = !here.empty() && here[0].args().size() == map.free.size();
+    for (const Expr& site : here)
+      for (size_t k = 0; own && k < map.free.size(); ++k)
+        own = site.args()[k] == index_value(map.free[k]);
+    if (own && !is_dear_elsewhere(map, t)) result.push_back(t);
   }
   return result;
 }

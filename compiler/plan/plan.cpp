@@ -52,14 +52,27 @@ Backward cut_saved(const Graph& gradient, const Function& forward) {
   return b;
 }
 
+// What the gradient reads of forward, where it reads what forward keeps in any case.
+std::set<std::string> wanted_by(const Graph& gradient, const Graph& forward) {
+  std::set<std::string> kept, wanted;
+  for (TensorId t : kept_maps(forward)) kept.insert(forward[t].name);
+  Graph g = gradient;
+  std::erase_if(g.definitions, [&](const Definition& d) {
+    const bool given = kept.count(g[d.target].name) > 0;
+    if (given) g[d.target].role = Role::input;
+    return given;
+  });
+  for (const Definition& d : drop_unused(g).definitions)
+    for (TensorId t : reads(d)) wanted.insert(g[t].name);
+  return wanted;
+}
+
 }  // namespace
 
 Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnostics) {
   Plan plan{.model = forward.name, .forward_graph = forward};
-  std::set<std::string> wanted;
-  if (gradient)
-    for (const Definition& d : gradient->definitions)
-      for (TensorId t : reads(d)) wanted.insert((*gradient)[t].name);
+  const std::set<std::string> wanted =
+      gradient ? wanted_by(*gradient, forward) : std::set<std::string>();
   plan.forward = plan_function(forward.name, "forward", forward, {}, {}, wanted, diagnostics);
   if (!gradient) return plan;
   plan.gradient_graph = *gradient;

@@ -39,7 +39,8 @@ struct Contraction {
   // indices.
   ir::TensorId sum;  // a tensor that does not exist, read in the epilogue at the free indices
   ir::Expr epilogue;
-  ir::Conditions guard;  // of the target: 0 outside
+  ir::Conditions guard;          // of the target: 0 outside
+  std::optional<ir::Expr> kept;  // the value of the sum, where that is stored too
 };
 
 // Definitions over common row indices and one group of column indices. A definition is a map over

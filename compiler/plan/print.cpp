@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/plan/plan.h"
+#include "compiler/solve/equalities.h"
 
 namespace attn::plan {
 namespace {
@@ -130,7 +131,9 @@ Poly operations(const Graph& g, const Kernel& k) {
   Poly sum;
   for (const Definition& d : k.definitions) {
     Poly count = 1;
-    for (IndexId i : d.free) count = count * g[i].extent;
+    const auto landing = solve::find_landing(d);
+    for (size_t n = 0; n < d.free.size(); ++n)
+      if (!landing || n != landing->position) count = count * g[d.free[n]].extent;
     for (IndexId i : d.reduced) count = count * g[i].extent;
     sum = sum + count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
   }

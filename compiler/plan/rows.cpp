@@ -6,6 +6,7 @@
 
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
+#include "compiler/solve/equalities.h"
 
 namespace attn::plan {
 namespace {
@@ -64,6 +65,8 @@ bool is_row_reduction(Combine c) {
 // Rows and columns as the reduction has them, or nothing where plain loops do as well.
 std::optional<Row> shape_of(const Graph& g, const Definition& d) {
   if (d.reduced.empty() || !is_row_reduction(d.combine)) return std::nullopt;
+  if (solve::find_landing(d))
+    return std::nullopt;  // else every row would be asked for by every one
   if (contiguous_reduced(g, d)) {
     if (d.reduced.size() != 1) return std::nullopt;
     return Row{d.free, d.reduced};
@@ -149,6 +152,7 @@ class Claim {
       const bool fits = !row_.rows.empty() && row_.columns.size() == 1;
       return fits && same_group(d.free, all) ? Form::map : Form::none;
     }
+    if (solve::find_landing(d)) return Form::none;
     if (row_.columns.size() == 1 && is_row_reduction(d.combine) && same_group(d.free, row_.rows) &&
         same_group(d.reduced, row_.columns))
       return Form::row_reduction;

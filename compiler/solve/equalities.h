@@ -2,6 +2,8 @@
 // reduced index, which removes one loop. See shared/design.md, section 2, S1..S5.
 #pragma once
 
+#include <optional>
+
 #include "compiler/ir/graph.h"
 
 namespace attn::solve {
@@ -13,5 +15,15 @@ ir::Definition solve_equalities(ir::Graph& g, const ir::Definition& d);
 
 // Only S1: equalities of two plain indices, by renaming. Derive applies this on the spot.
 ir::Definition solve_plain_equalities(ir::Graph& g, const ir::Definition& d);
+
+// A condition `n == place`, where n is a free index that occurs nowhere else and `place` depends on
+// reduced ones: each point of the reduction lands at one element along n, instead of being asked
+// for at all of them.
+struct Landing {
+  size_t position;  // of n in d.free
+  ir::Expr place;
+  ir::Expr condition;
+};
+std::optional<Landing> find_landing(const ir::Definition& d);
 
 }  // namespace attn::solve

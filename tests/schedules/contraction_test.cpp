@@ -168,7 +168,7 @@ TEST(Contraction, InterleavesRowsAndColumnsAndAddsTerms) {
   spec.typical_rows = 1000;
   spec.typical_reduced = 512;
   spec.epilogue = [&](const std::vector<Expr>& place, Expr sum) {
-    return max(sum + bias(place[3], place[1]), 0.25f);
+    return std::vector<Expr>{max(sum + bias(place[3], place[1]), 0.25f), sum};
   };
   Halide::Func out = schedule_contraction(spec, target_info(host_level()));
   out.compile_jit(jit_target(host_level()));
@@ -180,7 +180,7 @@ TEST(Contraction, InterleavesRowsAndColumnsAndAddsTerms) {
                                                                  {2, 3, 0, 17, 4, 3},
                                                                  {1, 50, 2, 300, 5, 1}}) {
     Guarded<float> xs({D, T, B}), ws({D, E, H}), ys({B, T, C}), vs({C}), bs({E, H});
-    Guarded<float> result({E, T, H, B});
+    Guarded<float> result({E, T, H, B}), sums({E, T, H, B});
     uint32_t seed = 0;
     for (auto* array : {&xs, &ws, &ys, &vs, &bs}) array->randomise(++seed);
     x.set(xs.buffer());
@@ -188,17 +188,19 @@ TEST(Contraction, InterleavesRowsAndColumnsAndAddsTerms) {
     y.set(ys.buffer());
     v.set(vs.buffer());
     bias.set(bs.buffer());
-    run_kernel(out, result);
+    run_kernel(out, result, sums);
     for (int b = 0; b < B; ++b)
       for (int h = 0; h < H; ++h)
         for (int t = 0; t < T; ++t)
           for (int e = 0; e < E; ++e) {
-            double sum = bs[h * E + e];
+            double sum = 0;
             for (int d = 0; d < D; ++d) sum += xs[(b * T + t) * D + d] * ws[(h * E + e) * D + d];
             for (int c = 0; c < C; ++c) sum += ys[(c * T + t) * B + b] * vs[c];
-            expect_near(result[((b * H + h) * T + t) * E + e], std::max(sum, 0.25), 10,
-                        std::to_string(b) + " " + std::to_string(h) + " " + std::to_string(t) +
-                            " " + std::to_string(e));
+            const int at = ((b * H + h) * T + t) * E + e;
+            const std::string where = std::to_string(b) + " " + std::to_string(h) + " " +
+                                      std::to_string(t) + " " + std::to_string(e);
+            expect_near(sums[at], sum, 10, where);
+            expect_near(result[at], std::max(sum + bs[h * E + e], 0.25), 10, where);
             ASSERT_FALSE(HasFailure()) << B << " " << T << " " << H << " " << E;
           }
   }
