@@ -102,10 +102,11 @@ class RowScheduler {
 
 RowScheduler::RowScheduler(const RowSpec& spec, const TargetInfo& target)
     : spec_(spec), target_(target) {
-  // Short rows go together, so that the ends of their reductions overlap.
+  // Short rows go together, so that the ends of their reductions overlap; of very short ones a
+  // vector of ends.
   const int lanes = target_.lanes(Halide::Float(32));
   const int columns = spec_.typical_columns;
-  if (columns > 0 && columns <= 8 * lanes) height_ = 4;
+  if (columns > 0 && columns <= 8 * lanes) height_ = columns <= 2 * lanes ? lanes : 4;
   Expr rows_wanted =
       min(max(kTaskElements / max(spec_.columns, 1), (spec_.rows + (kMaxBlocks - 1)) / kMaxBlocks),
           spec_.rows);
@@ -254,6 +255,7 @@ void RowScheduler::add_reduction(int stage) {
   Expr logarithm = select(nothing || z <= 0, Halide::Internal::make_zero(z.type()),
                           log(max(z, Halide::cast(z.type(), 1e-30f))));
   low(u_, group_, block_) = select(has_finite_bits(z), logarithm, z);
+  if (height_ > 1) low.vectorize(u_, height_);
   hold(low);
   stored_[stage] = high;
   low_[stage] = low;
