@@ -28,8 +28,13 @@ struct Operation {
   // d(result)/d(x[k]) for every k, from the arguments x and the result y, written with y where
   // that is possible. Null: the derivative is zero everywhere (floor, comparisons, uniform).
   std::vector<Expr> (*derivative)(std::span<const Expr> x, const Expr& y) = nullptr;
-  // The value is the argument's; only the derivative differs, so that it may go once all is derived.
+  // The value is the argument's; only the derivative differs, so that it may go once all is
+  // derived.
   bool transparent = false;
+  // exp(a - Y) for a log-sum-exp Y of a is a share of the sum: it turns a sum of logarithms into
+  // factors, and log undoes it.
+  bool exponential = false;
+  bool logarithm = false;
   // Identities applied when a call is built; returns false where none holds. May be null.
   bool (*identity)(std::span<const Expr> x, Expr& result) = nullptr;
   // The operation written with primitives, for those without a Halide form of their own.
@@ -37,5 +42,8 @@ struct Operation {
   // "\\tanh", or with the arguments' places, "\\sqrt{#}"; empty: \operatorname{name}.
   std::string_view tex = {};
 };
+
+inline bool is_exponential(const Expr& e) { return e.is(Kind::call) && e->operation->exponential; }
+inline bool is_logarithm(const Expr& e) { return e.is(Kind::call) && e->operation->logarithm; }
 
 }  // namespace attn::ir

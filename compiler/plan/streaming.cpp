@@ -29,8 +29,7 @@ std::optional<Streaming::Sum> weighted_sum(const Graph& g, const Scores& scores,
   std::vector<Expr> rest;
   bool found = false;
   for (const Expr& f : weight.is(Kind::multiply) ? weight.args() : std::vector{weight}) {
-    const bool is_exp = f.is(Kind::call) && f->operation->name == "exp";
-    if (!found && is_exp && f.args()[0] == exponent)
+    if (!found && is_exponential(f) && f.args()[0] == exponent)
       found = true;
     else
       rest.push_back(f);

@@ -61,8 +61,6 @@ std::set<IndexId> without(const std::set<IndexId>& a, const std::set<IndexId>& t
   return result;
 }
 
-bool is_exponential(const Expr& e) { return e.is(Kind::call) && e->operation->name == "exp"; }
-
 void scale_parts(Bracketing& b, const Expr& factor) {
   if (factor.is_one()) return;
   for (Part& p : b.parts) p.coefficient = p.coefficient * factor;
