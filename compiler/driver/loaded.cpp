@@ -47,6 +47,8 @@ void Loaded::watch(const std::string& model, Mark mark, void* data) {
 void Loaded::open(int threads) {
   attn_context_options options{};
   options.threads = threads;
+  if (context_) destroy_(context_);
+  context_ = nullptr;
   if (create_(&options, &context_) != ATTN_OK) throw SystemError("out of memory");
 }
 

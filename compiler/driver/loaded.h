@@ -22,7 +22,8 @@ class Loaded {
   Loaded(const Loaded&) = delete;
   Loaded& operator=(const Loaded&) = delete;
 
-  // A context of the library's own runtime; 0 threads: as many as there are processors.
+  // A context of the library's own runtime, in place of an earlier one; 0 threads: as many as there
+  // are processors.
   void open(int threads);
   attn_context* context() { return context_; }
   const char* message() const { return message_(context_); }

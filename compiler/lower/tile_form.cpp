@@ -20,6 +20,8 @@ TileSizes sizes_for(const TargetInfo& target, bool careful) {
 }
 
 constexpr int kUnknownFeatures = 64;
+constexpr int kTasks = 8;             // that a call should have at least
+constexpr int kPartFloats = 1 << 22;  // that all parts of a result may have at most
 
 SumTile sum_tile(const TargetInfo& target, const TileSpec::Result& result, bool careful) {
   if (result.place) return {};
@@ -57,19 +59,34 @@ TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
     slack_ = std::max(slack_, sum_tile(target, r, spec.careful).rows - 1);
   for (const TileSpec::Result& r : spec.results)
     serial_.insert(r.summed_batch.begin(), r.summed_batch.end());
+  chunks_ = blocks_of(columns_, sizes_.chunk_columns);
+  parts_ = number_of_parts();
+}
+
+// Chunks of columns go in turn to so many parts, which run in parallel where the batch alone gives
+// too few tasks. It depends on extents only, and so does the order of every sum.
+Expr TileScheduler::number_of_parts() const {
+  Expr most = min(kTasks / max(batches_, 1), chunks_);
+  for (const TileSpec::Result& r : spec_.results) {
+    if (spec_.careful || r.place) return 1;
+    if (!r.of_rows) continue;
+    Expr floats = cast<int64_t>(batches_) * rows_ * (r.features.defined() ? r.features : Expr(1));
+    most = min(most, cast<int32_t>(kPartFloats / max(floats, 1)));
+  }
+  return max(most, 1);
 }
 
 Expr TileScheduler::linear_batch(const RDom& loops) const {
   Expr linear = 0;
   for (size_t k = 0; k < batch_vars_.size(); ++k)
-    linear = linear * spec_.batch_extents[k] + loops[static_cast<int>(4 + k)];
+    linear = linear * spec_.batch_extents[k] + loops[static_cast<int>(kOwnLoops + k)];
   return linear;
 }
 
 // Loops are fused only if all of them are in order, or none: what some result sums, no result may
 // look free to reorder, so its place is one that Halide cannot tell apart from another.
 Expr TileScheduler::batch_place(const RDom& loops, int at) const {
-  Expr b = loops[4 + at];
+  Expr b = loops[kOwnLoops + at];
   return serial_.count(at) ? likely(b) : b;
 }
 
@@ -77,14 +94,15 @@ RDom TileScheduler::loops_of(Result& result, int first, const Expr& second) cons
   Halide::Region region = {{0, first},
                            {0, second},
                            {0, blocks_of(rows_, sizes_.block_rows)},
-                           {0, blocks_of(columns_, sizes_.chunk_columns)}};
+                           {0, (chunks_ + parts_ - 1) / parts_},
+                           {0, parts_}};
   for (const Expr& extent : spec_.batch_extents) region.emplace_back(0, extent);
   RDom loops(region, "T");
   const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
-  Expr x = loops[2], y = loops[3];
+  Expr x = loops[2], y = chunk_of(loops);
   loops.where(needed(x * bq, x * bq + (bq - 1), y * bk, y * bk + (bk - 1), 0));
   for (size_t k = 0; k < batch_vars_.size(); ++k)
-    result.batch.push_back(loops[static_cast<int>(4 + k)]);
+    result.batch.push_back(loops[static_cast<int>(kOwnLoops + k)]);
   return loops;
 }
 
@@ -178,7 +196,7 @@ void TileScheduler::add_result(int index) {
 void TileScheduler::add_places(const TileSpec::Result& s, Result& result) {
   const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
   RDom loops = loops_of(result, bk, bq);
-  Expr x = loops[2], y = loops[3], row = x * bq + loops[1], column = y * bk + loops[0];
+  Expr x = loops[2], y = chunk_of(loops), row = x * bq + loops[1], column = y * bk + loops[0];
   loops.where(row < spec_.rows && column < spec_.columns);
   const TileCells::Edges& e = spec_.columns_of_rows;
   if (e.end) loops.where(column < e.end(row, row));
@@ -245,7 +263,7 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
   result.summed = r;
 
   RDom loops = loops_of(result, high, kept_block / high);
-  Expr x = loops[2], y = loops[3];
+  Expr x = loops[2], y = chunk_of(loops);
   Expr own = (s.of_rows ? x * bq : y * bk) + loops[1] * high;
   loops.where(unsolved(own < (s.of_rows ? spec_.rows : spec_.columns)));
   std::vector<Expr> place_of_sum;
@@ -259,6 +277,12 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
                            : at == batches ? kept_place
                                            : Expr(d_));
   }
+  result.in_parts = s.of_rows && constant(parts_) != 1;
+  if (result.in_parts) {
+    // In a form that Halide takes for no index of its own, as it must be in all fused loops.
+    place_of_sum.push_back(in_range(likely(loops[4]), parts_));
+    vars.push_back(part_);
+  }
   Expr h = linear_batch(loops);
   result.sums(vars) = 0.0f;
   Expr feature = wide ? in_range(d_, s.features) : Expr(0);
@@ -268,15 +292,25 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
   result.domain = loops;
 }
 
-// Careful kernels keep their sums aside and store what they repair.
+// Careful kernels keep their sums aside and store what they repair; parts are added in order.
 Func TileScheduler::output(int index) {
   Result& r = results_[index];
-  if (!spec_.careful) return r.sums;
-  Func out(spec_.name + "_repaired" + std::to_string(index));
-  std::vector<Var> vars = r.sums.args();
-  std::vector<Expr> place(vars.begin(), vars.end());
-  out(vars) = spec_.results[index].repaired(place, r.sums(place));
+  if (!spec_.careful && !r.in_parts) return r.sums;
   r.sums.compute_root();
+  std::vector<Var> vars = r.sums.args();
+  Func out(spec_.name + "_out" + std::to_string(index));
+  if (spec_.careful) {
+    std::vector<Expr> place(vars.begin(), vars.end());
+    out(vars) = spec_.results[index].repaired(place, r.sums(place));
+    return out;
+  }
+  vars.pop_back();
+  RDom part(0, parts_, "part");
+  std::vector<Expr> place(vars.begin(), vars.end());
+  place.emplace_back(part);
+  out(vars) = 0.0f;
+  out(vars) += r.sums(place);
+  add_in_order(out, part);
   return out;
 }
 

@@ -16,12 +16,9 @@ using Halide::Stage;
 using Halide::Var;
 using Halide::VarOrRVar;
 
-void TileScheduler::keep_for_a_batch(Func f) const {
-  if (batch_vars_.empty()) {
-    f.hoist_storage_root();
-  } else {
-    f.hoist_storage(LoopLevel(results_[0].sums, batch_loops_.back()));
-  }
+// Memory for one part at a time: others run beside it.
+void TileScheduler::keep_for_a_part(Func f) const {
+  f.hoist_storage(LoopLevel(results_[0].sums, column_part_));
 }
 
 void TileScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
@@ -31,7 +28,7 @@ void TileScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
       f.compute_at(tile).bound_storage(i_, sizes_.block_rows).bound_storage(ib_, 1);
     else
       f.compute_at(chunk).bound_storage(j_, sizes_.chunk_columns).bound_storage(jb_, 1);
-    keep_for_a_batch(f);
+    keep_for_a_part(f);
     Stage stage = f.update();
     stage.allow_race_conditions();
     if (p.transposed) {
@@ -72,7 +69,7 @@ void TileScheduler::place_tiles(const LoopLevel& tile) {
         .bound_storage(i_, sizes_.block_rows)
         .bound_storage(ib_, 1)
         .bound_storage(jb_, 1);
-    keep_for_a_batch(f);
+    keep_for_a_part(f);
     f.update()
         .allow_race_conditions()
         .reorder(r[0], r[1], r[2], r[3])
@@ -93,10 +90,14 @@ void TileScheduler::place_tiles(const LoopLevel& tile) {
 // The loops of a result from the innermost: its own, then those that all results share.
 std::vector<VarOrRVar> TileScheduler::loop_order(Result& r, std::vector<VarOrRVar> inner) const {
   Stage stage = r.sums.update();
-  stage.allow_race_conditions().rename(r.domain[2], row_block_).rename(r.domain[3], column_chunk_);
+  stage.allow_race_conditions()
+      .rename(r.domain[2], row_block_)
+      .rename(r.domain[3], column_chunk_)
+      .rename(r.domain[4], column_part_);
   for (size_t k = 0; k < r.batch.size(); ++k) stage.rename(r.batch[k], batch_loops_[k]);
   inner.push_back(row_block_);
   inner.push_back(column_chunk_);
+  inner.push_back(column_part_);
   for (size_t k = batch_loops_.size(); k-- > 0;) inner.push_back(batch_loops_[k]);
   return inner;
 }
@@ -111,7 +112,8 @@ void TileScheduler::place_result(int index) {
   Stage stage = r.sums.update();
   for (int k = 0; k < static_cast<int>(batch_loops_.size()); ++k)
     if (!serial_.count(k)) stage.parallel(batch_loops_[k]);
-  stage.never_partition({row_block_, column_chunk_});
+  if (constant(parts_) != 1) stage.parallel(column_part_);
+  stage.never_partition({row_block_, column_chunk_, column_part_});
   for (const RVar& b : batch_loops_) stage.never_partition({b});
   if (index > 0) stage.compute_with(results_[0].sums.update(), row_block_);
 }
@@ -151,6 +153,14 @@ void TileScheduler::place_sums(Result& r, const TileSpec::Result& s) {
     r.part.compute_at(r.sums, r.domain[1]);
     register_tile(r.part, {u_}, {RVar(r.summed)}, r.tile.rows);
   }
+}
+
+void TileScheduler::add_in_order(Func out, const RDom& part) const {
+  std::vector<Var> vars = out.args();
+  std::vector<VarOrRVar> order(vars.begin(), vars.end());
+  order.emplace_back(RVar(part));
+  out.vectorize(vars[0], lanes_, Halide::TailStrategy::GuardWithIf);
+  out.update().reorder(order).vectorize(vars[0], lanes_, Halide::TailStrategy::GuardWithIf);
 }
 
 std::vector<Func> TileScheduler::schedule() {

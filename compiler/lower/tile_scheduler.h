@@ -41,6 +41,7 @@ class TileScheduler {
     Halide::Func sums, part;  // all of it; of one tile in registers
     Halide::RDom domain, summed;
     SumTile tile;
+    bool in_parts = false;            // `sums` has the part as a last dimension
     std::vector<Halide::RVar> batch;  // outermost first
   };
 
@@ -49,6 +50,8 @@ class TileScheduler {
   // Loops over blocks of rows, chunks of columns and the batch, around two of a result's own; alike
   // in name and number, so that compute_with can fuse the results.
   Halide::RDom loops_of(Result& result, int first, const Halide::Expr& second) const;
+  Halide::Expr chunk_of(const Halide::RDom& loops) const { return loops[3] * parts_ + loops[4]; }
+  Halide::Expr number_of_parts() const;
   Halide::Expr linear_batch(const Halide::RDom& loops) const;
   Halide::Expr batch_place(const Halide::RDom& loops, int at) const;
   Halide::Expr needed(const Halide::Expr& i0, const Halide::Expr& i1, const Halide::Expr& j0,
@@ -66,7 +69,8 @@ class TileScheduler {
   void place_packs(const Halide::LoopLevel& chunk, const Halide::LoopLevel& tile);
   void place_tiles(const Halide::LoopLevel& tile);
   void place_result(int index);
-  void keep_for_a_batch(Halide::Func f) const;
+  void keep_for_a_part(Halide::Func f) const;
+  void add_in_order(Halide::Func out, const Halide::RDom& part) const;
 
   const TileSpec& spec_;
   TargetInfo target_;
@@ -74,15 +78,19 @@ class TileScheduler {
   const TileSizes sizes_;
   const int panel_;  // columns of a register tile
   int slack_ = 0;    // rows that a register tile of a result may lie beyond a tile's
+  // Loops of a result before those over the batch: two of its own, the row block, the chunk within
+  // the part, the part.
+  static constexpr int kOwnLoops = 5;
   Halide::Expr rows_, columns_, batches_ = 1;  // at least 1
+  Halide::Expr chunks_, parts_;                // of all columns; see number_of_parts
   std::vector<Halide::Var> batch_vars_;
   std::map<std::pair<int, bool>, Packed> packs_;
   std::vector<Halide::Func> dots_, tiles_;
   std::vector<Halide::RDom> tile_domains_;
   std::vector<Result> results_;
   Halide::Var d_{"d"}, i_{"i"}, j_{"j"}, ib_{"ib"}, jb_{"jb"}, h_{"h"}, n_{"n"}, u_{"u"}, b_{"b"};
-  Halide::Var dy_{"dy"};
-  Halide::RVar row_block_{"row_block"}, column_chunk_{"column_chunk"};
+  Halide::Var dy_{"dy"}, part_{"part"};
+  Halide::RVar row_block_{"row_block"}, column_chunk_{"column_chunk"}, column_part_{"column_part"};
   std::vector<Halide::RVar> batch_loops_;
   std::set<int> serial_;  // positions in the batch that some result sums
 };

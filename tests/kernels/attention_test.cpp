@@ -249,6 +249,17 @@ TEST_P(Masks, LetNothingThroughThatIsNotFinite) {
   }
 }
 
+// One head of several chunks of keys, so that row results are summed in parts.
+TEST_P(Masks, GiveTheSameBitsOnAnyNumberOfThreads) {
+  const Arrays a = given("earlier", 1, 470, 517, 8);
+  const Arrays on_two = call("earlier", a);
+  for (int threads : {1, 3}) {
+    library().use_threads(threads);
+    expect_same_bits(on_two, call("earlier", a));
+  }
+  library().use_threads(2);
+}
+
 // A key that some rows see spoils those rows and no other.
 TEST_P(Masks, KeepWhatIsNotFiniteFromTheRowsThatDoNotSeeIt) {
   const int64_t t = 17, s = 20, d = 8, seen_from = 9;

@@ -45,6 +45,7 @@ class Library {
  public:
   explicit Library(std::vector<driver::Compiled> models, int threads = 2);
 
+  void use_threads(int threads) { loaded_->open(threads); }
   const driver::Compiled& model(const std::string& name = "") const;
   const attn_model& interface(const std::string& name = "") const;
   // `given`: inputs, parameters, cotangents and tangents; of the last two, what is not given is
