@@ -68,7 +68,11 @@ void StreamScheduler::place() {
     left.compute_at(of_block).vectorize(d_, lanes_, TailStrategy::GuardWithIf);
   for (Func& right : right_) {
     const int width = std::min(panel_columns_, 8);
-    right.compute_at(of_batch).split(jj_, xo, xi, width).reorder(xi, d_, xo, jp_).vectorize(xi);
+    right.compute_at(of_batch)
+        .split(jj_, xo, xi, width)
+        .reorder(xi, d_, xo, jp_)
+        .vectorize(xi)
+        .never_partition({jp_});
   }
   if (panel_.defined()) {
     panel_.compute_at(of_batch).vectorize(dd_, lanes_).unroll(dd_);
