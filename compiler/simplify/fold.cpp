@@ -1,6 +1,7 @@
 // Folds what is known inside one definition:
 //   sum[j: S + 1 where j < S] e        ->  sum[j: S] e
 //   sum[v where v == t[n]] e[n]        ->  e[n] where 0 <= t[n] < V
+//   sum[t, k: 3 where n == 2*t + k] e[t] stays: t, the longer, is better solved than k
 //   f[i,j] = if j <= i then a else b  where j <= i   ->   a  where j <= i
 //   conditions that ranges or other conditions imply are dropped; a sum over nothing is a map.
 #include <algorithm>
@@ -53,6 +54,16 @@ std::optional<Expr> solved_for(const Expr& condition, IndexId r) {
   return std::nullopt;
 }
 
+// The equality can be solved for another reduced index, which may be longer than r.
+bool determines_longer(const Graph& g, const Definition& d, const Expr& equality, IndexId r) {
+  const Expr& e = equality.args()[0];
+  return std::any_of(d.reduced.begin(), d.reduced.end(), [&](IndexId other) {
+    if (other == r || !uses(e, other)) return false;
+    const Expr step = substitute(e, {{other, index_value(other) + Expr(int64_t{1})}}) - e;
+    return step.is(Kind::literal) && !solve::nonnegative(g, g[r].extent - g[other].extent);
+  });
+}
+
 // A sum over an index that an equality determines and that nothing else mentions.
 bool drop_determined(Graph& g, Definition& d) {
   if (d.combine != Combine::sum) return false;
@@ -68,7 +79,7 @@ bool drop_determined(Graph& g, Definition& d) {
     }
     if (mentions != 1) continue;
     std::optional<Expr> value = solved_for(*equality, r);
-    if (!value) continue;
+    if (!value || determines_longer(g, d, *equality, r)) continue;
     Conditions guard = d.guard;
     guard.erase(*equality);
     guard.merge(conjuncts(at_least_zero(*value)));

@@ -81,6 +81,21 @@ TEST(Fold, DropsAnIndexThatAnEqualityDetermines) {
               {"y[n] = d[n] where 0 <= t[n] < V"});
 }
 
+TEST(Fold, KeepsAnIndexWhereALongerOneIsSolvedInstead) {
+  expect_pass(fold, R"(
+    size N, T
+    input d[T]
+    y[n: N] = sum[t: T, k: 3 where n == 2 * t + k] d[t]
+    output y)",
+              {"y[n: N] = sum[t, k: 3 where n == 2 * t + k] d[t]"});
+  expect_pass(fold, R"(
+    size N, T
+    input d[3]
+    y[n: N] = sum[t: 3, k: T + 3 where n == 2 * t + k] d[t]
+    output y)",
+              {"y[n: N] = sum[t where 0 <= n - 2 * t < T + 3] d[t]"});
+}
+
 TEST(Fold, MakesASumOfNothingAMap) {
   expect_pass(fold, R"(
     size T
