@@ -81,6 +81,7 @@ struct Same {
   static bool same(const Number& a, const Number& b) { return a.value == b.value; }
   static bool same(const Boolean& a, const Boolean& b) { return a.value == b.value; }
   static bool same(const Inside&, const Inside&) { return true; }
+  static bool same(const Leading&, const Leading&) { return true; }
   static bool same(const Name& a, const Name& b) { return a.text == b.text; }
   static bool same(const Access& a, const Access& b) {
     return same(a.tensor, b.tensor) && a.leading == b.leading && same(a.subscripts, b.subscripts);

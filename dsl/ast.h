@@ -51,6 +51,9 @@ struct Boolean {
 // conditions after `where` only, alone or as an operand of `and`.
 struct Inside {};
 
+// `...` among the arguments of a call: the leading indices, as in `uniform(seed, ..., d)`.
+struct Leading {};
+
 // A tensor of rank 0, an index, a size, an argument of a `fn`; elaborate knows which.
 struct Name {
   std::string text;
@@ -139,8 +142,8 @@ struct Reduction {
   ExprPtr operand;
 };
 
-using ExprNode = std::variant<Number, Boolean, Inside, Name, Access, Call, Unary, Power, Chain,
-                              Conditional, Reduction>;
+using ExprNode = std::variant<Number, Boolean, Inside, Leading, Name, Access, Call, Unary, Power,
+                              Chain, Conditional, Reduction>;
 
 struct Expr {
   ExprNode node;

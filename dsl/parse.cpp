@@ -123,6 +123,9 @@ const auto read_name = [](auto& context) {
   const Identifier& identifier = x3::_attr(context);
   x3::_val(context) = make(Name{identifier.text}, identifier.where);
 };
+const auto read_leading = [](auto& context) {
+  x3::_val(context).value = make(Leading{}, x3::_attr(context).where);
+};
 const auto read_argument_name = [](auto& context) {
   x3::_val(context).name = x3::_attr(context);
   state_of(context).has_named_argument = true;
@@ -177,7 +180,8 @@ const auto access_def = name[set(&Access::tensor)] >> subscript_bracket >>
                         *(comma >> expression[push(&Access::subscripts)]) >> right_bracket;
 
 const auto argument_name_def = NameParser{""}[itself] >> optional_assign;
-const auto argument_def = -argument_name[read_argument_name] >> expression[set(&Argument::value)];
+const auto argument_def =
+    dots[read_leading] | (-argument_name[read_argument_name] >> expression[set(&Argument::value)]);
 const auto call_def = CalleeParser{""}[set(&Call::callee)] >> call_paren >>
                       -(argument[push(&Call::arguments)] >>
                         *(comma >> argument[push(&Call::arguments)])) >>

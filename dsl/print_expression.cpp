@@ -96,6 +96,7 @@ class Writer {
   void write_node(const Number& number, int) { out_.add(number_text(number)); }
   void write_node(const Boolean& boolean, int) { out_.add(boolean.value ? "true" : "false"); }
   void write_node(const Inside&, int) { out_.add("inside"); }
+  void write_node(const Leading&, int) { out_.add("..."); }
   void write_node(const Name& name, int) { out_.add(name.text); }
 
   void write_node(const Access& access, int depth) {

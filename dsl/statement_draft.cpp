@@ -32,6 +32,7 @@ void for_each_child(const Expr& expr, Visit visit) {
     void operator()(const Number&) {}
     void operator()(const Boolean&) {}
     void operator()(const Inside&) {}
+    void operator()(const Leading&) {}
     void operator()(const Name&) {}
     void operator()(const Access& node) { all(node.subscripts); }
     void operator()(const Call& node) {

@@ -46,6 +46,10 @@ MaybeValue Statement::expression(const dsl::ExprPtr& e) {
     m_.error(where, "`inside` stands only after `where`, alone or beside `and`");
     return std::nullopt;
   }
+  if (std::get_if<dsl::Leading>(&e->node)) {
+    m_.error(where, "`...` stands for indices here, and only `uniform` takes any number of them");
+    return std::nullopt;
+  }
   if (const auto* x = std::get_if<dsl::Name>(&e->node)) return name(*x, where);
   if (const auto* x = std::get_if<dsl::Access>(&e->node)) return access(*x, where);
   if (const auto* x = std::get_if<dsl::Call>(&e->node)) return call(*x, where);

@@ -10,6 +10,8 @@ namespace attn::elaborate {
 namespace {
 
 constexpr size_t kDeepestExpansion = 100;
+// The operation that takes any number of indices, and `...` for the leading ones.
+constexpr std::string_view kCounting = "uniform";
 
 }  // namespace
 
@@ -51,16 +53,27 @@ MaybeValue Statement::call(const dsl::Call& c, Span where) {
   const ir::Operation* op = nullptr;
   if (!check_callee(c, where, callable, op)) return std::nullopt;
   std::vector<Value> arguments;
+  std::vector<dsl::ExprPtr> sources;  // the text of each
+  bool good = true;
   for (const dsl::Argument& a : c.arguments) {
     if (!a.name.text.empty()) {
       m_.error(a.name.where, fmt::format("the arguments of `{}` have no names", c.callee.text));
       return std::nullopt;
     }
-    if (MaybeValue v = expression(a.value)) arguments.push_back(std::move(*v));
+    if (op && op->name == kCounting && functions_.empty() && !leading_.empty() &&
+        std::holds_alternative<dsl::Leading>(a.value->node)) {
+      for (const ir::IndexId i : leading_.back())
+        arguments.push_back({ir::index_value(i), Sort::position});
+    } else if (MaybeValue v = expression(a.value)) {
+      arguments.push_back(std::move(*v));
+    } else {
+      good = false;
+    }
+    sources.resize(arguments.size(), a.value);
   }
-  if (arguments.size() != c.arguments.size()) return std::nullopt;
+  if (!good) return std::nullopt;
   return callable ? expand(c, *callable, std::move(arguments))
-                  : apply(c, *op, std::move(arguments), where);
+                  : apply(sources, *op, std::move(arguments), where);
 }
 
 MaybeValue Statement::expand(const dsl::Call& c, const Callable& callable,
@@ -87,17 +100,17 @@ MaybeValue Statement::expand(const dsl::Call& c, const Callable& callable,
   return result;
 }
 
-MaybeValue Statement::apply(const dsl::Call& c, const ir::Operation& op,
+MaybeValue Statement::apply(const std::vector<dsl::ExprPtr>& sources, const ir::Operation& op,
                             std::vector<Value> arguments, Span where) {
   // What converts takes either kind of number; uniform counts with whole numbers. Both are facts
   // about how the language types its words, which the table of operations does not know.
   const bool converts = op.name == "float" || op.name == "int";
-  const bool counts = op.name == "uniform";
+  const bool counts = op.name == kCounting;
   Sort sort = Sort::literal;
   std::vector<ir::Expr> args;
   for (size_t k = 0; k < arguments.size(); ++k) {
     const Value& v = arguments[k];
-    const Span at = c.arguments[k].value->where;
+    const Span at = sources[k]->where;
     if (!require_number(v, at)) return std::nullopt;
     if (counts) {
       if (v.expr.type() != ir::Type::integer) {
@@ -107,8 +120,7 @@ MaybeValue Statement::apply(const dsl::Call& c, const ir::Operation& op,
       }
     } else if (op.typing == ir::Typing::common) {
       if (k > 0) {
-        const auto s =
-            together(Value{args[0], sort}, c.arguments[0].value, v, c.arguments[k].value);
+        const auto s = together(Value{args[0], sort}, sources[0], v, sources[k]);
         if (!s) return std::nullopt;
       }
     } else if (!converts && !require_real(v, at, fmt::format("`{}`", op.name))) {

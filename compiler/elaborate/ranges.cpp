@@ -211,6 +211,7 @@ void RangeFinder::scan(const dsl::ExprPtr& e) {
     scan_reduction(*reduction);
     return;
   }
+  if (std::holds_alternative<dsl::Leading>(e->node)) leading_binder(e->where);
   if (const auto* name = std::get_if<dsl::Name>(&e->node)) {
     const Binding* b = scope_.find(name->text);
     if (b && b->kind == Binding::Kind::poisoned) incomplete_ = true;
@@ -221,6 +222,19 @@ void RangeFinder::scan(const dsl::ExprPtr& e) {
     if (callable ? !callable->function : !ops::find(call->callee.text)) incomplete_ = true;
   }
   for (const dsl::ExprPtr& p : parts(*e)) scan(p);
+}
+
+Bound* RangeFinder::leading_binder(Span where) {
+  Bound* binder = nullptr;
+  for (Bound* o : open_)
+    if (o->has_leading) binder = o;
+  if (!binder) {
+    m_.error(where, "`...` is bound neither on the left side nor by a reduction").help =
+        fmt::format("write `{}[...{}] = …`, or reduce over it: `mean[...]`",
+                    definition_.target.text, definition_.indices.empty() ? "" : ", …");
+    failed_ = true;
+  }
+  return binder;
 }
 
 void RangeFinder::scan_access(const dsl::Access& access, Span where) {
@@ -244,16 +258,8 @@ void RangeFinder::scan_access(const dsl::Access& access, Span where) {
                              fmt::format("`{}` is {}", access.tensor.text, m_.shape(t))});
   };
   if (access.leading) {
-    Bound* binder = nullptr;
-    for (Bound* o : open_)
-      if (o->has_leading) binder = o;
-    if (!binder) {
-      m_.error(where, "`...` is bound neither on the left side nor by a reduction").help =
-          fmt::format("write `{}[...{}] = …`, or reduce over it: `mean[...]`",
-                      definition_.target.text, definition_.indices.empty() ? "" : ", …");
-      failed_ = true;
-      return;
-    }
+    Bound* binder = leading_binder(where);
+    if (!binder) return;
     for (size_t k = 0; k < leading && k < binder->leading.size(); ++k)
       place(binder->leading[k], where, k);
   }

@@ -57,6 +57,8 @@ class RangeFinder {
  private:
   void count_leading(const dsl::ExprPtr& e);
   void scan(const dsl::ExprPtr& e);
+  // What binds `...` at this place, innermost; reports where nothing does.
+  Bound* leading_binder(Span where);
   void scan_access(const dsl::Access& access, Span where);
   void scan_reduction(const dsl::Reduction& reduction);
   Bound bind(bool leading, const std::vector<dsl::Index>& indices, bool on_left);
@@ -161,8 +163,8 @@ class Statement {
   bool check_callee(const dsl::Call& c, Span where, const Callable*& callable,
                     const ir::Operation*& op);
   MaybeValue expand(const dsl::Call& c, const Callable& callable, std::vector<Value> arguments);
-  MaybeValue apply(const dsl::Call& c, const ir::Operation& op, std::vector<Value> arguments,
-                   Span where);
+  MaybeValue apply(const std::vector<dsl::ExprPtr>& sources, const ir::Operation& op,
+                   std::vector<Value> arguments, Span where);
 
   // ---- accesses.cpp
   MaybeValue access(const dsl::Access& a, Span where);

@@ -175,6 +175,7 @@ class Tex {
     return {b.value ? "\\mathrm{true}" : "\\mathrm{false}"};
   }
   static Piece of(const dsl::Inside&) { return {"\\mathrm{inside}"}; }
+  static Piece of(const dsl::Leading&) { return {"\\dots"}; }
   Piece of(const dsl::Name& n) const {
     if (tensors_.count(n.text)) return name(n.text);
     return {index(n.text)};

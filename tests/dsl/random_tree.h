@@ -105,6 +105,7 @@ class RandomTree {
   ExprPtr call(int depth) {
     Call call{pick(3) == 0 ? Identifier{"max", {}} : identifier(), {}};
     for (ExprPtr& value : some(0, depth - 1)) call.arguments.push_back({{}, std::move(value)});
+    if (pick(6) == 0) call.arguments.push_back({{}, make(Leading{})});
     return make(std::move(call));
   }
 
