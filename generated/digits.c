@@ -2117,7 +2117,7 @@ attn_status digits_forward(attn_context* context, const digits_params* params, c
                           size, kept, (char*)workspace);
   attn_end_call(context, control);
   if (!status) {
-    const uint64_t hash = 9968419734087389169u;
+    const uint64_t hash = 12114056190006622799u;
     memcpy(kept, &hash, 8);
     memcpy(kept + 8, size, 8);
   }
@@ -2144,7 +2144,7 @@ attn_status digits_backward(attn_context* context, const digits_params* params, 
     return attn_fail(context, ATTN_REFUSED, "digits: the saved block must be aligned to 64 bytes");
   uint64_t hash = 0;
   memcpy(&hash, saved, 8);
-  if (hash != 9968419734087389169u || memcmp((const char*)saved + 8, size, 8))
+  if (hash != 12114056190006622799u || memcmp((const char*)saved + 8, size, 8))
     return attn_fail(context, ATTN_REFUSED, "digits: the saved block is of another call");
   if (!cotangents) return attn_fail(context, ATTN_REFUSED, "digits: no cotangents");
   attn_tensor wanted_params[42], wanted_inputs[3];
@@ -2229,7 +2229,7 @@ static attn_status digits_backward_any(attn_context* c, const attn_tensor* p, co
 }
 const attn_model* digits_model(void) {
   static const attn_model description = {
-      ATTN_ABI_VERSION, "digits", 9968419734087389169u, 41, 2, 2, 1,
+      ATTN_ABI_VERSION, "digits", 12114056190006622799u, 41, 2, 2, 1,
       digits_params_table, digits_inputs_table, digits_outputs_table, digits_size_names, 1,
       digits_sizes_read, digits_shapes, digits_sizes_any, digits_forward_any, digits_backward_any, 0, 0};
   return &description;
@@ -3028,7 +3028,7 @@ attn_status digits_read_forward(attn_context* context, const digits_read_params*
                           size, kept, (char*)workspace);
   attn_end_call(context, control);
   if (!status) {
-    const uint64_t hash = 8217309244964766472u;
+    const uint64_t hash = 2321597116880768138u;
     memcpy(kept, &hash, 8);
     memcpy(kept + 8, size, 8);
   }
@@ -3044,7 +3044,7 @@ static attn_status digits_read_forward_any(attn_context* c, const attn_tensor* p
 }
 const attn_model* digits_read_model(void) {
   static const attn_model description = {
-      ATTN_ABI_VERSION, "digits_read", 8217309244964766472u, 41, 1, 2, 1,
+      ATTN_ABI_VERSION, "digits_read", 2321597116880768138u, 41, 1, 2, 1,
       digits_read_params_table, digits_read_inputs_table, digits_read_outputs_table, digits_read_size_names, 0,
       digits_read_sizes_read, digits_read_shapes, digits_read_sizes_any, digits_read_forward_any, 0, 0, 0};
   return &description;

@@ -34,29 +34,42 @@ std::vector<std::string> pieces(const std::string& list) {
     depth += c == '[' ? 1 : c == ']' ? -1 : 0;
     if (c == ',' && depth == 0)
       result.emplace_back();
-    else if (c != ' ' || !result.back().empty())
+    else if (!std::isspace(c) || !result.back().empty())
       result.back() += c;
   }
   return result;
 }
 
-constexpr const char* kSizes =
-    "size B, T, S\nsize D = 12, E = 3, F = 7, C = 5, HEADS = 4, GROUPS = 2\n\n";
+constexpr const char* kSizes = "size B, T, S, I, J, V\nsize D = 12, E = 3, F = 7, C = 5, H = 2\n\n";
+
+// Sizes that a call must name, and sizes other than the defaults for a second program.
+const std::map<std::string, std::string> kGiven = {{"H", "4"}, {"G", "2"}, {"K", "3"}, {"W", "2"},
+                                                   {"N", "2"}, {"F", "7"}, {"V", "6"}, {"D", "5"}};
+const std::map<std::string, std::string> kOtherwise = {
+    {"convolution_1d", "STRIDE = 2, DILATION = 2, PAD = 3"},
+    {"convolution_2d", "STRIDE = 2, DILATION = 2, PAD = 1"},
+    {"max_pool_1d", "STRIDE = 2"},
+    {"max_pool_2d", "STRIDE = 1"},
+    {"average_pool_1d", "STRIDE = 1"},
+    {"average_pool_2d", "STRIDE = 2"},
+    {"attend_t5", "N = 8, M = 4"}};
 
 // A loss whose Hessian is not constant.
-Program around_block(const std::string& file, const std::smatch& head, const std::string& body) {
+Program around_block(const std::string& file, const std::smatch& head, const std::string& body,
+                     const std::string& more = "") {
   const std::string name = head[1], output = head[3];
   std::string inputs, arguments;
   for (const std::string& piece : pieces(head[2])) {
     std::string argument = piece.substr(0, piece.find(':'));
     if (piece.starts_with("size ")) {
       if (piece.find('=') != std::string::npos) continue;
-      argument = piece == "size H" ? "H = HEADS" : piece == "size G" ? "G = GROUPS" : "?";
+      argument = piece.substr(5) + " = " + kGiven.at(piece.substr(5));
     } else {
       inputs += (inputs.empty() ? "" : ", ") + without_ellipsis(piece);
     }
     arguments += (arguments.empty() ? "" : ", ") + argument;
   }
+  if (!more.empty()) arguments += ", " + more;
   const bool scalar = !std::regex_search(body, std::regex("\n  " + output + "\\["));
   std::smatch indices;
   std::regex_search(body, indices, std::regex("\n  " + output + "\\[([^\\]]*)\\] *="));
@@ -86,10 +99,14 @@ std::vector<Program> programs() {
   std::vector<Program> result;
   for (const fs::path& path : files_in(fs::path(ATTN_SOURCE_DIR) / "dsl" / "std", ".attn")) {
     const std::string text = read_text(path), file = "std." + path.stem().string();
-    const std::regex block("block (\\w+)\\(([^{]*)\\) -> (\\w+) \\{"), fn("fn (\\w+)\\(([^)]*)\\)");
-    for (std::sregex_iterator m(text.begin(), text.end(), block), end; m != end; ++m)
-      result.push_back(
-          around_block(file, *m, m->suffix().str().substr(0, m->suffix().str().find("\n}"))));
+    const std::regex block("block (\\w+)\\(([^{]*)\\) ->\\s+(\\w+) \\{"),
+        fn("fn (\\w+)\\(([^)]*)\\)");
+    for (std::sregex_iterator m(text.begin(), text.end(), block), end; m != end; ++m) {
+      const std::string body = m->suffix().str().substr(0, m->suffix().str().find("\n}"));
+      result.push_back(around_block(file, *m, body));
+      if (const auto other = kOtherwise.find((*m)[1]); other != kOtherwise.end())
+        result.push_back(around_block(file, *m, body, other->second));
+    }
     for (std::sregex_iterator m(text.begin(), text.end(), fn), end; m != end; ++m)
       result.push_back(around_function(file, *m));
   }
@@ -170,15 +187,41 @@ TEST(StdBlocks, AreAllFound) {
     for (const char* word : {"\nblock ", "\nfn "})
       for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) ++declared;
   }
-  EXPECT_EQ(programs().size(), declared);
-  EXPECT_GE(declared, 27u);
+  EXPECT_EQ(programs().size(), declared + kOtherwise.size());
+  EXPECT_GE(declared, 52u);
+}
+
+// The T and S of the blocks are lengths of sequences, or numbers of pixels.
+TEST(StdBlocks, StoreNoTensorOverTwoSequences) {
+  constexpr int64_t kLength = 1009;
+  for (const Program& p : programs()) {
+    SCOPED_TRACE(p.text);
+    const driver::Compiled m = compile_text(p.text).at(0);
+    for (const plan::Function* f : {&m.plan->forward, &*m.plan->backward}) {
+      std::vector<int64_t> sizes;
+      for (const ir::Size& s : f->graph.sizes)
+        sizes.push_back(s.value ? *s.value : s.name == "T" || s.name == "S" ? kLength : 2);
+      f->graph.complete(sizes);
+      for (const plan::Kernel& k : f->kernels)
+        for (ir::TensorId t : k.writes) {
+          if (f->places[t.value] != plan::Place::workspace) continue;
+          const auto& extents = f->graph[t].extents;
+          EXPECT_LE(std::count_if(
+                        extents.begin(), extents.end(),
+                        [&](const ir::Poly& e) { return f->graph.value(e, sizes) >= kLength / 4; }),
+                    1)
+              << f->graph[t].name;
+        }
+    }
+  }
 }
 
 TEST(StdBlocks, HaveTheDerivativesThatDifferencesSay) {
   for (const Program& p : programs()) {
     SCOPED_TRACE(p.text);
     const driver::Compiled m = compile_text(p.text, {}, true).at(0);
-    const Arrays given = arguments_of(m, {{"B", 2}, {"T", 3}, {"S", 5}});
+    const Arrays given =
+        arguments_of(m, {{"B", 2}, {"T", 3}, {"S", 5}, {"I", 3}, {"J", 5}, {"V", 6}});
     const Arrays all =
         driver::call_reference(m, {.given = given, .gradient = true, .jvp = true, .hvp = true});
     EXPECT_EQ(far_apart(differences([&](const Arrays& x) { return outputs_at(m.raw, x); }, given),
@@ -211,7 +254,8 @@ TEST(StdBlocks, HaveKernelsThatAgreeWithTheEvaluator) {
     SCOPED_TRACE(p.text);
     Library library(compile_text(p.text, {}, true));
     for (int64_t t : {5, 1, 0}) {
-      const Arrays given = arguments_of(library.model(), {{"B", 3}, {"T", t}, {"S", 7}});
+      const Arrays given = arguments_of(
+          library.model(), {{"B", 3}, {"T", t}, {"S", 7}, {"I", t}, {"J", 7}, {"V", 5}});
       const CallOptions options{.jvp = true, .hvp = true};
       const Outcome o = library.call(given, options);
       ASSERT_EQ(o.status, ATTN_OK) << o.message;
