@@ -151,7 +151,7 @@ inline std::vector<double> ticks(double low, double high, bool logarithmic) {
                                : rough / power > 1 ? 2
                                                    : 1);
   for (double k = std::ceil(low / step - 1e-6); k * step <= high + step * 1e-6; ++k) {
-    result.push_back(k * step);
+    result.push_back(k * step + 0.0);  // no -0
   }
   return result;
 }

@@ -9,27 +9,17 @@
 #include <numeric>
 #include <random>
 
+#include "../common/accuracy.h"
+#include "../common/must.h"
 #include "../common/progress.h"
 #include "pictures.h"
 
 namespace {
 
-using example::text_of;
+using example::accuracy, example::load, example::must, example::text_of;
 
-constexpr int64_t kBatch = 32, kEpochs = 40, kClasses = 10;
+constexpr int64_t kBatch = 32, kEpochs = 40;
 constexpr double kRate = 3e-3, kNoise = 0.2, kWanted = 0.97;
-
-// Ends the program with the text of a call that failed.
-void must(const attn::Status& status) {
-  if (status) return;
-  std::fprintf(stderr, "digits: %s\n", status.text().c_str());
-  std::exit(1);
-}
-attn::Tensor load(attn::Context& context, const std::string& path, attn_type type) {
-  attn::Result<attn::Tensor> tensor = attn::Tensor::load(context, path, type);
-  must(tensor.status());
-  return std::move(*tensor);
-}
 
 struct Digits {
   attn::Tensor images, labels;
@@ -38,17 +28,6 @@ struct Digits {
     return {images.gather(which, n), labels.gather(which, n)};
   }
 };
-
-// The class with the greatest logit, for image b.
-int64_t best(const attn::Tensor& logit, int64_t b) {
-  const float* row = logit.data<float>() + b * kClasses;
-  return std::max_element(row, row + kClasses) - row;
-}
-double accuracy(const attn::Tensor& logit, const attn::Tensor& labels) {
-  int64_t right = 0;
-  for (int64_t b = 0; b < labels.count(); ++b) right += best(logit, b) == labels.data<int>()[b];
-  return static_cast<double>(right) / static_cast<double>(labels.count());
-}
 
 example::History train(attn::Model& model, const Digits& learned, const Digits& held,
                        int64_t epochs, std::mt19937& random) {
@@ -121,7 +100,7 @@ int main(int count, char** words) {
   const double trained = accuracy(model.output("logit"), held.labels);
   const double loaded = accuracy(reader.output("logit"), held.labels);
   std::vector<int64_t> read;
-  for (int64_t b = 0; b < fifth; ++b) read.push_back(best(reader.output("logit"), b));
+  for (int64_t b = 0; b < fifth; ++b) read.push_back(example::best(reader.output("logit"), b));
   const std::string loss = to + "/loss.svg", attention = to + "/attention.svg";
   if (!example::draw_history(history, loss) ||
       !example::draw_attention(held.images, held.labels, read, reader.output("look"), attention)) {

@@ -2,7 +2,7 @@
 # The other scripts: that they are well-formed, executable, and refuse what they do not know.
 source "$(dirname "$0")/lib.sh" "$@"
 
-for script in "$root"/tools/*.sh "$root/.ci/run"; do
+for script in "$root"/tools/*.sh "$root/examples/run.sh" "$root/.ci/run"; do
   expect 0 bash -n "$script"
   [[ -x $script ]] || fail "not executable: $script"
 done
@@ -12,5 +12,9 @@ expect 2 "$root/tools/test.sh" one two
 expect_text "one filter at most"
 expect 0 "$root/tools/test.sh" --help
 expect_text "tools/test.sh [--sanitize] [FILTER]"
+for name in "" nothing ../digits; do
+  expect 2 "$root/examples/run.sh" $name
+  expect_text "usage: examples/run.sh gelu | digits"
+done
 grep -q 'tools/test.sh' "$root/.ci/run" || fail ".ci/run does not call tools/test.sh"
 finish
