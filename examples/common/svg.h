@@ -156,7 +156,7 @@ inline std::vector<double> ticks(double low, double high, bool logarithmic) {
   return result;
 }
 
-// The chart's plane fills the box; its labels stand left of and below it, about 50 wide. Points
+// The chart's plane fills the box; its labels stand left of and below it, about 65 wide. Points
 // that a logarithmic axis cannot show are left out.
 inline void line_chart(Svg& svg, const Box& box, const Chart& chart) {
   double x_low = 1e300, x_high = -1e300, y_low = 1e300, y_high = -1e300;
@@ -192,7 +192,7 @@ inline void line_chart(Svg& svg, const Box& box, const Chart& chart) {
   svg.line({{box.x, box.y}, {box.x, box.y + box.height}, {box.x + box.width, box.y + box.height}},
            kInk);
   svg.text(box.x + box.width / 2, box.y + box.height + 38, chart.x_label, 12, "middle");
-  svg.text(box.x - 46, box.y + box.height / 2, chart.y_label, 12, "middle", false, -90);
+  svg.text(box.x - 54, box.y + box.height / 2, chart.y_label, 12, "middle", false, -90);
   double legend = box.x;
   for (const Series& series : shown) {
     std::vector<std::pair<double, double>> path;

@@ -47,7 +47,7 @@ Curve from_libm(const std::vector<double>& x) {
 std::vector<std::pair<double, double>> points(const std::vector<double>& x,
                                               const std::vector<double>& y, double scale = 1) {
   std::vector<std::pair<double, double>> result;
-  for (size_t k = 0; k < x.size(); k += 10) result.emplace_back(x[k], scale * y[k]);
+  for (size_t k = 0; k < x.size(); k += 20) result.emplace_back(x[k], scale * y[k]);
   return result;
 }
 
