@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -122,6 +123,9 @@ std::vector<std::string> compile_objects(const emit::Library& library, const Scr
     if (!cached.empty() && fs::copy_file(cached, path, error) && !error) continue;
     jobs.push_back({&o, path, cached});
   }
+  auto effort = [](const Job& job) { return job.object->kernel->kind->effort; };
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [&](const Job& a, const Job& b) { return effort(a) > effort(b); });
   size_t limit =
       options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
   Progress progress(options.progress, jobs.size());

@@ -7,11 +7,11 @@
 
 namespace attn::plan {
 
-const KernelKind kStreaming{"streaming", "sums over scores that exist in tiles only"};
-const KernelKind kTileSums{"tiles", "sums over rows and columns of what exists in tiles only"};
-const KernelKind kContraction{"contraction", "sum of products of two packed factors"};
-const KernelKind kRow{"row", "reductions and maps over rows held in cache"};
-const KernelKind kLoops{"loops", "the definition as written"};
+const KernelKind kStreaming{"streaming", "sums over scores that exist in tiles only", 20};
+const KernelKind kTileSums{"tiles", "sums over rows and columns of what exists in tiles only", 40};
+const KernelKind kContraction{"contraction", "sum of products of two packed factors", 10};
+const KernelKind kRow{"row", "reductions and maps over rows held in cache", 5};
+const KernelKind kLoops{"loops", "the definition as written", 2};
 
 std::span<const KernelKind* const> kinds() {
   static constexpr const KernelKind* kInOrder[] = {&kStreaming, &kTileSums, &kContraction, &kRow,

@@ -114,6 +114,7 @@ struct Kernel;
 struct KernelKind {
   const char* name;
   const char* brief;
+  int effort;  // to compile one, in tenths of a second or so: the dearest are started first
 };
 
 struct Kernel {
