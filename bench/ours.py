@@ -51,7 +51,7 @@ class Adam(c.Structure):
 P = c.c_void_p
 
 
-ABI_VERSION = 2  # of attn/abi.h, which the structures here follow
+ABI_VERSION = 3  # of attn/abi.h, which the structures here follow
 
 
 class Interface(c.Structure):

@@ -123,10 +123,17 @@ struct Same {
     return same(a.sizes, b.sizes);
   }
   static bool same(const Param& a, const Param& b) {
-    return same(a.name, b.name) && same(a.type, b.type) && same(a.initialiser, b.initialiser);
+    return same(a.name, b.name) && same(a.type, b.type) && same(a.initialiser, b.initialiser) &&
+           same(a.weight_name, b.weight_name);
   }
   static bool same(const ParamStatement& a, const ParamStatement& b) {
     return same(a.params, b.params);
+  }
+  static bool same(const State& a, const State& b) {
+    return same(a.name, b.name) && same(a.value, b.value);
+  }
+  static bool same(const StateStatement& a, const StateStatement& b) {
+    return same(a.states, b.states);
   }
   static bool same(const Definition& a, const Definition& b) {
     return same(a.target, b.target) && a.leading == b.leading && same(a.indices, b.indices) &&
@@ -155,7 +162,14 @@ struct Same {
   }
   static bool same(const Block& a, const Block& b) {
     return a.kind == b.kind && same(a.name, b.name) && same(a.inputs, b.inputs) &&
-           same(a.sizes, b.sizes) && same(a.outputs, b.outputs) && same(a.body, b.body) &&
+           same(a.sizes, b.sizes) && same(a.outputs, b.outputs) && same(a.optimiser, b.optimiser) &&
+           same(a.body, b.body) && a.last_comments == b.last_comments;
+  }
+  static bool same(const UpdateArgument& a, const UpdateArgument& b) {
+    return same(a.name, b.name) && same(a.value, b.value);
+  }
+  static bool same(const Update& a, const Update& b) {
+    return same(a.name, b.name) && same(a.arguments, b.arguments) && same(a.body, b.body) &&
            a.last_comments == b.last_comments;
   }
 

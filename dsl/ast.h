@@ -192,14 +192,25 @@ struct SizeStatement {
 struct Param {
   Identifier name;
   Type type;
-  ExprPtr initialiser;  // null unless given; a Call or a Name
+  ExprPtr initialiser;     // null unless given; a Call or a Name
+  Identifier weight_name;  // `@ "encoder.0.weight"`, without the quotes; empty text: not given
 };
 struct ParamStatement {
   std::vector<Param> params;
 };
 
+// `state m = 0, v = 0` of an update.
+struct State {
+  Identifier name;
+  ExprPtr value;  // before the first update
+};
+struct StateStatement {
+  std::vector<State> states;
+};
+
 // `y[b, i: T] = expression where condition`. A target without indices is a scalar, or the result of
-// a block when the expression is a Call of one.
+// a block when the expression is a Call of one. In an update the text of a target, and of a Name,
+// may end in a prime: "m'" is what `m` becomes.
 struct Definition {
   Identifier target;
   bool leading = false;
@@ -227,7 +238,8 @@ struct Repeat {
   std::vector<std::string> last_comments;  // above the closing brace
 };
 
-using StatementNode = std::variant<SizeStatement, ParamStatement, Definition, BlockCall, Repeat>;
+using StatementNode =
+    std::variant<SizeStatement, ParamStatement, StateStatement, Definition, BlockCall, Repeat>;
 
 struct Statement {
   StatementNode node;
@@ -267,13 +279,27 @@ struct Block {
   std::vector<Input> inputs;
   std::vector<Size> sizes;  // size arguments, after the inputs in print
   std::vector<Output> outputs;
+  Identifier optimiser;  // `using adamw`; empty text: not given
   std::vector<Statement> body;
   Span braces;                             // from `{` to `}`
   std::vector<std::string> last_comments;  // above the closing brace
 };
 
+// `update adamw(w, g, lr, beta1 = 0.9) { … }`: what one element of a parameter becomes.
+struct UpdateArgument {
+  Identifier name;
+  ExprPtr value;  // the default; null unless given
+};
+struct Update {
+  Identifier name;
+  std::vector<UpdateArgument> arguments;
+  std::vector<Statement> body;
+  Span braces;
+  std::vector<std::string> last_comments;
+};
+
 struct Item {
-  std::variant<Use, SizeStatement, Function, Block> node;
+  std::variant<Use, SizeStatement, Function, Block, Update> node;
   Span where;
   Comments comments;
 };

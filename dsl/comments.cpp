@@ -42,6 +42,7 @@ class Attacher {
     take_beside(limit, element.comments);
   }
   void visit_node(Block& block, Item& item, uint32_t limit) { braced(block, item, limit); }
+  void visit_node(Update& update, Item& item, uint32_t limit) { braced(update, item, limit); }
   void visit_node(Repeat& repeat, Statement& statement, uint32_t limit) {
     braced(repeat, statement, limit);
   }

@@ -13,9 +13,13 @@ namespace attn::dsl {
 // statement; one within a statement moves above it.
 void attach_comments(File& file, const std::vector<Comment>& comments, std::string_view text);
 
-// Blocks are set off from their neighbours by a blank line, whether or not the source has one.
+// What has a body in braces.
+inline bool is_braced(const Item& item) {
+  return std::holds_alternative<Block>(item.node) || std::holds_alternative<Update>(item.node);
+}
+// Such items are set off from their neighbours by a blank line, whether or not the source has one.
 inline bool set_off(const Item& above, const Item& below) {
-  return std::holds_alternative<Block>(above.node) || std::holds_alternative<Block>(below.node);
+  return is_braced(above) || is_braced(below);
 }
 
 }  // namespace attn::dsl

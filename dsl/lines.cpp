@@ -48,9 +48,10 @@ bool continues_before(const Token& token) {
     case TokenKind::and_word:
     case TokenKind::or_word:
     case TokenKind::not_word:
+    case TokenKind::at_sign:
       return true;
     case TokenKind::name:
-      return token.text == "from" || token.text == "as";
+      return token.text == "from" || token.text == "as" || token.text == "using";
     default:
       return false;
   }

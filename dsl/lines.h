@@ -10,9 +10,9 @@ namespace attn::dsl {
 
 // A newline ends a statement unless `(` or `[` is open, the token before it cannot end one (an
 // operator, `=`, `,`, `->`, `:`, then else where and or not), or the next line begins with then,
-// else, where, and, or, from or as. Separators keep the place of their newline. Reports brackets
-// without a partner, which become `bad`, and nesting past kMaxNesting (then nothing but the end is
-// left).
+// else, where, and, or, from, as, using or `@`. Separators keep the place of their newline. Reports
+// brackets without a partner, which become `bad`, and nesting past kMaxNesting (then nothing but
+// the end is left).
 std::vector<Token> separate_statements(std::vector<Token> tokens, Diagnostics& diagnostics);
 
 }  // namespace attn::dsl

@@ -61,6 +61,9 @@ const x3::rule<class SizeRule, Size> size = "size";
 const x3::rule<class SizesRule, SizeStatement> sizes = "sizes";
 const x3::rule<class ParamRule, Param> param = "param";
 const x3::rule<class ParamsRule, ParamStatement> params = "params";
+const x3::rule<class PrimedRule, Identifier> primed = "primed name";
+const x3::rule<class StateRule, State> one_state = "state";
+const x3::rule<class StatesRule, StateStatement> states = "states";
 const x3::rule<class DraftRule, StatementDraft> draft = "definition";
 const x3::rule<class RepeatRule, Repeat> repeat = "repeat";
 const x3::rule<class StatementRule, Statement> statement = "statement";
@@ -71,6 +74,8 @@ const x3::rule<class InputRule, Input> input = "input";
 const x3::rule<class OutputRule, Output> output = "output";
 const x3::rule<class HeaderRule, Block> header = "header";
 const x3::rule<class BlockRule, Block> block = "block";
+const x3::rule<class UpdateArgumentRule, UpdateArgument> update_argument = "update argument";
+const x3::rule<class UpdateRule, Update> update = "update";
 const x3::rule<class ItemRule, Item> item = "item";
 const x3::rule<class FileRule, std::vector<Item>> file = "file";
 
@@ -163,8 +168,16 @@ const auto infix = InfixParser{""}[add_infix] |
 const auto row_def = prefixes >> named("an operand", operand[add_item]) >>
                      *(infix >> prefixes >> named("an operand", operand[add_item]));
 
+// `m'`, what `m` becomes in an update.
+const auto add_prime = [](auto& context) {
+  Identifier& identifier = x3::_val(context);
+  identifier.text += "'";
+  identifier.where = cover(identifier.where, x3::_attr(context).where);
+};
+const auto primed_def = name[itself] >> -KindParser{TokenKind::prime, ""}[add_prime];
+
 const auto operand_def = keyword(TokenKind::number, "")[read_number] | node(access)[itself] |
-                         node(call)[itself] | name[read_name] |
+                         node(call)[itself] | primed[read_name] |
                          (left_paren >> expression[itself] >> right_paren) | node(softmax)[itself] |
                          keyword(TokenKind::true_word, "")[read_boolean] |
                          keyword(TokenKind::false_word, "")[read_boolean] |
@@ -250,21 +263,26 @@ const auto size_def = name[set(&Size::name)] >>
 const auto sizes_def = word("size") >> &name >> size[push(&SizeStatement::sizes)] >>
                        *(comma >> size[push(&SizeStatement::sizes)]);
 
-const auto weight_name = KindParser{TokenKind::at_sign, ""}[unsupported("names in weight files "
-                                                                        "(`@`) are")] >>
-                         keyword(TokenKind::string, "a name in quotes");
+const auto read_weight_name = [](auto& context) {
+  x3::_val(context).weight_name = unquoted(x3::_attr(context), state_of(context));
+};
+const auto weight_name = KindParser{TokenKind::at_sign, ""} >>
+                         keyword(TokenKind::string, "a name in quotes")[read_weight_name];
 const auto param_def = name[set(&Param::name)] >> colon >> placed(type)[set(&Param::type)] >>
                        -(optional_assign >> expression[set(&Param::initialiser)]) >> -weight_name;
 const auto params_def = word("param") >> &any_name >> param[push(&ParamStatement::params)] >>
                         *(comma >> param[push(&ParamStatement::params)]);
 
+const auto one_state_def = name[set(&State::name)] >> assign >> expression[set(&State::value)];
+const auto states_def = word("state") >> &any_name >> one_state[push(&StateStatement::states)] >>
+                        *(comma >> one_state[push(&StateStatement::states)]);
+
 const auto start_value = word("from")[unsupported("recurrences (`from`) are")] >> expression;
 const auto tuple = left_paren[flag(&StatementDraft::tuple)] >>
                    name[push(&StatementDraft::targets)] >>
                    *(comma >> name[push(&StatementDraft::targets)]) >> right_paren;
-const auto target = name[push(&StatementDraft::targets)] >>
-                    -(subscript_bracket >> index_list<StatementDraft>() >> right_bracket) >>
-                    -KindParser{TokenKind::prime, ""}[unsupported("optimisers (`'`) are")];
+const auto target = primed[push(&StatementDraft::targets)] >>
+                    -(subscript_bracket >> index_list<StatementDraft>() >> right_bracket);
 const auto draft_def = (tuple | target) >> assign >> expression[set(&StatementDraft::value)] >>
                        -(word("as") >> name[set(&StatementDraft::as)]) >> -start_value >>
                        -condition[set(&StatementDraft::condition)];
@@ -273,10 +291,10 @@ const auto repeat_def = word("repeat") >> &any_name >> name[set(&Repeat::index)]
                         expression[set(&Repeat::count)] >>
                         -(word("as") >> name[set(&Repeat::as)]) >> braces_and_body(&Repeat::body);
 
-const auto statement_def =
-    (params[read_node] | sizes[read_node] | repeat[read_node] | draft[read_draft]) >> at_end;
+const auto statement_def = (params[read_node] | states[read_node] | sizes[read_node] |
+                            repeat[read_node] | draft[read_draft]) >>
+                           at_end;
 const auto body_def = *(separator | Unsupported{"scan", "recurrences (`scan`) are"} |
-                        Unsupported{"state", "optimisers (`state`) are"} |
                         placed(named("a statement", statement))[add_item] | Recovery{false});
 
 // ---- declarations ----------------------------------------------------------------------------
@@ -317,23 +335,30 @@ const auto header_part =
 const auto block_word =
     word("block")[kind(BlockKind::block)] | word("model")[kind(BlockKind::model)] |
     (word("train") >> WordParser{"model", "`model`"}[kind(BlockKind::train_model)]);
-const auto optimiser = word("using")[unsupported("optimisers (`using`) are")] >> name;
+const auto optimiser = word("using") >> name[set(&Block::optimiser)];
 const auto header_def = block_word >> name[set(&Block::name)] >> left_paren >>
                         -(header_part >> *(comma >> header_part)) >> right_paren >> arrow
                         >> output[push(&Block::outputs)] >>
                         *(comma >> output[push(&Block::outputs)]) >> -optimiser >> &left_brace;
+const auto update_argument_def = name[set(&UpdateArgument::name)] >>
+                                 -(optional_assign >> expression[set(&UpdateArgument::value)]);
+const auto update_def = word("update") >> name[set(&Update::name)] >> left_paren >>
+                        update_argument[push(&Update::arguments)] >>
+                        *(comma >> update_argument[push(&Update::arguments)]) >> right_paren >>
+                        braces_and_body(&Update::body);
 // Behind a header that cannot be read the body still is, for its own errors.
 const auto block_def = (header[itself] | Recovery{true}) >> braces_and_body(&Block::body);
 
-const auto item_def =
-    (use[read_node] | sizes[read_node] | function[read_function] | block[read_node]) >> at_end;
-const auto file_def = *(separator | Unsupported{"update", "optimisers (`update`) are"} |
-                        placed(named("a declaration", item))[add_item] | Recovery{false});
+const auto item_def = (use[read_node] | sizes[read_node] | function[read_function] |
+                       update[read_node] | block[read_node]) >>
+                      at_end;
+const auto file_def =
+    *(separator | placed(named("a declaration", item))[add_item] | Recovery{false});
 
-BOOST_SPIRIT_DEFINE(expression, row, operand, condition, conditional, access, call, argument_name,
-                    argument, index, reduction_head, softmax, type, size, sizes, param, params,
-                    draft, repeat, statement, body, use, function, input, output, header, block,
-                    item, file)
+BOOST_SPIRIT_DEFINE(expression, row, primed, operand, condition, conditional, access, call,
+                    argument_name, argument, index, reduction_head, softmax, type, size, sizes,
+                    param, params, one_state, states, draft, update_argument, update, repeat,
+                    statement, body, use, function, input, output, header, block, item, file)
 
 }  // namespace grammar
 

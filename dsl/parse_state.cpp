@@ -17,8 +17,8 @@ std::string joined(const std::vector<std::string_view>& words) {
 }
 
 const std::vector<std::string>& statement_words() {
-  static const std::vector<std::string> words = {"use",   "size",  "fn",     "block", "model",
-                                                 "train", "param", "repeat", "scan",  "update"};
+  static const std::vector<std::string> words = {
+      "use", "size", "fn", "block", "model", "train", "param", "repeat", "scan", "update", "state"};
   return words;
 }
 
@@ -111,7 +111,8 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
   } else if (found.goes_on || (before != nullptr && before->goes_on)) {
     // The statement went on over a newline, because of what stands on one of its sides.
     const Token& next = found.goes_on ? found : *before;
-    const bool by_next = is_reserved(next.text) || next.text == "as" || next.text == "from";
+    const bool by_next =
+        is_reserved(next.text) || next.text == "as" || next.text == "from" || next.text == "using";
     diagnostic.help =
         by_next ? fmt::format("a line that begins with `{}` continues the line before", next.text)
                 : fmt::format("the line before ends in `{}`, so the statement goes on",

@@ -38,6 +38,16 @@ Layout layout_param(const Param& param) {
   if (param.initialiser != nullptr) {
     layout.add(" = ").append(layout_expression(param.initialiser, 3));
   }
+  if (!param.weight_name.text.empty())
+    layout.may_break(2, " ").add("@ \"").add(param.weight_name.text).add("\"");
+  return layout;
+}
+
+// A name with what it begins as, or stands for where a caller gives nothing.
+Layout layout_with_value(const Identifier& name, const ExprPtr& value) {
+  Layout layout;
+  layout.add(name.text);
+  if (value != nullptr) layout.add(" = ").append(layout_expression(value, 3));
   return layout;
 }
 
@@ -227,6 +237,11 @@ class Printer {
     put(layout_list("param ", statement.params, layout_param), comments.beside, indent, 6);
   }
 
+  void print_node(const StateStatement& statement, const Comments& comments, size_t indent) {
+    const auto one = [](const State& state) { return layout_with_value(state.name, state.value); };
+    put(layout_list("state ", statement.states, one), comments.beside, indent, 6);
+  }
+
   void print_node(const Function& function, const Comments& comments, size_t indent) {
     Layout layout;
     layout.add("fn ").add(function.name.text).add("(");
@@ -264,11 +279,17 @@ class Printer {
       const Layout type = layout_type(output.type);
       if (type.width() > 0) layout.add(": ").append(type);
     }
-    layout.add(" {");
-    put(layout, comments.beside, indent);
-    print_all(block.body, indent + kStep);
-    print_comments(block.last_comments, indent + kStep);
-    lines_.push_back({std::string(indent, ' ') + "}", ""});
+    if (!block.optimiser.text.empty())
+      layout.may_break(0, " ").add("using ").add(block.optimiser.text);
+    print_braced(layout, block, comments, indent);
+  }
+
+  void print_node(const Update& update, const Comments& comments, size_t indent) {
+    const auto one = [](const UpdateArgument& argument) {
+      return layout_with_value(argument.name, argument.value);
+    };
+    Layout layout = layout_list("update " + update.name.text + "(", update.arguments, one);
+    print_braced(layout.add(")"), update, comments, indent);
   }
 
   void print_node(const Repeat& repeat, const Comments& comments, size_t indent) {
@@ -276,10 +297,15 @@ class Printer {
     layout.add("repeat ").add(repeat.index.text).add(": ");
     layout.append(layout_expression(repeat.count, 1));
     if (!repeat.as.text.empty()) layout.add(" as ").add(repeat.as.text);
-    layout.add(" {");
-    put(layout, comments.beside, indent);
-    print_all(repeat.body, indent + kStep);
-    print_comments(repeat.last_comments, indent + kStep);
+    print_braced(layout, repeat, comments, indent);
+  }
+
+  // What has a body, behind its head.
+  template <typename Node>
+  void print_braced(Layout head, const Node& node, const Comments& comments, size_t indent) {
+    put(head.add(" {"), comments.beside, indent);
+    print_all(node.body, indent + kStep);
+    print_comments(node.last_comments, indent + kStep);
     lines_.push_back({std::string(indent, ' ') + "}", ""});
   }
 

@@ -126,6 +126,14 @@ void report_named_arguments(const ExprPtr& value, bool outermost, ParseState& st
   state.has_named_argument = false;
 }
 
+Identifier unquoted(const Token& string, ParseState& state) {
+  Identifier name{std::string(string.text.substr(1, string.text.size() - 2)), string.where};
+  if (name.text.empty()) {
+    state.diagnostics.error(string.where, "a name in a weight file has at least one character");
+  }
+  return name;
+}
+
 void check_dtype(const Identifier& dtype, ParseState& state) {
   static const std::vector<std::string> known = {"f32", "f16", "bf16", "f64", "int", "bool"};
   if (std::find(known.begin(), known.end(), dtype.text) != known.end()) return;

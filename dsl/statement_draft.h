@@ -28,6 +28,9 @@ void report_insides(ParseState& state);
 // H = 8 is an argument of a block call, which is a statement; not of a function in an expression.
 void report_named_arguments(const ExprPtr& value, bool outermost, ParseState& state);
 
+// The text between the quotes of a string; reports an empty one.
+Identifier unquoted(const Token& string, ParseState& state);
+
 void check_dtype(const Identifier& dtype, ParseState& state);
 void report_unsupported(ParseState& state, Span where, std::string_view what);
 

@@ -227,7 +227,8 @@ emit::Library make_library(const std::string& stem, const Source& source,
   std::string everything;
   for (int32_t k = 0; k < source.map.size(); ++k) everything += source.map.file(k).text + '\0';
   for (Compiled& m : models) {
-    emit::ModelPlan p{.plan = std::move(*m.plan), .doc = m.doc, .timed = timed};
+    emit::ModelPlan p{
+        .plan = std::move(*m.plan), .step = std::move(m.step_plan), .doc = m.doc, .timed = timed};
     std::string sizes;
     for (const ir::Size& s : p.plan.forward_graph.sizes)
       if (s.value) sizes += fmt::format("{}={};", s.name, *s.value);

@@ -10,6 +10,7 @@
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/loaded.h"
+#include "compiler/driver/step.h"
 #include "compiler/emit/model.h"
 
 namespace attn::driver {
@@ -181,7 +182,9 @@ class KernelCall {
 
 }  // namespace
 
-Arrays call_reference(const Compiled& model, const Call& call) {
+namespace {
+
+Arrays model_reference(const Compiled& model, const Call& call) {
   const Arrays all = evaluate::evaluate(model.forward, call.given);
   Arrays results;
   for (const ir::Output& o : model.forward.outputs)
@@ -190,6 +193,24 @@ Arrays call_reference(const Compiled& model, const Call& call) {
   if (call.gradient && model.gradient) add_outputs(*model.gradient, given, results);
   if (call.jvp && model.jvp) add_outputs(*model.jvp, given, results);
   if (call.hvp && model.hvp) add_outputs(*model.hvp, given, results);
+  return results;
+}
+
+// What a step is given, and the gradients that the call has found.
+Arrays with_gradients(const Arrays& given, const Arrays& results) {
+  Arrays all = given;
+  for (const auto& [name, array] : results)
+    if (name[0] == 'd') all.emplace(name, array);
+  return all;
+}
+
+}  // namespace
+
+Arrays call_reference(const Compiled& model, const Call& call) {
+  Arrays results;
+  if (call.calls_model) results = model_reference(model, call);
+  if (call.step)
+    results.merge(step_reference(model, *call.step, with_gradients(call.given, results)));
   return results;
 }
 
@@ -203,7 +224,12 @@ Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
   const emit::Library compiled = make_library("model", source, one, plans, options.targets);
   Loaded library(link_shared(compiled, scratch, options));
   library.open(call.threads);
-  return KernelCall(library, library.model(name), call.given).run(call);
+  const attn_model& m = library.model(name);
+  Arrays results;
+  if (call.calls_model) results = KernelCall(library, m, call.given).run(call);
+  if (call.step)
+    results.merge(step_kernels(library, m, *call.step, with_gradients(call.given, results)));
+  return results;
 }
 
 void initialise_missing(const Compiled& model, uint64_t seed, Arrays& given) {

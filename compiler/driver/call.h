@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,16 +12,24 @@
 
 namespace attn::driver {
 
+// The scalars of an update by name: its options, and `step`.
+struct StepCall {
+  std::map<std::string, double> scalars;
+};
+
 struct Call {
   // Inputs and parameters, cotangents dOUT and tangents tNAME. Of the last two, what is missing is
   // 0.
   evaluate::Arrays given = {};
   bool gradient = false, jvp = false, hvp = false;
+  // A step of the model's update, by the gradients of this call and those that are given as dNAME.
+  std::optional<StepCall> step = {};
+  bool calls_model = true;  // false: all gradients of the step are given
   int threads = 0;
 };
 
-// The outputs (and gradients as dNAME, tangents as tOUT, products as hNAME) by name, in float64 by
-// the evaluator.
+// The outputs (and gradients as dNAME, tangents as tOUT, products as hNAME; of a step NAME and
+// state.NAME.STATE) by name, in float64 by the evaluator.
 evaluate::Arrays call_reference(const Compiled& model, const Call& call);
 
 // The same by kernels compiled for this machine. RefusedError with the model's own message.

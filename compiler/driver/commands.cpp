@@ -218,7 +218,12 @@ int emit(const CommandLine& c) {
     if (c.stage == "gradient" && m.gradient) out += text::to_string(*m.gradient);
     if (c.stage == "jvp" && m.jvp) out += text::to_string(*m.jvp);
     if (c.stage == "hvp" && m.hvp) out += text::to_string(*m.hvp);
-    if (c.stage == "plan") out += plan::to_string(*m.plan);
+    if (c.stage == "step" && m.step)
+      for (const ir::Update& u : m.step->updates) out += text::to_string(u.graph);
+    if (c.stage == "plan") {
+      out += plan::to_string(*m.plan);
+      if (m.step_plan) out += plan::to_string(*m.step_plan);
+    }
     if (c.stage == "statement") {
       std::vector<std::string> targets =
           chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets);

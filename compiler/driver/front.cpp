@@ -178,6 +178,7 @@ void make_plan(Compiled& c, Diagnostics& diagnostics) {
   c.plan = plan::make_plan(c.forward, c.gradient ? &*c.gradient : nullptr, diagnostics);
   if (c.jvp) c.plan->jvp = plan::plan_derivative("jvp", *c.jvp, diagnostics);
   if (c.hvp) c.plan->hvp = plan::plan_derivative("hvp", *c.hvp, diagnostics);
+  if (c.step) c.step_plan = plan::plan_step(c.name, *c.step, diagnostics);
 }
 
 }  // namespace
@@ -243,7 +244,7 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
       });
   for (elaborate::Model& m : program.models) {
     if (!options.model.empty() && m.graph.name != options.model) continue;
-    Compiled c{.name = m.graph.name, .doc = m.doc};
+    Compiled c{.name = m.graph.name, .doc = m.doc, .step = std::move(m.step)};
     Derivation(c, options, some_loss, source.diagnostics).run(m);
     if (source.diagnostics.has_errors()) return {};
     if (options.plan) make_plan(c, source.diagnostics);

@@ -109,10 +109,10 @@ int main(int argc, char** argv) {
   derivatives(emit);
   by(emit);
   emit->add_option("--stage", c.stage,
-                   "ast, graph, gradient, jvp, hvp, plan, statement, tex or dot")
+                   "ast, graph, gradient, jvp, hvp, step, plan, statement, tex or dot")
       ->required()
       ->check(CLI::IsMember(
-          {"ast", "graph", "gradient", "jvp", "hvp", "plan", "statement", "tex", "dot"}));
+          {"ast", "graph", "gradient", "jvp", "hvp", "step", "plan", "statement", "tex", "dot"}));
   emit->add_option("--after", c.after, "print after this pass: derive, fold, find, …");
   emit->add_option("--model", c.model, "only this model");
   emit->add_option("-t,--target", c.targets, "for statement: the instruction set")->delimiter(',');
@@ -136,6 +136,12 @@ int main(int argc, char** argv) {
                 "real inputs");
   run->add_option("--tangent", c.tangents,
                   "of a parameter or input, for --jvp and --hvp: NAME=A.npy; others are 0")
+      ->allow_extra_args(false);
+  run->add_option("--step", c.steps,
+                  "also update these parameters, and write them and state.NAME.STATE: wq or attn; "
+                  "the update's scalars are --in lr=0.1, gradients --in dNAME=A.npy or the model's")
+      ->type_name("NAME,...")
+      ->delimiter(',')
       ->allow_extra_args(false);
   run->add_flag("--reference", c.reference, "by the float64 evaluator instead of kernels");
   run->add_option("--threads", c.threads, "threads of the kernels; default: one per processor");

@@ -4,12 +4,15 @@
 #include <attn/safetensors.h>
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <set>
 
 #include "compiler/driver/call.h"
 #include "compiler/driver/commands.h"
+#include "compiler/driver/step.h"
 #include "compiler/lower/lower.h"
 
 namespace attn::driver {
@@ -68,8 +71,9 @@ Array load_array(Context& c, const ir::Tensor& t, const std::string& path) {
     attn_weights* weights = nullptr;
     require(c, attn_weights_open(c.context, path.c_str(), &weights));
     std::unique_ptr<attn_weights, void (*)(attn_weights*)> owner(weights, attn_weights_close);
-    int32_t k = attn_weights_find(weights, t.name.c_str());
-    if (k < 0) throw SystemError(fmt::format("{}: has no tensor `{}`", path, t.name));
+    const std::string& name = ir::weight_name(t);
+    int32_t k = attn_weights_find(weights, name.c_str());
+    if (k < 0) throw SystemError(fmt::format("{}: has no tensor `{}`", path, name));
     require(c, attn_weights_load(c.context, weights, k, &a));
   } else {
     require(c, attn_npy_load(c.context, path.c_str(), &a));
@@ -99,9 +103,121 @@ const ir::Tensor& find_argument(const Compiled& m, const std::string& name) {
                                near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
 }
 
-void take_inputs(const CommandLine& c, const Compiled& m, Context& context, Arrays& given) {
+// A number, or a file that holds one.
+double load_scalar(Context& c, const std::string& name, const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (*end == 0 && std::isfinite(number)) return number;
+  const Array a = load_array(c, {.name = name, .storage = ir::Storage::f64}, text);
+  if (a.values.size() != 1)
+    throw RefusedError(
+        fmt::format("{}: {} has {} elements, must have 1", text, name, a.values.size()));
+  return a.values[0];
+}
+
+// A gradient or a state of a parameter; nothing where it is not called so.
+std::optional<ir::Tensor> find_companion(const Compiled& m, const std::string& name) {
+  for (ir::Tensor t : m.forward.tensors) {
+    if (t.role != ir::Role::parameter) continue;
+    bool found = name == "d" + t.name;
+    for (const ir::StepState& s : m.step->states)
+      found = found || name == state_name(t.name, s.name);
+    if (!found) continue;
+    t.name = t.weight_name = name;
+    t.storage = ir::gradient_storage(t.storage);
+    return t;
+  }
+  return std::nullopt;
+}
+
+// What only a step takes; false where `name` is none of it.
+bool take_step_input(const Compiled& m, Context& context, const std::string& name,
+                     const std::string& text, Call& call) {
+  if (!call.step) return false;
+  bool scalar = name == ir::kStepCount;
+  for (const ir::StepOption& o : m.step->options) scalar = scalar || o.name == name;
+  bool fresh = true;
+  if (scalar)
+    fresh = call.step->scalars.emplace(name, load_scalar(context, name, text)).second;
+  else if (const auto t = find_companion(m, name))
+    fresh = call.given.emplace(name, load_array(context, *t, text)).second;
+  else
+    return false;
+  if (!fresh) throw UsageError(fmt::format("--in {} is given twice", name));
+  return true;
+}
+
+void begin_step(const CommandLine& c, const Compiled& m, Call& call) {
+  if (c.steps.empty()) return;
+  if (!m.step)
+    throw UsageError(
+        fmt::format("{} names no update: `train model {}(…) -> … using adamw`", m.name, m.name));
+  call.step.emplace();
+  for (const std::string& name : c.steps) {
+    std::vector<std::string> names;
+    bool found = false;
+    for (const ir::Tensor& t : m.forward.tensors) {
+      if (t.role != ir::Role::parameter) continue;
+      found = found || derive::is_chosen(t, {name});
+      names.push_back(t.name);
+    }
+    if (found) continue;
+    const std::string near = nearest(name, names);
+    throw UsageError(fmt::format("--step {}: no parameter is called so{}", name,
+                                 near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+  }
+}
+
+// Gives options their defaults, and finds out whether the model has to be called for a gradient.
+void finish_step(const CommandLine& c, const Compiled& m, Call& call) {
+  if (!call.step) return;
+  auto& scalars = call.step->scalars;
+  const double step = scalars.emplace(ir::kStepCount, 1).first->second;
+  if (!(step >= 1 && step < 9e15 && step == std::floor(step)))
+    throw UsageError(fmt::format("--in step={}: steps are counted from 1", step));
+  for (const ir::StepOption& o : m.step->options) {
+    if (scalars.count(o.name)) continue;
+    if (!o.value)
+      throw UsageError(fmt::format("{} needs {}: --in {}=NUMBER", m.step->name, o.name, o.name));
+    scalars.emplace(o.name, *o.value);
+  }
+  call.calls_model = false;
+  for (const ir::Tensor& t : m.forward.tensors)
+    if (t.role == ir::Role::parameter && derive::is_chosen(t, c.steps))
+      call.calls_model = call.calls_model || !call.given.count("d" + t.name);
+  call.gradient = call.gradient || call.calls_model;
+  if (call.calls_model) return;
+  for (const ir::Tensor& t : m.forward.tensors)
+    if (t.role == ir::Role::parameter && call.given.count("d" + t.name) &&
+        !call.given.count(t.name))
+      throw UsageError(fmt::format("a step of `{}` needs its value: --in {}=FILE.npy or --weights",
+                                   t.name, t.name));
+}
+
+// Of what a step has made, what was asked for.
+void keep_chosen(const CommandLine& c, const Compiled& m, Arrays& results) {
+  if (c.steps.empty()) return;
+  for (const ir::Tensor& t : m.forward.tensors) {
+    if (t.role != ir::Role::parameter) continue;
+    if (!c.gradient) results.erase("d" + t.name);
+    if (derive::is_chosen(t, c.steps)) {
+      if (!results.count(t.name))
+        throw UsageError(fmt::format("--wrt leaves out `{}`, which --step names", t.name));
+      continue;
+    }
+    results.erase(t.name);
+    for (const ir::StepState& s : m.step->states) results.erase(state_name(t.name, s.name));
+  }
+  if (!c.gradient)
+    for (const ir::Tensor& t : m.forward.tensors)
+      if (t.role == ir::Role::input) results.erase("d" + t.name);
+}
+
+void take_inputs(const CommandLine& c, const Compiled& m, Context& context, Call& call) {
+  Arrays& given = call.given;
   for (const std::string& text : c.inputs) {
     auto [name, path] = name_and_path("--in", text);
+    if (take_step_input(m, context, name, path, call)) continue;
     const ir::Tensor& t = find_argument(m, name);
     if (!given.emplace(name, load_array(context, t, path)).second)
       throw UsageError(fmt::format("--in {} is given twice", name));
@@ -112,6 +228,8 @@ void take_inputs(const CommandLine& c, const Compiled& m, Context& context, Arra
       given.emplace(t.name, load_array(context, t, c.weights));
     }
   }
+  finish_step(c, m, call);
+  if (!call.calls_model) return;
   for (const ir::Tensor& t : m.forward.tensors)
     if (t.role == ir::Role::input && !given.count(t.name))
       throw UsageError(
@@ -153,7 +271,7 @@ void take_tangents(const CommandLine& c, const Compiled& m, Context& context, Ar
       throw UsageError(fmt::format("`{}` is not real, and has no tangent", name));
     if (!derive::is_chosen(tangent, c.by))
       throw UsageError(fmt::format("--wrt leaves out `{}`, whose tangent is given", name));
-    tangent.name = "t" + name;
+    tangent.name = tangent.weight_name = "t" + name;
     if (!given.emplace(tangent.name, load_array(context, tangent, path)).second)
       throw UsageError(fmt::format("--tangent {} is given twice", name));
   }
@@ -163,7 +281,11 @@ void take_tangents(const CommandLine& c, const Compiled& m, Context& context, Ar
 ir::Storage storage_of(const Compiled& m, const std::string& name) {
   for (const ir::Output& o : m.forward.outputs)
     if (o.name == name) return m.forward[o.tensor].storage;
+  if (auto t = m.forward.find(name); t && m.forward[*t].role == ir::Role::parameter)
+    return m.forward[*t].storage;
   if (auto t = m.forward.find(name.substr(1))) return m.forward[*t].storage;
+  if (m.step)
+    if (const auto t = find_companion(m, name)) return t->storage;
   return ir::Storage::f32;
 }
 
@@ -209,15 +331,16 @@ int run(const CommandLine& c) {
   Compiled& m = only_model(c, models);
   Context context;
   Call call{.gradient = c.gradient, .jvp = c.jvp, .hvp = c.hvp, .threads = c.threads};
-  take_inputs(c, m, context, call.given);
-  if (c.gradient) take_cotangents(c, m, context, call.given);
+  begin_step(c, m, call);
+  take_inputs(c, m, context, call);
+  if (call.gradient) take_cotangents(c, m, context, call.given);
   take_tangents(c, m, context, call.given);
   Arrays results;
   std::map<std::string, ir::Storage> storage;
   for (const ir::Output& o : m.forward.outputs) storage[o.name] = m.forward[o.tensor].storage;
   const Compiled types = m;
   try {
-    initialise_missing(m, c.seed, call.given);
+    if (call.calls_model) initialise_missing(m, c.seed, call.given);
     results = c.reference ? call_reference(m, call)
                           : call_kernels(source, m, call,
                                          {.targets = {lower::host_target()},
@@ -226,6 +349,7 @@ int run(const CommandLine& c) {
   } catch (const evaluate::CallError& e) {
     throw RefusedError(e.what());
   }
+  keep_chosen(c, types, results);
   std::string folder = c.out.empty() ? "." : c.out;
   std::error_code error;
   fs::create_directories(folder, error);

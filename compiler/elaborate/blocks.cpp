@@ -33,6 +33,9 @@ void Expander::body(const std::vector<dsl::Statement>& statements, Scope& scope)
         continue;
       }
       call({callable, &c->arguments, c->results, c->as, s.where}, scope);
+    } else if (std::get_if<dsl::StateStatement>(&s.node)) {
+      m_.error(s.where, "`state` stands in an `update`").help =
+          "what a model remembers from call to call is an input and an output of it";
     } else {
       repeat(std::get<dsl::Repeat>(s.node), scope);
     }
@@ -82,6 +85,11 @@ void Expander::define(const dsl::Definition& d, const dsl::Statement& s, Scope& 
       call({callable, &c->arguments, {d.target}, {}, s.where}, scope);
       return;
     }
+  }
+  if (d.target.text.ends_with('\'')) {
+    m_.error(d.target.where, fmt::format("`{}` stands in an `update`", d.target.text)).help =
+        "in a model a name has one meaning: define another";
+    return;
   }
   const bool fresh = claim(d.target, scope, true);
   Statement statement(m_, scope, d, s.where, target_name(d.target.text, scope));
@@ -142,7 +150,9 @@ void Expander::parameters(const dsl::ParamStatement& statement, const dsl::State
       else
         good = false;
     }
+    tensor.weight_name = p.weight_name.text;
     if (good) good = check_size_limits(tensor, p.name.where);
+    if (good && !tensor.weight_name.empty()) m_.weight_names.emplace(full, p.weight_name.where);
     if (good) {
       const Span here = m_.calls.empty() ? p.name.where : m_.calls.back().where;
       auto [it, is_new] = m_.parameters.emplace(full, here);

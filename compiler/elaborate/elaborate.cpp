@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/elaborate/blocks.h"
+#include "compiler/elaborate/updates.h"
 
 namespace attn::elaborate {
 namespace {
@@ -14,7 +15,15 @@ class SharedParameters {
     for (const ir::Tensor& t : state.graph.tensors) {
       if (t.role != ir::Role::parameter) continue;
       const std::string type = fmt::format("{}{}", ir::name_of(t.storage), state.shape(t));
-      auto [it, fresh] = first_.try_emplace(t.name, First{type, t.where, state.graph.name});
+      auto [it, fresh] =
+          first_.try_emplace(t.name, First{type, ir::weight_name(t), t.where, state.graph.name});
+      if (!fresh && it->second.weight_name != ir::weight_name(t)) {
+        diagnostics
+            .error(t.where, fmt::format("two models share parameter `{}`, but not its name in a "
+                                        "weight file",
+                                        t.name))
+            .others.push_back({it->second.where, "first here"});
+      }
       if (fresh || it->second.type == type) continue;
       Diagnostic& d = diagnostics.error(
           t.where, fmt::format("two models share parameter `{}`, but not its shape", t.name));
@@ -27,12 +36,74 @@ class SharedParameters {
 
  private:
   struct First {
-    std::string type;
+    std::string type, weight_name;
     Span where;
     std::string model;
   };
   std::map<std::string, First> first_;
 };
+
+// Why a weight file cannot hold a tensor of this name; the runtime's rules for files, which the
+// lexer's for strings complete.
+const char* weight_name_complaint(const std::string& name) {
+  constexpr size_t kMostBytes = 1024;
+  if (name == "__metadata__") return "the name is reserved";
+  if (name.size() > kMostBytes) return "a name has at most 1024 bytes";
+  if (("/" + name + "/").find("/../") != std::string::npos) return "a name has no `..` between `/`";
+  return nullptr;
+}
+
+// Every parameter has a name of its own in a weight file.
+void check_weight_names(ModelState& state) {
+  std::map<std::string, const ir::Tensor*> holders;
+  for (const ir::Tensor& t : state.graph.tensors) {
+    if (t.role != ir::Role::parameter) continue;
+    const auto given = state.weight_names.find(t.name);
+    const Span where = given == state.weight_names.end() ? t.where : given->second;
+    if (const char* complaint = weight_name_complaint(ir::weight_name(t)))
+      state.error(where, fmt::format("no weight file has a tensor `{}`", ir::weight_name(t))).help =
+          complaint;
+    auto [it, fresh] = holders.try_emplace(ir::weight_name(t), &t);
+    if (fresh) continue;
+    const ir::Tensor& other = *it->second;
+    Diagnostic& d = state.error(
+        where, fmt::format("two parameters are `{}` in a weight file", ir::weight_name(t)));
+    d.primary.text = fmt::format("`{}`", t.name);
+    const auto first = state.weight_names.find(other.name);
+    d.others.push_back({first == state.weight_names.end() ? other.where : first->second,
+                        fmt::format("`{}`", other.name)});
+    d.help = "a block that is called twice leaves the names to its calls: `… as NAME`";
+  }
+}
+
+// The step that `using` asks for; nothing where there is none, or after an error.
+std::optional<ir::Step> step_of(const dsl::Block& block, const Unit& unit, const ir::Graph& g,
+                                Updates& updates, Diagnostics& diagnostics) {
+  const dsl::Identifier& name = block.optimiser;
+  if (name.text.empty()) return std::nullopt;
+  const UpdateDeclaration* update = unit.find_update(name.text);
+  if (!update) {
+    Diagnostic& d =
+        diagnostics.error(name.where, fmt::format("there is no update `{}`", name.text));
+    d.help = suggestion(name.text, unit.update_names());
+    if (d.help.empty()) d.help = "`use std.optim` has sgd, adam, adamw and adagrad";
+    return std::nullopt;
+  }
+  std::set<ir::Storage> storages;
+  for (const ir::Tensor& t : g.tensors)
+    if (t.role == ir::Role::parameter) storages.insert(t.storage);
+  if (storages.empty())
+    diagnostics.error(name.where, fmt::format("`{}` has no parameter to update", block.name.text));
+  return updates.step(*update, storages);
+}
+
+// Blocks and models that `using` cannot train.
+bool may_use(const dsl::Block& block, Diagnostics& diagnostics) {
+  if (block.optimiser.text.empty() || block.kind == dsl::BlockKind::train_model) return true;
+  diagnostics.error(block.optimiser.where, "only a `train model` is updated").help =
+      "`train model` exports the gradients that an update needs";
+  return false;
+}
 
 void check_overrides(const Unit& main, const Overrides& overrides, Diagnostics& diagnostics) {
   std::vector<std::string> names;
@@ -53,11 +124,15 @@ Program elaborate(SourceMap& sources, int32_t file, const dsl::File& tree, const
   const Unit* main = files.load(file, tree);
   check_overrides(*main, overrides, diagnostics);
   SharedParameters shared;
+  Updates updates(sources, diagnostics);
+  // What no model uses is checked all the same.
+  for (const auto& [name, update] : main->updates) updates.step(update, {ir::Storage::f32});
   bool any = false;
   for (const dsl::Item& item : tree.items) {
     const auto* block = std::get_if<dsl::Block>(&item.node);
-    if (!block || block->kind == dsl::BlockKind::block) continue;
-    any = true;
+    if (!block) continue;
+    any = any || block->kind != dsl::BlockKind::block;
+    if (!may_use(*block, diagnostics) || block->kind == dsl::BlockKind::block) continue;
     const auto callable = main->callables.find(block->name.text);
     if (callable == main->callables.end() || callable->second.block != block) continue;
     ModelState state(sources, *main, overrides, diagnostics);
@@ -65,11 +140,13 @@ Program elaborate(SourceMap& sources, int32_t file, const dsl::File& tree, const
     const int before = diagnostics.error_count();
     Expander(state).expand_model(callable->second);
     if (diagnostics.error_count() > before) continue;
+    check_weight_names(state);
     shared.check(state, diagnostics);
     Model model{.graph = canonical(state.graph),
                 .train = block->kind == dsl::BlockKind::train_model,
                 .doc = callable->second.doc,
-                .where = block->name.where};
+                .where = block->name.where,
+                .step = step_of(*block, *main, state.graph, updates, diagnostics)};
     ir::verify(model.graph, "elaborate");
     program.models.push_back(std::move(model));
   }

@@ -9,26 +9,29 @@
 
 #include "compiler/base/diagnostic.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ir/step.h"
 #include "dsl/ast.h"
 
 namespace attn::elaborate {
 
 struct Model {
-  ir::Graph graph;     // raw: before spread_guards
+  ir::Graph graph;  // raw: before spread_guards
   bool train = false;
   std::string doc;
   Span where;
+  std::optional<ir::Step> step;  // of `using`
 };
 
 struct Program {
   std::vector<Model> models;  // in the order of the file
 };
 
-// Finds the text of `use std.norm` (name "std/norm.attn") or `use "ffn.attn"`; nothing when there is
-// no such file. The loader refuses what lies outside the project's root.
+// Finds the text of `use std.norm` (name "std/norm.attn") or `use "ffn.attn"`; nothing when there
+// is no such file. The loader refuses what lies outside the project's root.
 struct Loader {
   std::function<std::optional<int32_t>(const std::string& name, bool library, int32_t from_file,
-                                       std::string& why_not)> load;  // gives a file of the SourceMap
+                                       std::string& why_not)>
+      load;  // gives a file of the SourceMap
 };
 
 // Sizes given on the command line: -D D=256.

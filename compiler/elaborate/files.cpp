@@ -31,6 +31,21 @@ const Callable* Unit::find(const std::string& name) const {
   return nullptr;
 }
 
+const UpdateDeclaration* Unit::find_update(const std::string& name) const {
+  if (auto it = updates.find(name); it != updates.end()) return &it->second;
+  for (const Unit* u : used)
+    if (auto it = u->updates.find(name); it != u->updates.end()) return &it->second;
+  return nullptr;
+}
+
+std::vector<std::string> Unit::update_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, update] : updates) names.push_back(name);
+  for (const Unit* u : used)
+    for (const auto& [name, update] : u->updates) names.push_back(name);
+  return names;
+}
+
 std::vector<std::string> Unit::callable_names() const {
   std::vector<std::string> names;
   for (const auto& [name, callable] : callables) names.push_back(name);
@@ -115,6 +130,13 @@ void Files::declare(Unit& unit, const dsl::Item& item) {
     add_callable(unit, function->name, {nullptr, function, &unit, function->name.where, doc});
   } else if (const auto* block = std::get_if<dsl::Block>(&item.node)) {
     add_callable(unit, block->name, {block, nullptr, &unit, block->name.where, doc});
+  } else if (const auto* update = std::get_if<dsl::Update>(&item.node)) {
+    auto [it, fresh] =
+        unit.updates.try_emplace(update->name.text, UpdateDeclaration{update, &unit});
+    if (fresh) return;
+    Diagnostic& d = diagnostics_.error(
+        update->name.where, fmt::format("update `{}` is declared twice", update->name.text));
+    d.others.push_back({it->second.update->name.where, "first here"});
   }
 }
 

@@ -22,6 +22,11 @@ struct Callable {
   std::string doc;
 };
 
+struct UpdateDeclaration {
+  const dsl::Update* update = nullptr;
+  const Unit* home = nullptr;
+};
+
 struct SizeDeclaration {
   const dsl::Size* size = nullptr;
   std::string doc;
@@ -34,11 +39,14 @@ struct Unit {
   std::string stem;  // "ffn" of "parts/ffn.attn"
   std::map<std::string, SizeDeclaration> sizes;
   std::map<std::string, Callable> callables;
+  std::map<std::string, UpdateDeclaration> updates;
   std::vector<const Unit*> used;
 
   const Callable* find(const std::string& name) const;
+  const UpdateDeclaration* find_update(const std::string& name) const;
   // The names of everything that can be called, for "did you mean".
   std::vector<std::string> callable_names() const;
+  std::vector<std::string> update_names() const;
 };
 
 class Files {

@@ -77,7 +77,8 @@ class ModelState {
   const Overrides& overrides;
   ir::Graph graph;
   std::vector<OpenCall> calls;
-  std::map<std::string, Span> parameters;  // full name -> where it was declared
+  std::map<std::string, Span> parameters;    // full name -> where it was declared
+  std::map<std::string, Span> weight_names;  // full name of a parameter -> where `@` names it
 
   // An error at a place; says in which call when that place is inside an expanded block. The same
   // error at the same place is reported once, however often a block is expanded.

@@ -149,7 +149,7 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
       "order.\n"
       " * Compile it with the runtime's headers; {0}.a holds it compiled. */\n"
       "#include \"{0}.h\"\n\n#include <attn/kernel.h>\n#include <attn/types.h>\n#include "
-      "<string.h>\n",
+      "<math.h>\n#include <string.h>\n",
       stem);
   Symbols symbols;
   std::map<std::string, std::string> first;  // signature -> the symbol of the first such kernel
@@ -167,6 +167,8 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
       add(*f, f->checks);
       add(*f, f->kernels);
     }
+    if (!m.step) continue;
+    for (const plan::Function* f : plan::functions(*m.step)) add(*f, f->kernels);
   }
   for (size_t k = 0; k < models.size(); ++k)
     library.glue += write_glue(models[k], interfaces[k], symbols, targets);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/plan/plan.h"
+#include "compiler/plan/step.h"
 
 namespace attn::emit {
 
@@ -19,6 +19,7 @@ struct Object {
 // One model of the file, planned.
 struct ModelPlan {
   plan::Plan plan;
+  std::optional<plan::StepPlan> step;
   std::string doc;
   uint64_t source_hash = 0;
   // The glue calls MODEL_mark around every kernel, for measuring: with MODEL_mark_data, the

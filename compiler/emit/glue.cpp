@@ -40,6 +40,7 @@ class Glue {
     if (plan_.backward) backward();
     if (plan_.jvp) out_ += write_alone(*plan_.jvp, i_);
     if (plan_.hvp) out_ += write_alone(*plan_.hvp, i_);
+    if (m_.step) out_ += write_step(*m_.step, i_, symbols_, targets_);
     model();
     return out_;
   }
@@ -60,7 +61,7 @@ class Glue {
       for (const Poly& p : t.extents) extents += quoted(plan::poly_text(g_, p)) + ", ";
       line("  {{{}, {}, {}, {{{}}}, {}, {}, {}, {}, {}, {}}},", quoted(a.name), c_type(t.storage),
            t.extents.size(), extents.empty() ? "0" : extents, a.differentiable ? 1 : 0,
-           quoted(a.name), start.init, start.a, start.b, fmt::format("{}u", start.fan_in));
+           quoted(weight_name(t)), start.init, start.a, start.b, fmt::format("{}u", start.fan_in));
     }
     line("}};");
   }
@@ -415,6 +416,7 @@ class Glue {
           i_.model);
     for (const auto* f : {&plan_.jvp, &plan_.hvp})
       if (*f) out_ += write_any(i_, (*f)->name);
+    if (m_.step) out_ += write_step_any(i_);
     auto table_name = [&](const char* group, const std::vector<Argument>& list) {
       return list.empty() ? std::string("0") : fmt::format("{}_{}_table", i_.model, group);
     };
@@ -428,8 +430,15 @@ class Glue {
     auto any = [&](const std::optional<plan::Function>& f) {
       return f ? fmt::format("{}_{}_any", i_.model, f->name) : "0";
     };
-    line("      {0}_sizes_read, {0}_shapes, {0}_sizes_any, {0}_forward_any, {1}, {2}, {3}}};",
+    line("      {0}_sizes_read, {0}_shapes, {0}_sizes_any, {0}_forward_any, {1}, {2}, {3},",
          i_.model, any(plan_.backward), any(plan_.jvp), any(plan_.hvp));
+    if (m_.step)
+      line(
+          "      {1}, {2}, {0}_step_options, {0}_step_states, {0}_step_workspace_any, "
+          "{0}_step_any}};",
+          i_.model, m_.step->step.options.size(), m_.step->step.states.size());
+    else
+      line("      0, 0, 0, 0, 0, 0}};");
     line("  return &description;\n}}");
   }
 

@@ -30,6 +30,7 @@ std::string group_struct(const Graph& g, const Interface& i, const char* group,
     const Tensor& t = g[a.tensor];
     std::string doc = shape_text(g, t);
     if (a.field != a.name) doc = a.name + ": " + doc;
+    if (!t.weight_name.empty()) doc += ", " + quoted(t.weight_name) + " in weight files";
     if (!t.doc.empty()) doc += ". " + t.doc;
     out += fmt::format("  attn_tensor {}; /* {} */\n", a.field, comment(doc));
   }
@@ -96,6 +97,7 @@ std::string write_header(const std::string& stem, const std::vector<ModelPlan>& 
           "/* How the gradient of the first scalar output changes along the tangents. Nulls as "
           "for jvp. */\n" +
           fmt::format("attn_status {}_hvp({});\n", i.model, parameters_of(i, "hvp"));
+    if (models[k].step) out += step_header(models[k].step->step, i);
   }
   out += "\n#ifdef __cplusplus\n}  /* extern \"C\" */\n";
   for (size_t k = 0; k < models.size(); ++k) {

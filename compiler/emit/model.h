@@ -70,6 +70,14 @@ std::string write_any(const Interface& i, const std::string& function);
 // that no written tensor overlaps another argument; inputs may share memory.
 std::string check_given(const Interface& i, const Group& group, const std::string& wanted);
 std::string check_overlap(const Interface& i, const std::vector<Group>& groups);
+// The step of a model's `using`: what the header says of it, its glue, and the same for arrays of
+// tensors.
+std::vector<std::string> option_fields(const ir::Step& step);
+std::string step_parameters(const Interface& i);
+std::string step_header(const ir::Step& step, const Interface& i);
+std::string write_step(const plan::StepPlan& plan, const Interface& i, const Symbols& symbols,
+                       const std::vector<std::string>& targets);
+std::string write_step_any(const Interface& i);
 // One function of it: views, workspace and kernel calls in order.
 std::string write_function(const plan::Plan& plan, const plan::Function& f,
                            const Interface& interface, const Symbols& symbols,

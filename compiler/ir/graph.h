@@ -54,7 +54,8 @@ struct Tensor {
   // Stored as two planes, the maximum and the logarithm of the rest, along a new outermost dimension
   // of extent 2; its value is their sum. Log-sum-exps are, once planned.
   bool split = false;
-  Initialiser init;  // of a parameter
+  Initialiser init;         // of a parameter
+  std::string weight_name;  // of a parameter in a weight file; empty: its name
   std::string doc;
   Span where;
 };
@@ -74,6 +75,11 @@ struct Definition {
   Expr body;
   Span where;
 };
+
+// What a weight file calls a parameter.
+inline const std::string& weight_name(const Tensor& t) {
+  return t.weight_name.empty() ? t.name : t.weight_name;
+}
 
 struct Output {
   std::string name;

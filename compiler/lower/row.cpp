@@ -120,6 +120,7 @@ class Lowering {
     s.output =
         std::find(kernel_.writes.begin(), kernel_.writes.end(), d.target) != kernel_.writes.end();
     ATTN_CHECK(s.output || s.kind != RowStage::Kind::kColumnSum, "a column sum that nobody reads");
+    s.held = s.output && row_.in_place;
     s.planes = s.output && tensor.split;
     s.dimensions = dimensions(d);
     s.body = [this, &d, type = arithmetic_type(ir::arithmetic_type(tensor.storage))](

@@ -174,9 +174,9 @@ void RowScheduler::hold(Func func) {
   });
 }
 
-// A map with one reader is part of its reader; else it is a row in the cache.
+// A map with one reader is part of its reader, unless it is held; else it is a row in the cache.
 void RowScheduler::add_map(int stage) {
-  if (readers_[stage] <= 1) return;
+  if (readers_[stage] <= 1 && !spec_.stages[stage].held) return;
   Func map(spec_.name + "_" + spec_.stages[stage].name);
   map(column_, u_, group_, block_) = body(stage, {u_, group_, block_, column_});
   vectorize_columns(map, types_[stage]);

@@ -46,6 +46,9 @@ struct RowStage {
   // log-sum-exp -3.4028235e38, for min 3.4028235e38; that is also the value over nothing.
   std::function<Halide::Expr(const RowCell&)> body;
   bool output = false;  // a column sum always is
+  // Of an output map: computed for the whole group before any of it is stored, so that it may be
+  // stored over what the stages read there.
+  bool held = false;
   // A log-sum-exp as an output: two planes along a last, outermost dimension, instead of their sum.
   bool planes = false;
   // The stored type of an output is the body's type unless this converts: (value) -> stored value.

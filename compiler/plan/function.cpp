@@ -47,6 +47,14 @@ void copy_split_outputs(Graph& g) {
   }
 }
 
+bool read_outside(const Graph& g, const std::set<TensorId>& own, TensorId t) {
+  for (const Output& o : g.outputs)
+    if (o.tensor == t) return true;
+  return std::any_of(g.definitions.begin(), g.definitions.end(), [&](const Definition& d) {
+    return !own.count(d.target) && reads(d).count(t);
+  });
+}
+
 class Planner {
  public:
   Planner(std::string model, Function& f, Groups groups, const std::set<std::string>& wanted)
@@ -206,54 +214,6 @@ class Planner {
   const std::set<std::string>& wanted_;
   std::map<size_t, Finished> finished_;
   std::set<size_t> sums_;  // definitions that another one finishes
-
-  static bool read_outside(const Graph& g, const std::set<TensorId>& own, TensorId t) {
-    for (const Output& o : g.outputs)
-      if (o.tensor == t) return true;
-    return std::any_of(g.definitions.begin(), g.definitions.end(), [&](const Definition& d) {
-      return !own.count(d.target) && reads(d).count(t);
-    });
-  }
-
- public:
-  // Fills name, reads, writes and sizes, and places what the kernel writes.
-  static void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
-                            const std::set<std::string>& wanted) {
-    const Graph& g = f.graph;
-    std::set<TensorId> own, read;
-    for (const Definition& d : kernel.definitions) own.insert(d.target);
-    for (const Definition& d : kernel.definitions)
-      for (TensorId t : reads(d))
-        if (!own.count(t)) read.insert(t);
-    kernel.reads.assign(read.begin(), read.end());
-    const bool repairs = !kernel.repairs_if_non_finite.empty();
-    if (kernel.kind == &kRow) {
-      // A target of the kernel is in memory when something outside reads it.
-      for (const Definition& d : kernel.definitions)
-        // The definitions of checks are not the graph's.
-        if (read_outside(g, own, d.target) || !g.definition_of(d.target))
-          kernel.writes.push_back(d.target);
-    } else if (kernel.tile_sums) {
-      for (const TileSums::Result& r : kernel.tile_sums->results) kernel.writes.push_back(r.tensor);
-    } else if (kernel.streaming) {
-      const Streaming& s = *kernel.streaming;
-      // A row of scores is as well summed again, but for backward its sum is at hand here.
-      const bool keeps =
-          s.lse_is_read || wanted.count(g[s.lse].name) || read_outside(g, own, s.lse);
-      if (!s.sum || (keeps && !repairs)) kernel.writes.push_back(s.lse);
-      if (s.sum) kernel.writes.push_back(s.sum->tensor);
-    } else {
-      kernel.writes = {kernel.definitions.back().target};
-      if (kernel.contraction && kernel.contraction->kept)
-        kernel.writes.push_back(kernel.contraction->sum);
-    }
-    for (TensorId t : kernel.writes)
-      if (f.places[t.value] == Place::none) f.places[t.value] = Place::workspace;
-    kernel.sizes = sizes_used(g, kernel);
-    kernel.name =
-        symbol(fmt::format("{}_{}_{}_{}{}", model, f.name, f.checks.size() + f.kernels.size(),
-                           g[kernel.writes[0]].name, repairs ? "_plain" : ""));
-  }
 };
 
 // A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its
@@ -313,6 +273,43 @@ Groups prepare(Graph& g, const solve::Wide& wide) {
 
 }  // namespace
 
+void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
+                   const std::set<std::string>& wanted) {
+  const Graph& g = f.graph;
+  std::set<TensorId> own, read;
+  for (const Definition& d : kernel.definitions) own.insert(d.target);
+  for (const Definition& d : kernel.definitions)
+    for (TensorId t : reads(d))
+      if (!own.count(t)) read.insert(t);
+  kernel.reads.assign(read.begin(), read.end());
+  const bool repairs = !kernel.repairs_if_non_finite.empty();
+  if (kernel.kind == &kRow) {
+    // A target of the kernel is in memory when something outside reads it.
+    for (const Definition& d : kernel.definitions)
+      // The definitions of checks are not the graph's.
+      if (read_outside(g, own, d.target) || !g.definition_of(d.target))
+        kernel.writes.push_back(d.target);
+  } else if (kernel.tile_sums) {
+    for (const TileSums::Result& r : kernel.tile_sums->results) kernel.writes.push_back(r.tensor);
+  } else if (kernel.streaming) {
+    const Streaming& s = *kernel.streaming;
+    // A row of scores is as well summed again, but for backward its sum is at hand here.
+    const bool keeps = s.lse_is_read || wanted.count(g[s.lse].name) || read_outside(g, own, s.lse);
+    if (!s.sum || (keeps && !repairs)) kernel.writes.push_back(s.lse);
+    if (s.sum) kernel.writes.push_back(s.sum->tensor);
+  } else {
+    kernel.writes = {kernel.definitions.back().target};
+    if (kernel.contraction && kernel.contraction->kept)
+      kernel.writes.push_back(kernel.contraction->sum);
+  }
+  for (TensorId t : kernel.writes)
+    if (f.places[t.value] == Place::none) f.places[t.value] = Place::workspace;
+  kernel.sizes = sizes_used(g, kernel);
+  kernel.name =
+      symbol(fmt::format("{}_{}_{}_{}{}", model, f.name, f.checks.size() + f.kernels.size(),
+                         g[kernel.writes[0]].name, repairs ? "_plain" : ""));
+}
+
 Function plan_function(std::string model, std::string name, Graph g,
                        const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
                        const std::set<std::string>& wanted, Diagnostics& diagnostics) {
@@ -336,7 +333,7 @@ Function plan_function(std::string model, std::string name, Graph g,
       kernel = {.kind = &kRow, .definitions = claim.definitions, .row = claim.row};
     else
       claim.taken = {0};
-    Planner::finish_kernel(model, f, kernel, wanted);
+    finish_kernel(model, f, kernel, wanted);
     f.checks.push_back(std::move(kernel));
     for (size_t n = claim.taken.size(); n-- > 0;) rest.erase(rest.begin() + claim.taken[n]);
   }

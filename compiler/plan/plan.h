@@ -49,6 +49,8 @@ struct Row {
   std::vector<ir::IndexId> rows,
       columns;  // of the kernel; stage k renames its own indices to these
   // Definitions rewritten over `rows` and `columns`, in order.
+  // Results may be written over what is read at the same place: all of a row is read before.
+  bool in_place = false;
 };
 
 // A tensor over (batch, row, column) that exists in tiles only, or, without a name, the weight of a

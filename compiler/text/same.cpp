@@ -112,6 +112,7 @@ class Comparison {
                 (between && ir::arithmetic_type(x.storage) == ir::arithmetic_type(y.storage)),
             "tensor {} is {} against {}", x.name, ir::name_of(x.storage), ir::name_of(y.storage));
     require(ir::is_argument(x.role) == ir::is_argument(y.role), "the role of {}", x.name);
+    require(ir::weight_name(x) == ir::weight_name(y), "the name of {} in a weight file", x.name);
     require(x.extents.size() == y.extents.size(), "the rank of {}", x.name);
     for (size_t k = 0; k < x.extents.size(); ++k)
       require(a_.same(x.extents[k], rebuilt(y.extents[k])), "extent {} of {} is {} against {}", k,

@@ -155,8 +155,9 @@ class TreeOf {
     const ir::Tensor* last = nullptr;
     for (const ir::Tensor& t : g_.tensors) {
       if (t.role != ir::Role::parameter) continue;
-      dsl::Param p{{t.name, {}}, type(t), initialiser(t.init)};
+      dsl::Param p{{t.name, {}}, type(t), initialiser(t.init), {t.weight_name, {}}};
       const bool joins = last && last->doc.empty() && t.doc.empty() && !p.initialiser &&
+                         t.weight_name.empty() && last->weight_name.empty() &&
                          last->init.kind == ir::Initialiser::Kind::automatic &&
                          last->extents == t.extents && last->storage == t.storage;
       last = &t;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dsl/ast.h"
+#include "dsl/comments.h"
 
 namespace attn::dsl {
 
@@ -47,7 +48,7 @@ class RandomTree {
     const int items = 1 + pick(5);
     for (int i = 0; i < items; ++i) {
       Item item;
-      switch (pick(4)) {
+      switch (pick(5)) {
         case 0:
           item.node = Use{pick(2) == 0 ? "std.norm" : "a/b.attn", false, {}};
           std::get<Use>(item.node).quoted = std::get<Use>(item.node).path != "std.norm";
@@ -58,13 +59,15 @@ class RandomTree {
         case 2:
           item.node = Function{identifier(), {identifier(), identifier()}, expression(3)};
           break;
+        case 3:
+          item.node = update();
+          break;
         default:
           item.node = block();
       }
       item.comments = comments(i == 0);
       // Blocks are set off by blank lines.
-      const bool is_set_off = i > 0 && (std::holds_alternative<Block>(item.node) ||
-                                        std::holds_alternative<Block>(file.items.back().node));
+      const bool is_set_off = i > 0 && set_off(file.items.back(), item);
       auto& above = item.comments.above;
       if (is_set_off && (above.empty() || !above.front().empty())) above.emplace(above.begin());
       file.items.push_back(std::move(item));
@@ -201,7 +204,9 @@ class RandomTree {
       case 0: {
         ParamStatement params;
         do {
-          params.params.push_back({identifier(), type(false), pick(3) == 0 ? call(2) : nullptr});
+          params.params.push_back(
+              {identifier(), type(false), pick(3) == 0 ? call(2) : nullptr, {}});
+          if (pick(4) == 0) params.params.back().weight_name.text = "encoder.0/größer \\n";
         } while (pick(3) == 0);
         statement.node = std::move(params);
         break;
@@ -245,9 +250,34 @@ class RandomTree {
     for (int n = pick(4); n > 0; --n) block.inputs.push_back({identifier(), type(false)});
     for (int n = pick(3); n > 0; --n) block.sizes.push_back(size());
     for (int n = 1 + pick(2); n > 0; --n) block.outputs.push_back({identifier(), type(true)});
+    if (pick(3) == 0) block.optimiser = identifier();
     for (int i = 0, n = pick(6); i < n; ++i) block.body.push_back(statement(2, i == 0));
     if (pick(4) == 0) block.last_comments = {"# last"};
     return block;
+  }
+
+  Update update() {
+    Update update;
+    update.name = identifier();
+    for (int n = 1 + pick(5); n > 0; --n)
+      update.arguments.push_back({identifier(), pick(2) == 0 ? expression(2) : nullptr});
+    for (int i = 0, n = pick(5); i < n; ++i) {
+      Statement statement;
+      if (pick(3) == 0) {
+        StateStatement states;
+        for (int k = 1 + pick(2); k > 0; --k) states.states.push_back({identifier(), number()});
+        statement.node = std::move(states);
+      } else {
+        Definition definition{identifier(), false, {}, expression(3), nullptr};
+        if (pick(2) == 0) definition.target.text += "'";
+        if (pick(3) == 0) definition.value = make(Name{"m'"});
+        statement.node = std::move(definition);
+      }
+      statement.comments = comments(i == 0);
+      update.body.push_back(std::move(statement));
+    }
+    if (pick(4) == 0) update.last_comments = {"# last"};
+    return update;
   }
 
   std::mt19937 random_;

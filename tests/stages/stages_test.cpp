@@ -54,6 +54,18 @@ TEST_P(EveryProgram, IsAProgramAgainAfterEachPass) {
   }
 }
 
+TEST(Updates, AreGraphsThatReadAsTheirGoldensDo) {
+  const auto s = stages_of(kFolder / "update.attn");
+  ASSERT_EQ(s->models.size(), 1u);
+  const driver::Compiled& m = s->models[0];
+  std::string text;
+  for (const ir::Update& u : m.step->updates) {
+    text += text::to_string(u.graph) + "\n";
+    EXPECT_EQ(round_trip(u.graph), "");
+  }
+  expect_golden(kFolder / "update.step", text + plan::to_string(*m.step_plan));
+}
+
 TEST(Drawn, AsTexAndAsDot) {
   for (const char* name : {"attention", "convolution"}) {
     const auto s = stages_of(kFolder / (std::string(name) + ".attn"));

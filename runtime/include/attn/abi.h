@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define ATTN_ABI_VERSION 2
+#define ATTN_ABI_VERSION 3
 #define ATTN_MAX_RANK 8
 
 typedef enum attn_status {
@@ -71,6 +71,18 @@ typedef struct attn_argument {
   uint64_t fan_in_mask;                  /* bit k: extent k is reduced by the first reader */
 } attn_argument;
 
+/* A scalar that an update takes; `value` is NAN where there is no default. */
+typedef struct attn_step_option {
+  const char* name;
+  double value;
+} attn_step_option;
+
+/* What an update remembers of each parameter, and its value before the first step. */
+typedef struct attn_step_state {
+  const char* name;
+  double value;
+} attn_step_state;
+
 /* A compiled model, for code that does not know it at compile time. Arrays of tensors are in the
  * order of the tables. */
 typedef struct attn_model {
@@ -114,6 +126,18 @@ typedef struct attn_model {
                      const attn_tensor* param_tangents, const attn_tensor* input_tangents,
                      const attn_tensor* param_products, const attn_tensor* input_products,
                      void* workspace);
+  /* The update that the model names with `using`; 0 and null where it names none. */
+  int32_t n_step_options, n_step_states;
+  const attn_step_option* step_options;
+  const attn_step_state* step_states;
+  /* Bytes of workspace for a step, from the parameters' shapes alone. */
+  int64_t (*step_workspace)(const attn_tensor* params);
+  /* Updates parameters and states in place. `step` counts from 1. `states` are n_step_states times
+   * n_params tensors, those of the first state first, of the parameters' extents and in
+   * attn_state_type of their types. A gradient with null data leaves its parameter as it is. */
+  attn_status (*step)(attn_context*, const double* options, int64_t step,
+                      const attn_tensor* params, const attn_tensor* param_gradients,
+                      const attn_tensor* states, void* workspace);
 } attn_model;
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 //   model.init(42);
 //   model.forward({images, labels});   // model.output("loss").data<float>()[0]
 //   model.backward();
-//   model.adam(1e-3);
+//   model.step({{"lr", 1e-3}});      // where the source says `using`
 #pragma once
 
 #include <attn/train.h>
@@ -119,6 +119,43 @@ class Model {
                                           param_views_.data(), gradient_views_.data(),
                                           first_views_.data()));
   }
+  // A step of the update that the model names with `using`, by the gradients of the last backward
+  // call: step({{"lr", 1e-3}}). Options that are not given have their defaults.
+  using Option = std::pair<std::string_view, double>;
+  Status step(const std::vector<Option>& given) {
+    if (description_->step == nullptr) return refuse("it names no update with `using`");
+    if (gradient_views_.empty()) return refuse("a step needs a backward call before it");
+    std::vector<double> options(static_cast<size_t>(description_->n_step_options) + 1);
+    if (Status s = take_options(given, options); !s) return s;
+    if (Status s = make_states(); !s) return s;
+    if (Status s = make_buffer(workspace_, description_->step_workspace(param_views_.data())); !s) {
+      return s;
+    }
+    const attn_status code =
+        description_->step(context_->get(), options.data(), step_ + 1, param_views_.data(),
+                           gradient_views_.data(), state_views_.data(), workspace_.view().data);
+    if (code == ATTN_OK) ++step_;
+    return context_->status(code);
+  }
+  // How many steps were taken.
+  int64_t steps() const { return step_; }
+  // What the update remembers, beside the weights of save(): with both, training goes on as if it
+  // had not stopped.
+  Status save_states(const std::string& path) {
+    if (Status s = make_states(); !s) return s;
+    return context_->status(
+        attn_states_save(context_->get(), description_, state_views_.data(), step_, path.c_str()));
+  }
+  // After load() or init(). On failure the states are as they were.
+  Status load_states(const std::string& path) {
+    if (params_.size() != static_cast<size_t>(description_->n_params)) {
+      return refuse("the parameters are not there yet: call init or load");
+    }
+    if (Status s = make_states(); !s) return s;
+    return context_->status(
+        attn_states_load(context_->get(), description_, state_views_.data(), &step_, path.c_str()));
+  }
+
   double gradient_norm() {
     return attn_gradient_norm(context_->get(), static_cast<int32_t>(gradient_views_.size()),
                               gradient_views_.data());
@@ -268,6 +305,8 @@ class Model {
     second_.clear();
     first_views_.clear();
     second_views_.clear();
+    states_.clear();
+    state_views_.clear();
     outputs_.clear();
     step_ = 0;
     return {};
@@ -298,6 +337,38 @@ class Model {
     state_views.swap(made);
     return {};
   }
+  Status take_options(const std::vector<Option>& given, std::vector<double>& options) const {
+    const size_t count = static_cast<size_t>(description_->n_step_options);
+    for (size_t k = 0; k < count; ++k) options[k] = description_->step_options[k].value;
+    for (const Option& option : given) {
+      size_t k = 0;
+      while (k < count && option.first != description_->step_options[k].name) ++k;
+      if (k == count) return refuse("its update has no option " + std::string(option.first));
+      options[k] = option.second;
+    }
+    return {};
+  }
+  // All states of all parameters, as they are before the first step.
+  Status make_states() {
+    const size_t count = params_.size();
+    const size_t wanted = count * static_cast<size_t>(description_->n_step_states);
+    if (state_views_.size() == wanted + 1) return {};
+    std::vector<Tensor> made(wanted);
+    std::vector<attn_tensor> made_views;
+    for (size_t k = 0; k < wanted; ++k) {
+      attn_tensor shape = param_views_[k % count];
+      shape.type = attn_state_type(shape.type);
+      if (Status s = make(made[k], shape); !s) return s;
+      made_views.push_back(made[k].view());
+    }
+    made_views.emplace_back();  // so that there is an array even where there is no state
+    const attn_status code =
+        attn_initialise_states(context_->get(), description_, made_views.data());
+    if (code != ATTN_OK) return context_->status(code);
+    states_.swap(made);
+    state_views_.swap(made_views);
+    return {};
+  }
   Status load_values(const std::string& path) {
     return context_->status(
         attn_model_load(context_->get(), description_, param_views_.data(), path.c_str()));
@@ -319,8 +390,9 @@ class Model {
 
   Context* context_;
   const attn_model* description_;
-  std::vector<Tensor> params_, gradients_, first_, second_, own_outputs_;
+  std::vector<Tensor> params_, gradients_, first_, second_, states_, own_outputs_;
   std::vector<attn_tensor> param_views_, gradient_views_, first_views_, second_views_;
+  std::vector<attn_tensor> state_views_;
   std::vector<attn_tensor> inputs_, outputs_;  // of the last forward call
   Tensor saved_, workspace_, one_, none_;
   attn_sizes sizes_ = {};

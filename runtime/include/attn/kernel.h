@@ -54,6 +54,12 @@ attn_status attn_check_tensor(attn_context* context, const char* kind, const att
 attn_status attn_check_overlap(attn_context* context, int count, const attn_tensor* const* tensors,
                                const char* const* names, const int* written);
 
+/* Checks what a step takes: options that are numbers, `step` from 1, gradients and states like their
+ * parameters (those with a gradient), no overlap. */
+attn_status attn_check_step(attn_context* context, const attn_model* model, const double* options,
+                            int64_t step, const attn_tensor* params, const attn_tensor* gradients,
+                            const attn_tensor* states);
+
 /* Fills a kernel's view of `data` with the given extents, outermost first. Where an extent is 0 the
  * view is of one zeroed row: extents of 0 read as 1, and every stride but the innermost is 0, so
  * that clamped reads of an empty tensor stay inside memory (and the extents of a view are no sizes:

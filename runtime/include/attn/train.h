@@ -44,6 +44,19 @@ attn_status attn_adam_step(attn_context* context, const attn_adam* options, int6
                            int32_t count, const attn_tensor* params, const attn_tensor* gradients,
                            const attn_tensor* first, const attn_tensor* second);
 
+/* Fills the states of a model's update, n_step_states times n_params tensors that have their
+ * extents and memory, with their values before the first step. */
+attn_status attn_initialise_states(attn_context* context, const attn_model* model,
+                                   const attn_tensor* states);
+
+/* Writes the states under the names state.WEIGHT.STATE, and the number of steps taken as `step`:
+ * with the weights, all that training needs to go on as if it had not stopped. */
+attn_status attn_states_save(attn_context* context, const attn_model* model,
+                             const attn_tensor* states, int64_t step, const char* path);
+/* Reads them. Names, types and shapes must agree; on failure nothing has changed. */
+attn_status attn_states_load(attn_context* context, const attn_model* model,
+                             const attn_tensor* states, int64_t* step, const char* path);
+
 /* The Euclidean norm over all elements of all tensors, summed in double in a fixed order. Tensors
  * without data count as zero. */
 double attn_gradient_norm(attn_context* context, int32_t count, const attn_tensor* gradients);

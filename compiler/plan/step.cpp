@@ -1,0 +1,81 @@
+#include "compiler/plan/step.h"
+
+#include <fmt/format.h>
+
+#include "compiler/plan/function.h"
+#include "compiler/plan/kinds.h"
+#include "compiler/plan/scalars.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+// Rows and columns are the extents of the parameter; every definition is over both, or the rows.
+Kernel update_kernel(Graph& g) {
+  Kernel kernel{.kind = &kRow, .row = Row{}};
+  TensorId parameter;
+  for (size_t k = 0; k < g.tensors.size(); ++k)
+    if (g.tensors[k].role == Role::parameter) parameter = {static_cast<int32_t>(k)};
+  const std::vector<Poly> extents = g[parameter].extents;
+  const IndexId row = g.new_index("row", extents[0]), column = g.new_index("column", extents[1]);
+  kernel.row->rows = {row};
+  kernel.row->columns = {column};
+  kernel.row->in_place = true;
+  for (const Definition& d : g.definitions) {
+    Definition own = d;
+    std::map<IndexId, Expr> values;
+    for (size_t k = 0; k < d.free.size(); ++k) {
+      own.free[k] = k == 0 ? row : column;
+      values.emplace(d.free[k], index_value(own.free[k]));
+    }
+    own.body = substitute(d.body, values);
+    own.guard = substitute(d.guard, values);
+    kernel.definitions.push_back(std::move(own));
+  }
+  return kernel;
+}
+
+Plan plan_update(const std::string& name, const Update& update) {
+  Plan plan{.model = name, .forward_graph = gather_scalars(update.graph)};
+  plan.forward = {.name = "forward", .graph = plan.forward_graph};
+  Function& f = plan.forward;
+  Kernel kernel = update_kernel(f.graph);
+  f.places.assign(f.graph.tensors.size(), Place::none);
+  for (size_t k = 0; k < f.graph.tensors.size(); ++k)
+    if (is_argument(f.graph.tensors[k].role)) f.places[k] = Place::given;
+  for (const Output& o : f.graph.outputs) f.places[o.tensor.value] = Place::result;
+  finish_kernel(name, f, kernel, {});
+  f.kernels.push_back(std::move(kernel));
+  return plan;
+}
+
+}  // namespace
+
+StepPlan plan_step(const std::string& model, const Step& step, Diagnostics& diagnostics) {
+  StepPlan plan{.step = step};
+  for (const Update& u : step.updates)
+    plan.updates.push_back(plan_update(fmt::format("{}_step_{}", model, name_of(u.storage)), u));
+  for (const SquaredNorm& n : step.norms) {
+    Graph g = n.graph;
+    g.name = fmt::format("{}_norm_{}", model, name_of(n.storage));
+    plan.norms.push_back(make_plan(g, nullptr, diagnostics));
+  }
+  return plan;
+}
+
+std::string to_string(const StepPlan& plan) {
+  std::string text;
+  for (const auto* list : {&plan.norms, &plan.updates})
+    for (const Plan& p : *list) text += to_string(p);
+  return text;
+}
+
+std::vector<const Function*> functions(const StepPlan& plan) {
+  std::vector<const Function*> result;
+  for (const auto* list : {&plan.norms, &plan.updates})
+    for (const Plan& p : *list) result.push_back(&p.forward);
+  return result;
+}
+
+}  // namespace attn::plan

@@ -1,0 +1,25 @@
+// The plan of a model's update: kernels over the elements of one tensor, called for each parameter
+// in turn.
+#pragma once
+
+#include "compiler/ir/step.h"
+#include "compiler/plan/plan.h"
+
+namespace attn::plan {
+
+struct StepPlan {
+  ir::Step step;
+  std::vector<Plan> updates, norms;  // of the graphs of `step`, in order
+};
+
+// `model` begins the names of kernels. An update is one kernel, which may write its results over
+// what it reads.
+StepPlan plan_step(const std::string& model, const ir::Step& step, Diagnostics& diagnostics);
+
+// The printed plan, as of a model.
+std::string to_string(const StepPlan& plan);
+
+// Those that there are.
+std::vector<const Function*> functions(const StepPlan& plan);
+
+}  // namespace attn::plan

@@ -1,0 +1,207 @@
+// What a step of an update needs beside its kernels: its checks, its states' beginning, and files
+// of states.
+#include <attn/kernel.h>
+#include <attn/train.h>
+#include <attn/types.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "context.h"
+#include "elements.h"
+
+namespace attn::rt {
+namespace {
+
+constexpr int kNameBytes = 256;
+
+// An array of the context's memory, freed at the end of the scope.
+template <class T>
+class Scratch {
+ public:
+  Scratch(attn_context* context, int64_t count)
+      : context_(context),
+        data_(static_cast<T*>(attn_allocate(context, sizeof(T) * static_cast<size_t>(count)))) {}
+  ~Scratch() { attn_free(context_, data_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  T* data() const { return data_; }
+  T& operator[](int64_t k) const { return data_[k]; }
+
+ private:
+  attn_context* context_;
+  T* data_;
+};
+
+attn_status out_of_memory(attn_context* context) {
+  return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+}
+
+bool is_skipped(const attn_tensor& param, const attn_tensor& gradient) {
+  return gradient.data == nullptr || attn_element_count(&param) == 0;
+}
+
+// A parameter, its gradient and its states.
+attn_status check_parameter(attn_context* context, const attn_model* model, int32_t k,
+                            const attn_tensor* params, const attn_tensor* gradients,
+                            const attn_tensor* states) {
+  attn_argument argument = model->params[k];
+  attn_status status =
+      attn_check_tensor(context, "parameter", &argument, &params[k], &params[k], 0);
+  if (status != ATTN_OK) return status;
+  argument.type = attn_gradient_type(argument.type);
+  status = attn_check_tensor(context, "gradient", &argument, &gradients[k], &params[k], 1);
+  for (int32_t s = 0; s < model->n_step_states && status == ATTN_OK; ++s) {
+    char kind[kNameBytes];
+    snprintf(kind, sizeof kind, "state %s", model->step_states[s].name);
+    status = attn_check_tensor(context, kind, &argument, &states[s * model->n_params + k],
+                               &params[k], 0);
+  }
+  return status;
+}
+
+attn_status check_step_overlap(attn_context* context, const attn_model* model,
+                               const attn_tensor* params, const attn_tensor* gradients,
+                               const attn_tensor* states) {
+  const int32_t n = model->n_params, groups = 2 + model->n_step_states;
+  Scratch<const attn_tensor*> all(context, n * groups);
+  Scratch<const char*> names(context, n * groups);
+  Scratch<int> written(context, n * groups);
+  if (all.data() == nullptr || names.data() == nullptr || written.data() == nullptr) {
+    return out_of_memory(context);
+  }
+  int count = 0;
+  for (int32_t k = 0; k < n; ++k) {
+    if (is_skipped(params[k], gradients[k])) continue;
+    for (int32_t group = 0; group < groups; ++group) {
+      all[count] = group == 0   ? &params[k]
+                   : group == 1 ? &gradients[k]
+                                : &states[(group - 2) * n + k];
+      names[count] = model->params[k].name;
+      written[count++] = group != 1;
+    }
+  }
+  return attn_check_overlap(context, count, all.data(), names.data(), written.data());
+}
+
+// The states as parameters of a model, so that they are saved and loaded as these are; behind them
+// the number of steps.
+class StatesAsModel {
+ public:
+  StatesAsModel(attn_context* context, const attn_model* model, const attn_tensor* states)
+      : context_(context),
+        count_(model->n_step_states * model->n_params),
+        arguments_(context, count_ + 1),
+        tensors_(context, count_ + 1) {
+    if (arguments_.data() == nullptr || tensors_.data() == nullptr) return;
+    for (int32_t k = 0; k <= count_; ++k) {
+      arguments_[k] = attn_argument{};
+      tensors_[k] = attn_tensor{};
+    }
+    for (int32_t k = 0; k < count_; ++k) {
+      const attn_argument& param = model->params[k % model->n_params];
+      const char* name = name_of(param.weight_name, model->step_states[k / model->n_params].name);
+      if (name == nullptr) return;
+      arguments_[k].name = arguments_[k].weight_name = name;
+      arguments_[k].type = attn_state_type(param.type);
+      arguments_[k].rank = param.rank;
+      tensors_[k] = states[k];
+    }
+    arguments_[count_].name = arguments_[count_].weight_name = "step";
+    arguments_[count_].type = tensors_[count_].type = ATTN_F64;
+    tensors_[count_].data = &step;
+    model_.name = model->name;
+    model_.n_params = count_ + 1;
+    model_.params = arguments_.data();
+    ok_ = true;
+  }
+  ~StatesAsModel() {
+    for (int32_t k = 0; arguments_.data() != nullptr && k < count_; ++k) {
+      attn_free(context_, const_cast<char*>(arguments_[k].name));
+    }
+  }
+
+  bool ok() const { return ok_; }
+  const attn_model* model() const { return &model_; }
+  const attn_tensor* tensors() const { return tensors_.data(); }
+  double step = 0;
+
+ private:
+  const char* name_of(const char* weight, const char* state) {
+    const size_t bytes = strlen(weight) + strlen(state) + sizeof "state..";
+    char* name = static_cast<char*>(attn_allocate(context_, bytes));
+    if (name != nullptr) snprintf(name, bytes, "state.%s.%s", weight, state);
+    return name;
+  }
+
+  attn_context* context_;
+  int32_t count_;
+  Scratch<attn_argument> arguments_;
+  Scratch<attn_tensor> tensors_;
+  attn_model model_ = {};
+  bool ok_ = false;
+};
+
+}  // namespace
+}  // namespace attn::rt
+
+using namespace attn::rt;
+
+attn_status attn_check_step(attn_context* context, const attn_model* model, const double* options,
+                            int64_t step, const attn_tensor* params, const attn_tensor* gradients,
+                            const attn_tensor* states) {
+  if (options == nullptr || params == nullptr || gradients == nullptr ||
+      (states == nullptr && model->n_step_states > 0)) {
+    return attn_fail(context, ATTN_REFUSED, "%s: a step takes options, parameters, gradients%s",
+                     model->name, model->n_step_states > 0 ? " and states" : "");
+  }
+  for (int32_t k = 0; k < model->n_step_options; ++k) {
+    if (!isnan(options[k])) continue;
+    return attn_fail(context, ATTN_REFUSED, "%s: the option %s of its update is not set",
+                     model->name, model->step_options[k].name);
+  }
+  if (step < 1) {
+    return attn_fail(context, ATTN_REFUSED, "%s: step is %lld, and counts from 1", model->name,
+                     static_cast<long long>(step));
+  }
+  for (int32_t k = 0; k < model->n_params; ++k) {
+    if (is_skipped(params[k], gradients[k])) continue;
+    const attn_status status = check_parameter(context, model, k, params, gradients, states);
+    if (status != ATTN_OK) return status;
+  }
+  return check_step_overlap(context, model, params, gradients, states);
+}
+
+attn_status attn_initialise_states(attn_context* context, const attn_model* model,
+                                   const attn_tensor* states) {
+  for (int32_t k = 0; k < model->n_step_states * model->n_params; ++k) {
+    const attn_tensor& state = states[k];
+    const int64_t count = attn_element_count(&state);
+    if (count < 0 || (count > 0 && state.data == nullptr) ||
+        state.type != attn_state_type(model->params[k % model->n_params].type)) {
+      return attn_fail(
+          context, ATTN_REFUSED, "state %s of %s: its type, shape or data is not valid",
+          model->step_states[k / model->n_params].name, model->params[k % model->n_params].name);
+    }
+    const double value = model->step_states[k / model->n_params].value;
+    for (int64_t j = 0; j < count; ++j) put_real(state.type, state.data, j, value);
+  }
+  return ATTN_OK;
+}
+
+attn_status attn_states_save(attn_context* context, const attn_model* model,
+                             const attn_tensor* states, int64_t step, const char* path) {
+  StatesAsModel list(context, model, states);
+  if (!list.ok()) return out_of_memory(context);
+  list.step = static_cast<double>(step);
+  return attn_model_save(context, list.model(), list.tensors(), path);
+}
+
+attn_status attn_states_load(attn_context* context, const attn_model* model,
+                             const attn_tensor* states, int64_t* step, const char* path) {
+  StatesAsModel list(context, model, states);
+  if (!list.ok()) return out_of_memory(context);
+  const attn_status status = attn_model_load(context, list.model(), list.tensors(), path);
+  if (status == ATTN_OK) *step = static_cast<int64_t>(list.step);
+  return status;
+}
