@@ -4,6 +4,7 @@
 
 #include <attn/kernel.h>
 #include <attn/types.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- model attention */
@@ -551,7 +552,7 @@ attn_status attention_forward(attn_context* context, const attention_params* par
                           size, kept, (char*)workspace);
   attn_end_call(context, control);
   if (!status) {
-    const uint64_t hash = 15139807929013622307u;
+    const uint64_t hash = 17969462981063585247u;
     memcpy(kept, &hash, 8);
     memcpy(kept + 8, size, 16);
   }
@@ -578,7 +579,7 @@ attn_status attention_backward(attn_context* context, const attention_params* pa
     return attn_fail(context, ATTN_REFUSED, "attention: the saved block must be aligned to 64 bytes");
   uint64_t hash = 0;
   memcpy(&hash, saved, 8);
-  if (hash != 15139807929013622307u || memcmp((const char*)saved + 8, size, 16))
+  if (hash != 17969462981063585247u || memcmp((const char*)saved + 8, size, 16))
     return attn_fail(context, ATTN_REFUSED, "attention: the saved block is of another call");
   if (!cotangents) return attn_fail(context, ATTN_REFUSED, "attention: no cotangents");
   attn_tensor wanted_params[5], wanted_inputs[3];
@@ -648,6 +649,297 @@ attn_status attention_backward(attn_context* context, const attention_params* pa
   return status;
 }
 
+static const attn_step_option attention_step_options[] = {
+  {"lr", NAN},
+  {"beta1", 0.9},
+  {"beta2", 0.999},
+  {"eps", 1e-08},
+  {"clip", 0},
+  {0, 0}};
+static const attn_step_state attention_step_states[] = {
+  {"m", 0},
+  {"v", 0},
+  {0, 0}};
+
+static int64_t attention_norm_f32_saved_layout(const int64_t* size, int64_t* at) {
+  (void)size, (void)at;
+  return 0;
+}
+int attention_norm_f32_forward_0_square_part_v2(void*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_norm_f32_forward_0_square_part_v3(void*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_norm_f32_forward_0_square_part_v4(void*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_norm_f32_forward_0_square_part[])(void*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_norm_f32_forward_0_square_part_v2, attention_norm_f32_forward_0_square_part_v3, attention_norm_f32_forward_0_square_part_v4};
+int attention_norm_f32_forward_1_square_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int attention_norm_f32_forward_1_square_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int attention_norm_f32_forward_1_square_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const attention_norm_f32_forward_1_square[])(void*, attn_buffer*, int32_t, attn_buffer*) = {attention_norm_f32_forward_1_square_v2, attention_norm_f32_forward_1_square_v3, attention_norm_f32_forward_1_square_v4};
+
+static int64_t attention_norm_f32_forward_layout(const int64_t* size, int64_t* at) {
+  const int64_t n_Rows = size[0];
+  const int64_t n_Columns = size[1];
+  (void)n_Rows;
+  (void)n_Columns;
+  (void)size;
+  int64_t end = 0, most = 0;
+  (void)most, (void)at;
+  most = 0;
+  most = attn_larger(most, 8 * n_Columns); /* square.part */
+  if (at) at[0] = end;
+  end += attn_align(most);
+  return end + 64;
+}
+
+static attn_status attention_norm_f32_forward_run(attn_context* context, const attn_tensor* params,
+    const attn_tensor* inputs, const attn_tensor* outputs, const int64_t* size, char* saved,
+    char* workspace) {
+  const int level = attn_level(context, 0, 3);
+  if (level < 0) return ATTN_REFUSED;
+  const int64_t n_Rows = size[0];
+  const int64_t n_Columns = size[1];
+  (void)n_Rows;
+  (void)n_Columns;
+  (void)size;
+  int64_t at[2];
+  attention_norm_f32_forward_layout(size, at);
+  (void)params, (void)inputs, (void)workspace;
+  int64_t saved_at[1];
+  attention_norm_f32_saved_layout(size, saved_at);
+  (void)outputs, (void)saved, (void)saved_at;
+  int failed = 0;
+  (void)at, (void)level, (void)failed;
+
+  void* pt_g = inputs[0].data;
+  attn_buffer t_g;
+  attn_dimension dt_g[2];
+  if (attn_view(context, &t_g, dt_g, pt_g, ATTN_F32, 2, (const int64_t[]){n_Rows, n_Columns})) return ATTN_REFUSED;
+  void* pt_square = outputs[0].data;
+  attn_buffer t_square;
+  attn_dimension dt_square[1];
+  if (attn_view(context, &t_square, dt_square, pt_square, ATTN_F64, 0, (const int64_t[]){0})) return ATTN_REFUSED;
+  void* pt_square_part = workspace + at[0];
+  attn_buffer t_square_part;
+  attn_dimension dt_square_part[1];
+  if (attn_view(context, &t_square_part, dt_square_part, pt_square_part, ATTN_F64, 1, (const int64_t[]){n_Columns})) return ATTN_REFUSED;
+
+  /* row square.part */
+  if (n_Columns > 0 && (failed = attention_norm_f32_forward_0_square_part[level](context, &t_g, (int32_t)n_Rows, (int32_t)n_Columns, &t_square_part)) != 0)
+    return attn_kernel_status(context, "attention_norm_f32_forward_0_square_part", failed);
+  /* row square */
+  if ((failed = attention_norm_f32_forward_1_square[level](context, &t_square_part, (int32_t)n_Columns, &t_square)) != 0)
+    return attn_kernel_status(context, "attention_norm_f32_forward_1_square", failed);
+  return ATTN_OK;
+}
+
+static attn_status attention_norm_f32_part(attn_context* context, const attn_tensor* gradient,
+    int64_t begin, int64_t rows, int64_t columns, void* workspace, double* square) {
+  const int64_t size[2] = {rows, columns};
+  attn_tensor inputs[1], outputs[1];
+  inputs[0].data = (char*)gradient->data + 4 * begin;
+  outputs[0].data = square;
+  return attention_norm_f32_forward_run(context, 0, inputs, outputs, size, 0, (char*)workspace);
+}
+
+static int64_t attention_step_f32_saved_layout(const int64_t* size, int64_t* at) {
+  (void)size, (void)at;
+  return 0;
+}
+int attention_step_f32_forward_0_m_next_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+int attention_step_f32_forward_0_m_next_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+int attention_step_f32_forward_0_m_next_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
+static int (*const attention_step_f32_forward_0_m_next[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*) = {attention_step_f32_forward_0_m_next_v2, attention_step_f32_forward_0_m_next_v3, attention_step_f32_forward_0_m_next_v4};
+
+static int64_t attention_step_f32_forward_layout(const int64_t* size, int64_t* at) {
+  const int64_t n_Rows = size[0];
+  const int64_t n_Columns = size[1];
+  (void)n_Rows;
+  (void)n_Columns;
+  (void)size;
+  int64_t end = 0, most = 0;
+  (void)most, (void)at;
+  return end + 64;
+}
+
+static attn_status attention_step_f32_forward_run(attn_context* context, const attn_tensor* params,
+    const attn_tensor* inputs, const attn_tensor* outputs, const int64_t* size, char* saved,
+    char* workspace) {
+  const int level = attn_level(context, 0, 3);
+  if (level < 0) return ATTN_REFUSED;
+  const int64_t n_Rows = size[0];
+  const int64_t n_Columns = size[1];
+  (void)n_Rows;
+  (void)n_Columns;
+  (void)size;
+  int64_t at[1];
+  attention_step_f32_forward_layout(size, at);
+  (void)params, (void)inputs, (void)workspace;
+  int64_t saved_at[1];
+  attention_step_f32_saved_layout(size, saved_at);
+  (void)outputs, (void)saved, (void)saved_at;
+  int failed = 0;
+  (void)at, (void)level, (void)failed;
+
+  void* pt_g = inputs[0].data;
+  attn_buffer t_g;
+  attn_dimension dt_g[2];
+  if (attn_view(context, &t_g, dt_g, pt_g, ATTN_F32, 2, (const int64_t[]){n_Rows, n_Columns})) return ATTN_REFUSED;
+  void* pt_m = inputs[1].data;
+  attn_buffer t_m;
+  attn_dimension dt_m[2];
+  if (attn_view(context, &t_m, dt_m, pt_m, ATTN_F32, 2, (const int64_t[]){n_Rows, n_Columns})) return ATTN_REFUSED;
+  void* pt_v = inputs[2].data;
+  attn_buffer t_v;
+  attn_dimension dt_v[2];
+  if (attn_view(context, &t_v, dt_v, pt_v, ATTN_F32, 2, (const int64_t[]){n_Rows, n_Columns})) return ATTN_REFUSED;
+  void* pt_lr = inputs[3].data;
+  attn_buffer t_lr;
+  attn_dimension dt_lr[1];
+  if (attn_view(context, &t_lr, dt_lr, pt_lr, ATTN_F64, 0, (const int64_t[]){0})) return ATTN_REFUSED;
+  void* pt_step = inputs[4].data;
+  attn_buffer t_step;
+  attn_dimension dt_step[1];
+  if (attn_view(context, &t_step, dt_step, pt_step, ATTN_F64, 0, (const int64_t[]){0})) return ATTN_REFUSED;
+  void* pt_norm = inputs[5].data;
+  attn_buffer t_norm;
+  attn_dimension dt_norm[1];
+  if (attn_view(context, &t_norm, dt_norm, pt_norm, ATTN_F64, 0, (const int64_t[]){0})) return ATTN_REFUSED;
+  void* pt_beta1 = inputs[6].data;
+  attn_buffer t_beta1;
+  attn_dimension dt_beta1[1];
+  if (attn_view(context, &t_beta1, dt_beta1, pt_beta1, ATTN_F64, 0, (const int64_t[]){0})) return ATTN_REFUSED;
+  void* pt_beta2 = inputs[7].data;
+  attn_buffer t_beta2;
+  attn_dimension dt_beta2[1];
+  if (attn_view(context, &t_beta2, dt_beta2, pt_beta2, ATTN_F64, 0, (const int64_t[]){0})) return ATTN_REFUSED;
+  void* pt_eps = inputs[8].data;
+  attn_buffer t_eps;
+  attn_dimension dt_eps[1];
+  if (attn_view(context, &t_eps, dt_eps, pt_eps, ATTN_F64, 0, (const int64_t[]){0})) return ATTN_REFUSED;
+  void* pt_clip = inputs[9].data;
+  attn_buffer t_clip;
+  attn_dimension dt_clip[1];
+  if (attn_view(context, &t_clip, dt_clip, pt_clip, ATTN_F64, 0, (const int64_t[]){0})) return ATTN_REFUSED;
+  void* pt_w = params[0].data;
+  attn_buffer t_w;
+  attn_dimension dt_w[2];
+  if (attn_view(context, &t_w, dt_w, pt_w, ATTN_F32, 2, (const int64_t[]){n_Rows, n_Columns})) return ATTN_REFUSED;
+  void* pt_m_next = outputs[1].data;
+  attn_buffer t_m_next;
+  attn_dimension dt_m_next[2];
+  if (attn_view(context, &t_m_next, dt_m_next, pt_m_next, ATTN_F32, 2, (const int64_t[]){n_Rows, n_Columns})) return ATTN_REFUSED;
+  void* pt_v_next = outputs[2].data;
+  attn_buffer t_v_next;
+  attn_dimension dt_v_next[2];
+  if (attn_view(context, &t_v_next, dt_v_next, pt_v_next, ATTN_F32, 2, (const int64_t[]){n_Rows, n_Columns})) return ATTN_REFUSED;
+  void* pt_w_next = outputs[0].data;
+  attn_buffer t_w_next;
+  attn_dimension dt_w_next[2];
+  if (attn_view(context, &t_w_next, dt_w_next, pt_w_next, ATTN_F32, 2, (const int64_t[]){n_Rows, n_Columns})) return ATTN_REFUSED;
+
+  /* row scalar.1 c scalar.2 scalar.3 m.next scalar.4 scalar.5 v.next scalar.6 scalar.7 scalar.8 w.next */
+  if (n_Rows * n_Columns + n_Rows * n_Columns + n_Rows * n_Columns > 0 && (failed = attention_step_f32_forward_0_m_next[level](context, &t_g, &t_m, &t_v, &t_lr, &t_step, &t_norm, &t_beta1, &t_beta2, &t_eps, &t_clip, &t_w, (int32_t)n_Rows, (int32_t)n_Columns, &t_m_next, &t_v_next, &t_w_next)) != 0)
+    return attn_kernel_status(context, "attention_step_f32_forward_0_m_next", failed);
+  return ATTN_OK;
+}
+
+static attn_status attention_step_f32_part(attn_context* context, const attn_tensor* param,
+    const attn_tensor* gradient, const attn_tensor* states, double* scalars,
+    int64_t begin, int64_t rows, int64_t columns) {
+  const int64_t size[2] = {rows, columns};
+  attn_tensor params[1], inputs[10], outputs[3];
+  params[0].data = (char*)param->data + 4 * begin;
+  inputs[0].data = (char*)gradient->data + 4 * begin;
+  for (int k = 0; k < 2; ++k)
+    inputs[1 + k].data = (char*)states[k * 4].data + 4 * begin;
+  for (int k = 0; k < 7; ++k) inputs[3 + k].data = scalars + k;
+  outputs[0].data = params[0].data; /* in place, the states as well */
+  for (int k = 0; k < 2; ++k) outputs[1 + k].data = inputs[1 + k].data;
+  (void)states, (void)scalars;
+  return attention_step_f32_forward_run(context, params, inputs, outputs, size, 0, 0);
+}
+
+static attn_status attention_norm_of(attn_context* context, const attn_tensor* gradient,
+    int64_t begin, int64_t rows, int64_t columns, void* workspace, double* square) {
+  switch (gradient->type) {
+    case ATTN_F32: return attention_norm_f32_part(context, gradient, begin, rows, columns, workspace, square);
+    default: return attn_fail(context, ATTN_INTERNAL, "attention: no such type");
+  }
+}
+
+static attn_status attention_update_of(attn_context* context, const attn_tensor* param,
+    const attn_tensor* gradient, const attn_tensor* states, double* scalars,
+    int64_t begin, int64_t rows, int64_t columns) {
+  switch (param->type) {
+    case ATTN_F32: return attention_step_f32_part(context, param, gradient, states, scalars, begin, rows, columns);
+    default: return attn_fail(context, ATTN_INTERNAL, "attention: no such type");
+  }
+}
+
+int64_t attention_step_workspace(const attention_params* params) {
+  const attn_tensor* p = (const attn_tensor*)params;
+  int64_t most = 0;
+  for (int k = 0; k < 4; ++k) {
+    const int64_t count = attn_element_count(&p[k]);
+    const int64_t whole[2] = {count / 2048, 2048}, rest[2] = {1, count % 2048};
+    most = attn_larger(most, attention_norm_f32_forward_layout(whole, 0));
+    most = attn_larger(most, attention_norm_f32_forward_layout(rest, 0));
+  }
+  (void)p;
+  return most;
+}
+
+attention_options attention_default_options(void) {
+  attention_options options;
+  options.lr = NAN;
+  options.beta1 = 0.9;
+  options.beta2 = 0.999;
+  options.eps = 1e-08;
+  options.clip = 0;
+  return options;
+}
+
+attn_status attention_step(attn_context* context, const attention_options* options, int64_t step,
+    const attention_params* params, const attention_params* gradients, const attention_states* states,
+    void* workspace) {
+  const attn_tensor *p = (const attn_tensor*)params, *dp = (const attn_tensor*)gradients,
+                    *held = (const attn_tensor*)states;
+  const double* option = (const double*)options;
+  if (!context) return ATTN_REFUSED;
+  attn_status status =
+      attn_check_step(context, attention_model(), option, step, p, dp, held);
+  if (status) return status;
+  const uint32_t control = attn_begin_call(context);
+  double norm = 0;
+  if (!workspace || (uintptr_t)workspace % 64)
+    status = attn_fail(context, ATTN_REFUSED,
+                       "attention: the workspace must be aligned to 64 bytes");
+  double square = 0;
+  for (int k = 0; k < 4 && !status; ++k) {
+    const int64_t count = attn_element_count(&p[k]);
+    if (!dp[k].data || count == 0) continue;
+    const int64_t rows = count / 2048, begin = rows * 2048;
+    if (rows > 0) status = attention_norm_of(context, &dp[k], 0, rows, 2048, workspace,
+                                  &square);
+    if (rows > 0) norm += square;
+    if (!status && count > begin) status = attention_norm_of(context, &dp[k], begin, 1, count - begin, workspace,
+                                  &square);
+    if (!status && count > begin) norm += square;
+  }
+  norm = sqrt(norm);
+  double scalars[] = {option[0], (double)step, norm, option[1], option[2], option[3], option[4], 0};
+  (void)held, (void)option, (void)workspace, (void)norm;
+  for (int k = 0; k < 4 && !status; ++k) {
+    const int64_t count = attn_element_count(&p[k]);
+    if (!dp[k].data || count == 0) continue;
+    const int64_t rows = count / 2048, begin = rows * 2048;
+    if (rows > 0) status = attention_update_of(context, &p[k], &dp[k], held ? held + k : 0,
+        scalars, 0, rows, 2048);
+    if (!status && count > begin) status = attention_update_of(context, &p[k], &dp[k], held ? held + k : 0,
+        scalars, begin, 1, count - begin);
+  }
+  attn_end_call(context, control);
+  return status;
+}
+
 static attn_status attention_sizes_any(attn_context* c, const attn_tensor* p, const attn_tensor* in, attn_sizes* r) {
   return attention_sizes(c, (const attention_params*)p, (const attention_inputs*)in, r);
 }
@@ -661,10 +953,19 @@ static attn_status attention_backward_any(attn_context* c, const attn_tensor* p,
   return attention_backward(c, (const attention_params*)p, (const attention_inputs*)in, (const attention_outputs*)out, saved,
                       (const attention_outputs*)cot, (const attention_params*)dp, (const attention_inputs*)din, workspace);
 }
+static int64_t attention_step_workspace_any(const attn_tensor* p) {
+  return attention_step_workspace((const attention_params*)p);
+}
+static attn_status attention_step_any(attn_context* c, const double* options, int64_t step,
+    const attn_tensor* p, const attn_tensor* dp, const attn_tensor* states, void* workspace) {
+  return attention_step(c, (const attention_options*)options, step, (const attention_params*)p,
+      (const attention_params*)dp, (const attention_states*)states, workspace);
+}
 const attn_model* attention_model(void) {
   static const attn_model description = {
-      ATTN_ABI_VERSION, "attention", 15139807929013622307u, 4, 2, 2, 2,
+      ATTN_ABI_VERSION, "attention", 17969462981063585247u, 4, 2, 2, 2,
       attention_params_table, attention_inputs_table, attention_outputs_table, attention_size_names, 1,
-      attention_sizes_read, attention_shapes, attention_sizes_any, attention_forward_any, attention_backward_any, 0, 0};
+      attention_sizes_read, attention_shapes, attention_sizes_any, attention_forward_any, attention_backward_any, 0, 0,
+      5, 2, attention_step_options, attention_step_states, attention_step_workspace_any, attention_step_any};
   return &description;
 }

@@ -40,6 +40,28 @@ attn_status attention_backward(attn_context* context, const attention_params* pa
     const attention_inputs* inputs, const attention_outputs* outputs, const void* saved,
     const attention_outputs* cotangents, const attention_params* param_gradients,
     const attention_inputs* input_gradients, void* workspace);
+/* What adam takes beside tensors. */
+typedef struct attention_options {
+  double lr; /* to be set */
+  double beta1; /* 0.9 unless set */
+  double beta2; /* 0.999 unless set */
+  double eps; /* 1e-08 unless set */
+  double clip; /* 0 unless set */
+} attention_options;
+attention_options attention_default_options(void);
+/* Shaped like the parameters; of f16 and bf16 parameters f32. attn_initialise_states fills
+ * them before the first step. */
+typedef struct attention_states {
+  attention_params m;
+  attention_params v;
+} attention_states;
+/* Bytes of workspace, aligned to 64 bytes; null will do for 0. */
+int64_t attention_step_workspace(const attention_params* params);
+/* Updates parameters and states in place; `step` counts from 1. A parameter whose gradient has
+ * null data stays as it is. */
+attn_status attention_step(attn_context* context, const attention_options* options, int64_t step,
+    const attention_params* params, const attention_params* gradients, const attention_states* states,
+    void* workspace);
 
 #ifdef __cplusplus
 }  /* extern "C" */

@@ -77,6 +77,28 @@ attn_status digits_backward(attn_context* context, const digits_params* params,
     const digits_inputs* inputs, const digits_outputs* outputs, const void* saved,
     const digits_outputs* cotangents, const digits_params* param_gradients,
     const digits_inputs* input_gradients, void* workspace);
+/* What adam takes beside tensors. */
+typedef struct digits_options {
+  double lr; /* to be set */
+  double beta1; /* 0.9 unless set */
+  double beta2; /* 0.999 unless set */
+  double eps; /* 1e-08 unless set */
+  double clip; /* 0 unless set */
+} digits_options;
+digits_options digits_default_options(void);
+/* Shaped like the parameters; of f16 and bf16 parameters f32. attn_initialise_states fills
+ * them before the first step. */
+typedef struct digits_states {
+  digits_params m;
+  digits_params v;
+} digits_states;
+/* Bytes of workspace, aligned to 64 bytes; null will do for 0. */
+int64_t digits_step_workspace(const digits_params* params);
+/* Updates parameters and states in place; `step` counts from 1. A parameter whose gradient has
+ * null data stays as it is. */
+attn_status digits_step(attn_context* context, const digits_options* options, int64_t step,
+    const digits_params* params, const digits_params* gradients, const digits_states* states,
+    void* workspace);
 
 /* ---- digits_read: Reads with the same weights, and shows how much each class looks at each patch. */
 /* Compiled in: N = 8, D = 32, P = 2, G = 4, T = 16, H = 4, C = 10, E = 8. */

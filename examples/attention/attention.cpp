@@ -30,7 +30,7 @@ int main() {
     const float loss = *model.output("loss").data<float>();
     if (step % 20 == 0) std::printf("step %3d  loss %.4f\n", step, loss);
     must(model.backward());
-    must(model.adam(1e-3));
+    must(model.step({{"lr", 1e-3}}));
   }
   must(model.save("attention.safetensors"));
 }

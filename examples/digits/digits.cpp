@@ -48,8 +48,8 @@ example::History train(attn::Model& model, const Digits& learned, const Digits& 
       must(model.backward());
       // The rate rises over 100 steps and then falls along a cosine.
       const double done = static_cast<double>(step) / static_cast<double>(steps);
-      must(model.adam(kRate * std::min(1.0, (step + 1) / 100.0) * 0.5 *
-                      (1 + std::cos(M_PI * done))));
+      const double rate = kRate * std::min(1.0, (step + 1) / 100.0);
+      must(model.step({{"lr", rate * 0.5 * (1 + std::cos(M_PI * done))}}));
       sum += *model.output("loss").data<float>();
       right += accuracy(model.output("logit"), now.labels);
       progress.step(

@@ -44,6 +44,7 @@ TEST_P(Generated, IsWhatTheCompilerWrites) {
   std::string plans, gradients;
   for (const driver::Compiled& model : models) {
     plans += plan::to_string(*model.plan);
+    if (model.step_plan) plans += plan::to_string(*model.step_plan);
     if (model.gradient) gradients += text::to_string(*model.gradient);
   }
   std::vector<emit::ModelPlan> planned;
