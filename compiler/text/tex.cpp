@@ -8,6 +8,7 @@
 
 #include "compiler/ops/table.h"
 #include "compiler/text/text.h"
+#include "compiler/text/writer.h"
 #include "dsl/print.h"
 
 namespace attn::text {
@@ -63,7 +64,7 @@ class Tex {
     for (const ir::Tensor& t : g.tensors) tensors_.insert(t.name);
   }
 
-  std::string line(const dsl::Definition& d) const {
+  TexLine line(const dsl::Definition& d) const {
     std::string left = name(d.target.text).text;
     std::string indices, conditions;
     for (const dsl::Index& i : d.indices) {
@@ -72,12 +73,9 @@ class Tex {
     }
     if (!indices.empty()) left += "_{" + indices + "}";
     if (d.condition) conditions += (conditions.empty() ? "" : ",\\ ") + listed(d.condition);
-    std::string result = "  " + left + " &= " + piece(d.value).text;
-    if (!conditions.empty()) result += " && " + conditions;
-    return result;
+    return {left, piece(d.value).text, conditions, {}};
   }
 
- private:
   // The letter of a name is its last part that looks like one; the others stand above it. What is
   // called like a cotangent of a tensor is written as a differential, a tangent with a dot.
   Piece name(const std::string& text) const {
@@ -119,6 +117,18 @@ class Tex {
     return result;
   }
 
+  static std::string index(const std::string& text) {
+    const size_t digits = text.find_first_of("0123456789");
+    if (digits != std::string::npos && is_letters(text.substr(0, digits)))
+      return letter(text.substr(0, digits)) + "_{" + escaped(text.substr(digits)) + "}";
+    return letter(text);
+  }
+
+  Piece piece(const ExprPtr& e) const {
+    return std::visit([&](const auto& node) { return of(node); }, e->node);
+  }
+
+ private:
   // How well a part of a name stands for the whole: `q` does, `norm` might, `sum` says which `q`.
   static int fitness(const std::string& part) {
     if (part.empty() || !is_letters(part.substr(0, 1))) return 0;
@@ -137,13 +147,6 @@ class Tex {
     }
   }
 
-  static std::string index(const std::string& text) {
-    const size_t digits = text.find_first_of("0123456789");
-    if (digits != std::string::npos && is_letters(text.substr(0, digits)))
-      return letter(text.substr(0, digits)) + "_{" + escaped(text.substr(digits)) + "}";
-    return letter(text);
-  }
-
   // Conditions that all must hold.
   std::string listed(const ExprPtr& e) const {
     const auto* chain = std::get_if<dsl::Chain>(&e->node);
@@ -157,10 +160,6 @@ class Tex {
   void add_range(std::string& conditions, const dsl::Index& i) const {
     if (!conditions.empty()) conditions += ",\\ ";
     conditions += fmt::format("0 \\le {} < {}", index(i.name.text), piece(i.extent).text);
-  }
-
-  Piece piece(const ExprPtr& e) const {
-    return std::visit([&](const auto& node) { return of(node); }, e->node);
   }
 
   static Piece of(const dsl::Number& n) {
@@ -331,6 +330,17 @@ class Tex {
   std::set<std::string, std::less<>> tensors_;
 };
 
+std::string on_one_line(const dsl::Definition& d) {
+  std::string result;
+  for (char c : dsl::print(std::vector<dsl::Statement>{{d, {}, {}}})) {
+    const bool blank = c == ' ' || c == '\n';
+    if (!blank) result += c;
+    if (blank && !result.empty() && result.back() != ' ') result += ' ';
+  }
+  while (!result.empty() && result.back() == ' ') result.pop_back();
+  return result;
+}
+
 }  // namespace
 
 std::string to_tex(const ir::Graph& g, const ir::Graph* given, const std::string& what) {
@@ -347,11 +357,29 @@ std::string to_tex(const ir::Graph& g, const ir::Graph* given, const std::string
         const auto known = given->find(d->target.text);
         if (known && given->definition_of(*known)) continue;
       }
-      lines += (lines.empty() ? "" : " \\\\\n") + tex.line(*d);
+      const TexLine line = tex.line(*d);
+      lines += fmt::format("{}  {} &= {}", lines.empty() ? "" : " \\\\\n", line.left, line.right);
+      if (!line.condition.empty()) lines += " && " + line.condition;
     }
   }
   return fmt::format("% {}{}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n", given ? what + " of " : "",
                      g.name, lines);
 }
+
+std::vector<TexLine> tex_lines(const ir::Graph& g, const std::vector<size_t>& which) {
+  const Tex tex(g);
+  std::vector<TexLine> result;
+  for (const dsl::Definition& d : trees_of(g, which)) {
+    result.push_back(tex.line(d));
+    result.back().text = on_one_line(d);
+  }
+  return result;
+}
+
+std::string tex_name(const ir::Graph& g, const std::string& tensor) {
+  return Tex(g).name(tensor).text;
+}
+
+std::string tex_index(const std::string& name) { return Tex::index(name); }
 
 }  // namespace attn::text

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/ir/graph.h"
 
@@ -12,5 +13,17 @@ namespace attn::text {
 // what of it g is: "gradient".
 std::string to_tex(const ir::Graph& g, const ir::Graph* given = nullptr,
                    const std::string& what = "gradient");
+
+// One definition: `left = right where condition`; the condition may be empty. `text` is the same in
+// the language's own notation, on one line.
+struct TexLine {
+  std::string left, right, condition, text;
+};
+// Of definitions of the graph, by their numbers.
+std::vector<TexLine> tex_lines(const ir::Graph& g, const std::vector<size_t>& which);
+// A tensor of the graph by its name.
+std::string tex_name(const ir::Graph& g, const std::string& tensor);
+// An index or a size by its name: `i`, `\mathit{row}`, `e_{2}`.
+std::string tex_index(const std::string& name);
 
 }  // namespace attn::text

@@ -234,6 +234,13 @@ class TreeOf {
 
 dsl::File to_tree(const ir::Graph& g) { return TreeOf(g).file(); }
 
+std::vector<dsl::Definition> trees_of(const ir::Graph& g, const std::vector<size_t>& which) {
+  const TreeOf tree(g);
+  std::vector<dsl::Definition> result;
+  for (size_t k : which) result.push_back(tree.definition(g.definitions.at(k)));
+  return result;
+}
+
 std::string to_string(const ir::Graph& g) { return dsl::print(to_tree(g)); }
 
 std::string to_string(const ir::Graph& g, const ir::Definition& d) {

@@ -77,6 +77,9 @@ class Writer {
 // The addends of an expression, sizes one monomial at a time.
 std::vector<Term> terms_of(const ir::Expr& e);
 
+// Definitions of the graph by their numbers, as to_tree writes them.
+std::vector<dsl::Definition> trees_of(const ir::Graph& g, const std::vector<size_t>& which);
+
 // A chain of one level; a first operand of the same level is merged into it.
 dsl::ExprPtr chain(std::vector<dsl::ExprPtr> operands, std::vector<dsl::Op> ops);
 
