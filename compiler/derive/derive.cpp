@@ -55,6 +55,8 @@ class Reverse {
     return derive({loss}, loss);
   }
 
+  const std::vector<Origin>& origins() const { return origins_; }
+
  private:
   // Of `results`; `loss` is the one whose cotangent is 1, where not all are given.
   ir::Graph derive(const std::vector<ir::Output> results, const std::optional<ir::Output>& loss) {
@@ -190,7 +192,13 @@ class Reverse {
     if (g_.find(name)) name += ".total";
     const TensorId dx = g_.new_tensor(tensor(name, ir::Storage::f32, g_[x].extents, g_[x].where));
     cotangents_[x] = dx;
-    add_up(g_, dx, names(x), all);
+    add_all(x, dx);
+  }
+
+  void add_all(TensorId x, TensorId dx) {
+    const std::vector<Contribution>& all = contributions_[x];
+    const std::vector<TensorId> places = add_up(g_, dx, names(x), all);
+    for (size_t k = 0; k < all.size(); ++k) origins_.push_back({places[k], x, all[k].through});
   }
 
   void hand_down(const ir::Definition& d) {
@@ -202,8 +210,8 @@ class Reverse {
     const std::vector<Flow> flows = weights(g_, d, dy, again_);
     for (Share& s : shares(d.body, flows, [&](TensorId t) { return live_.count(t) > 0; })) {
       refuse_infinite(g_, s.flow.value, d, diagnostics_);
-      contributions_[s.access->tensor].push_back(
-          {s.access.args(), domain, std::move(s.flow.path), std::move(s.flow.value), d.where});
+      contributions_[s.access->tensor].push_back({s.access.args(), domain, std::move(s.flow.path),
+                                                  std::move(s.flow.value), d.where, d.target});
     }
   }
 
@@ -223,7 +231,7 @@ class Reverse {
 
   // 0 where nothing reached x. For a second derivative the first has warned.
   void define_gradient(TensorId x, TensorId dx, size_t forward_end) {
-    add_up(g_, dx, names(x), contributions_[x]);
+    add_all(x, dx);
     const ir::Definition& d = g_.definitions.back();
     if (!again_ && g_[x].role == Role::parameter && d.body.is_zero() && reaches_.count(x))
       warn_of_zero(x, forward_end);
@@ -262,12 +270,17 @@ class Reverse {
   std::map<TensorId, std::vector<Contribution>> contributions_;
   std::map<TensorId, TensorId> cotangents_;
   std::vector<std::pair<TensorId, TensorId>> gradients_;
+  std::vector<Origin> origins_;
 };
 
 }  // namespace
 
-ir::Graph gradient(const ir::Graph& g, Diagnostics& diagnostics, const Names& by) {
-  return Reverse(g, diagnostics, by).run();
+ir::Graph gradient(const ir::Graph& g, Diagnostics& diagnostics, const Names& by,
+                   std::vector<Origin>* origins) {
+  Reverse reverse(g, diagnostics, by);
+  ir::Graph result = reverse.run();
+  if (origins) *origins = reverse.origins();
+  return result;
 }
 
 bool has_loss(const ir::Graph& g) { return loss_of(g) != nullptr; }

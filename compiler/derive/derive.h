@@ -18,12 +18,22 @@ bool is_chosen(const ir::Tensor& t, const Names& by);
 // derivative sees, and a derivative that is infinite everywhere. Definitions of helpers and of the
 // original graph are recomputed freely, and left for simplify to tidy.
 
+// Where a line of a gradient comes from: what the definition of `through` hands down to its read of
+// `of`, as a contribution to the cotangent of `of`, which the definition of `held_by` holds.
+struct Origin {
+  ir::TensorId held_by;  // the cotangent, or a part of it
+  ir::TensorId of;
+  ir::TensorId through;  // invalid: the caller gives it
+};
+
 // The vector-Jacobian product: the definitions of `g` (a forward graph whose outputs are its
 // results) followed by those of the cotangents. New inputs (role cotangent) `dOUT`, one per real
 // output, of its shape; the outputs of the result are `dNAME` for all that is chosen. A gradient
 // that is zero everywhere is a definition 0; where that is so for a parameter only because of the
-// derivative of floor, comparisons or the like, a warning is recorded.
-ir::Graph gradient(const ir::Graph& g, Diagnostics& diagnostics, const Names& by = {});
+// derivative of floor, comparisons or the like, a warning is recorded. `origins`, if given, gets
+// those of every definition that sums contributions, in order.
+ir::Graph gradient(const ir::Graph& g, Diagnostics& diagnostics, const Names& by = {},
+                   std::vector<Origin>* origins = nullptr);
 
 // The Jacobian-vector product: the definitions of `g` followed by those of the tangents. New inputs
 // (role tangent) `tNAME` for all that is chosen; the outputs of the result are those of `g`, and

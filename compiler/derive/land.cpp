@@ -101,8 +101,10 @@ Expr read_at(const ir::Graph& g, ir::TensorId t, const std::vector<IndexId>& fre
 
 }  // namespace
 
-void add_up(ir::Graph& g, ir::TensorId target, const std::vector<std::string>& names,
-            const std::vector<Contribution>& contributions) {
+std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,
+                                 const std::vector<std::string>& names,
+                                 const std::vector<Contribution>& contributions) {
+  std::vector<ir::TensorId> places(contributions.size(), target);
   const ir::Tensor of = g[target];
   auto finish = [&](Definition d, ir::TensorId to) {
     d.target = to;
@@ -114,7 +116,8 @@ void add_up(ir::Graph& g, ir::TensorId target, const std::vector<std::string>& n
   total.free = left_side(g, of.extents, names);
   total.where = of.where;
   int parts = 0;
-  for (const Contribution& c : contributions) {
+  for (size_t k = 0; k < contributions.size(); ++k) {
+    const Contribution& c = contributions[k];
     const Match m = match(c);
     if (!reduces(c, m)) {
       const Definition d = landed(g, c, m, total.free);
@@ -122,16 +125,21 @@ void add_up(ir::Graph& g, ir::TensorId target, const std::vector<std::string>& n
       continue;
     }
     Definition d = landed(g, c, m, left_side(g, of.extents, names_beside(g, c, m, names)));
-    if (contributions.size() == 1 && !d.body.is_zero()) return finish(std::move(d), target);
+    if (contributions.size() == 1 && !d.body.is_zero()) {
+      finish(std::move(d), target);
+      return places;
+    }
     if (d.body.is_zero()) continue;
     const ir::TensorId part = g.new_tensor(
         tensor(fmt::format("{}.{}", of.name, ++parts), ir::Storage::f32, of.extents, c.where));
     finish(std::move(d), part);
+    places[k] = part;
     addends.push_back(read_at(g, part, total.free));
   }
   total.body = ir::add(std::move(addends));
   total = ir::normal_form(std::move(total));
   finish(std::move(total), target);
+  return places;
 }
 
 }  // namespace attn::derive

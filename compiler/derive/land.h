@@ -15,14 +15,17 @@ struct Contribution {
   ir::Conditions guard;
   ir::Expr value;
   Span where;
+  ir::TensorId through;  // whose definition hands it down; invalid: the caller gives it
 };
 
 // Appends the definition of `target`, the sum of the contributions: maps are added in one body,
 // every reduction is a tensor of its own, `target.1` and so on, unless it is the only contribution.
 // Where a subscript is an index alone, that index becomes the one of the left side; every other
 // subscript a is an equality `n == a` of the guard. `names` are those of the left side. Each
-// definition gets indices of its own.
-void add_up(ir::Graph& g, ir::TensorId target, const std::vector<std::string>& names,
-            const std::vector<Contribution>& contributions);
+// definition gets indices of its own. The result is, for each contribution, the tensor whose
+// definition holds it.
+std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,
+                                 const std::vector<std::string>& names,
+                                 const std::vector<Contribution>& contributions);
 
 }  // namespace attn::derive

@@ -127,7 +127,7 @@ class Derivation {
   }
 
   void gradient() {
-    ir::Graph raw = derive::gradient(c_.forward, diagnostics_, options_.by);
+    ir::Graph raw = derive::gradient(c_.forward, diagnostics_, options_.by, &c_.origins);
     if (diagnostics_.has_errors()) return;
     std::vector<ir::TensorId> outputs;
     for (const ir::Output& o : c_.forward.outputs) outputs.push_back(o.tensor);

@@ -44,6 +44,7 @@ struct Compiled {
   ir::Graph forward;                      // simplified
   std::optional<ir::Graph> raw_gradient;  // derived, guards spread
   std::optional<ir::Graph> gradient;      // simplified
+  std::vector<derive::Origin> origins;    // of raw_gradient
   std::optional<ir::Graph> jvp, hvp;      // derived and simplified
   std::optional<plan::Plan> plan;
   std::optional<ir::Step> step;  // of `using`
