@@ -28,7 +28,7 @@ const std::map<std::string, std::vector<std::string>> kArrows = {
     {"plan", {"solve"}},
     {"lower", {"derive", "simplify", "evaluate", "plan"}},
     {"emit", {"lower", "runtime", "text"}},
-    {"report", {"base"}},
+    {"report", {"derive", "plan", "text"}},  // it says what they made
     {"driver", {"elaborate", "text", "emit", "report", "runtime"}},
     {"runtime", {}},
     {"generated", {"runtime"}},
