@@ -23,11 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void print_out(const std::string& text) {
-  if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0)
-    throw SystemError("standard output cannot be written");
-}
-
 std::vector<std::string> chosen_targets(const std::vector<std::string>& given) {
   if (given.empty()) return lower::target_names();
   std::vector<std::string> chosen;
@@ -76,13 +71,18 @@ std::string stem_of(const CommandLine& c) {
   return stem;
 }
 
+}  // namespace
+
+void print_out(const std::string& text) {
+  if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0)
+    throw SystemError("standard output cannot be written");
+}
+
 void require_model(const CommandLine& c, const std::vector<Compiled>& models) {
   if (models.empty())
     throw UsageError(c.model.empty() ? c.file + " has no model"
                                      : fmt::format("{} has no model `{}`", c.file, c.model));
 }
-
-}  // namespace
 
 Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models) {
   if (models.size() == 1) return models[0];

@@ -20,7 +20,7 @@ struct RefusedError : std::runtime_error {
 };
 
 struct CommandLine {
-  std::string file, out, name, stage, after, model, weights, progress = "auto";
+  std::string file, out, name, stage, after, model, weights, progress = "auto", format = "html";
   std::vector<std::string> sizes, run_time_sizes, targets, inputs, cotangents, tangents;
   std::vector<std::string> derive;  // "gradient", "jvp", "hvp"
   std::vector<std::string> by;      // what derivatives are taken by; empty: everything
@@ -33,6 +33,7 @@ struct CommandLine {
 int build(const CommandLine& c);
 int check(const CommandLine& c);
 int emit(const CommandLine& c);
+int report(const CommandLine& c);
 int run(const CommandLine& c);
 int bench(const CommandLine& c);
 int format(const CommandLine& c);
@@ -46,6 +47,10 @@ elaborate::Overrides size_overrides(const std::vector<std::string>& given,
                                     const std::string& option = "-D");
 // The model that a command is about; UsageError where there is none or a choice.
 Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models);
+// Prints to standard output; SystemError where that cannot be written.
+void print_out(const std::string& text);
+// UsageError where there are none, naming the one that was asked for.
+void require_model(const CommandLine& c, const std::vector<Compiled>& models);
 // Prints to standard error; where that cannot be written, nothing can be said.
 void say(const std::string& text);
 // Prints what the phases had to say to standard error; true where there were errors.

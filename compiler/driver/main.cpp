@@ -117,6 +117,27 @@ int main(int argc, char** argv) {
   emit->add_option("--model", c.model, "only this model");
   emit->add_option("-t,--target", c.targets, "for statement: the instruction set")->delimiter(',');
 
+  CLI::App* report =
+      app.add_subcommand("report", "explain a model: formulas, derivation, costs, plan");
+  file(report);
+  sizes(report);
+  derivatives(report);
+  by(report);
+  report->add_option("-o,--out", c.out, "file to write; default: standard output");
+  report->add_option("--format", c.format, "html (one page that needs nothing else), tex, md, json")
+      ->check(CLI::IsMember({"html", "tex", "md", "json"}))
+      ->default_str("html");
+  report->add_option("--model", c.model, "only this model");
+  report
+      ->add_option("--size", c.run_time_sizes,
+                   "for numbers beside formulas, a size known when it runs: --size T=512")
+      ->type_name("SIZE=n")
+      ->allow_extra_args(false);
+  report->footer(
+      "-D sizes are built in and may change the plan; --size only computes numbers.\n"
+      "Examples:\n  attnc report model.attn -o model.html\n"
+      "  attnc report model.attn --format=md --size B=8 --size T=1024 > model.md");
+
   CLI::App* run = app.add_subcommand("run", "compile for this machine and call the model");
   file(run);
   sizes(run);
@@ -197,6 +218,7 @@ int main(int argc, char** argv) {
     if (*build) return driver::build(c);
     if (*check) return driver::check(c);
     if (*emit) return driver::emit(c);
+    if (*report) return driver::report(c);
     if (*run) return driver::run(c);
     if (*bench) return driver::bench(c);
     return driver::format(c);

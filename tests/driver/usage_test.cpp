@@ -24,7 +24,7 @@ TEST_F(Usage, IsAnErrorOfStatusTwo) {
   } cases[] = {
       {{}, "subcommand is required"},
       {{"biuld", "m.attn"}, "no command `biuld`: did you mean `build`?"},
-      {{"frobnicate"}, "no command `frobnicate`: there are build, check, emit, run, bench, fmt"},
+      {{"frobnicate"}, "no command `frobnicate`: there are build, check, emit, report, run, bench, fmt"},
       {{"check"}, "FILE is required"},
       {{"check", "m.attn", "n.attn"}, "n.attn"},
       {{"check", "m.attn", "--frob"}, "--frob"},
@@ -73,7 +73,7 @@ TEST_F(Usage, AnOptionTakesOneWordAndTheFileMayFollow) {
 }
 
 TEST_F(Usage, HelpAndVersionAreNoErrors) {
-  for (const char* command : {"build", "check", "emit", "run", "bench", "fmt"}) {
+  for (const char* command : {"build", "check", "emit", "report", "run", "bench", "fmt"}) {
     const Ended e = attnc({command, "--help"});
     EXPECT_EQ(e.status, 0) << command;
     EXPECT_NE(e.out.find("FILE"), std::string::npos) << e.out;

@@ -1,0 +1,124 @@
+// What a plan says of one function: its kernels in order, and where each tensor is.
+#include <set>
+
+#include "compiler/plan/estimate.h"
+#include "compiler/report/counts.h"
+#include "compiler/solve/wide.h"
+
+namespace attn::report {
+namespace {
+
+using ir::Graph;
+using ir::Poly;
+using ir::TensorId;
+using plan::Place;
+
+std::vector<std::string> names(const Graph& g, const std::vector<TensorId>& tensors) {
+  std::vector<std::string> result;
+  for (TensorId t : tensors) result.push_back(g[t].name);
+  return result;
+}
+
+std::vector<std::string> tiles_of(const Graph& g, const plan::Kernel& k) {
+  std::vector<std::string> result;
+  auto add = [&](const std::vector<plan::Tile>& tiles) {
+    for (const plan::Tile& t : tiles)
+      if (t.tensor.valid()) result.push_back(g[t.tensor].name);
+  };
+  if (k.streaming) add(k.streaming->tiles);
+  if (k.tile_sums) add(k.tile_sums->tiles);
+  return result;
+}
+
+// The graph has the values that sizes are to have in numbers.
+KernelLine kernel_line(const Graph& g, const plan::Kernel& k) {
+  const Poly work = plan::operations(g, k);
+  return {.kind = k.kind->name,
+          .brief = k.kind->brief,
+          .writes = names(g, k.writes),
+          .reads = names(g, k.reads),
+          .tiles = tiles_of(g, k),
+          .operations = count(g, work),
+          .order = growth(g, work),
+          .repair = !k.repairs_if_non_finite.empty()};
+}
+
+Poly bytes(const Graph& g, TensorId t) {
+  return plan::elements(g, t) * Poly(plan::element_bytes(g[t].storage));
+}
+
+// A tensor whose bits exist nowhere as a whole, where `wide`.
+const char* place_text(Place place, bool wide) {
+  switch (place) {
+    case Place::given:
+      return "given by the caller";
+    case Place::result:
+      return "result";
+    case Place::forwarded:
+      return "result of forward";
+    case Place::saved:
+      return "saved for backward";
+    case Place::workspace:
+      return "workspace";
+    case Place::none:
+      return wide ? "in tiles only, never stored" : "computed where it is read";
+  }
+  throw InternalError("a place without a name");
+}
+
+std::vector<Stored> stored(const plan::Function& f, const Graph& g) {
+  std::set<TensorId> used;
+  for (const ir::Definition& d : g.definitions) {
+    used.insert(d.target);
+    used.merge(ir::reads(d));
+  }
+  const solve::Wide wide(f.graph);
+  std::vector<Stored> result;
+  for (TensorId t : used) {
+    const Place place = f.places.at(static_cast<size_t>(t.value));
+    result.push_back({.name = g[t].name,
+                      .shape = shape(g, g[t]),
+                      .place = place_text(place, wide(t)),
+                      .bytes = count(g, bytes(g, t)),
+                      .in_memory = place != Place::none,
+                      .wide = wide(t)});
+  }
+  return result;
+}
+
+// The largest of a slot's tensors, as far as sizes are known.
+Poly largest(const Graph& g, const plan::Slot& slot) {
+  Poly most;
+  double size = -1;
+  for (TensorId t : slot.tensors) {
+    const Poly here = bytes(g, t);
+    if (plan::estimate(g, here) <= size) continue;
+    size = plan::estimate(g, here);
+    most = here;
+  }
+  return most;
+}
+
+}  // namespace
+
+FunctionReport function_report(const plan::Function& f,
+                               const std::map<std::string, int64_t>& given) {
+  const Graph g = with_sizes(f.graph, given);
+  FunctionReport result{.name = f.name};
+  Poly work, saved, workspace;
+  for (const plan::Kernel& k : f.kernels) {
+    result.kernels.push_back(kernel_line(g, k));
+    // What repairs runs only where data is not finite.
+    if (!result.kernels.back().repair) work = work + plan::operations(g, k);
+  }
+  for (TensorId t : f.saved) saved = saved + bytes(g, t);
+  for (const plan::Slot& slot : f.workspace) workspace = workspace + largest(g, slot);
+  result.tensors = stored(f, g);
+  result.operations = count(g, work);
+  result.order = growth(g, work);
+  result.saved = count(g, saved);
+  result.workspace = count(g, workspace);
+  return result;
+}
+
+}  // namespace attn::report

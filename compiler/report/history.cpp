@@ -1,0 +1,153 @@
+#include "compiler/report/history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/report/units.h"
+#include "compiler/text/tex.h"
+
+namespace attn::report {
+namespace {
+
+using ir::Combine;
+using ir::TensorId;
+
+// What the rule of a combination gives to the terms of its body. TeX between dollars.
+std::string rule(const ir::Graph& graph, const derive::Origin& o, char letter) {
+  const ir::Graph g = relative_to(block_of(graph, graph[o.held_by].name, letter), graph);
+  auto name = [&](TensorId t) { return text::tex_name(g, g[t].name); };
+  const std::string x = name(o.of);
+  if (!o.through.valid()) return fmt::format("given by the caller for the output ${}$", x);
+  const ir::Definition& d = *g.definition_of(o.through);
+  const std::string y = name(o.through);
+  const std::string dy = fmt::format("\\partial f/\\partial {}", y);
+  const bool product =
+      d.body.is(ir::Kind::multiply) &&
+      std::any_of(d.body.args().begin(), d.body.args().end(), [&](const ir::Expr& factor) {
+        return factor.is(ir::Kind::read) && factor->tensor == o.of;
+      });
+  const std::string beside = fmt::format("the factors beside ${}$", x);
+  switch (d.combine) {
+    case Combine::set:
+      return fmt::format("through ${}$, {}: ${}$ times {}", y, product ? "a product" : "a map", dy,
+                         product ? beside : fmt::format("$\\partial {}/\\partial {}$", y, x));
+    case Combine::sum:
+      return fmt::format("through ${}$, a sum{}: every term receives ${}$, times {}", y,
+                         product ? " of products" : "", dy,
+                         product ? beside : fmt::format("its derivative by ${}$", x));
+    case Combine::logsumexp:
+      return fmt::format(
+          "through ${}$, a log-sum-exp: a term $e$ receives ${}\\, \\exp\\left(e - {}\\right)$", y,
+          dy, y);
+    case Combine::max:
+    case Combine::min:
+      return fmt::format("through ${}$, a {}: the terms that reach it share ${}$", y,
+                         ir::name_of(d.combine), dy);
+    case Combine::prod:
+      return fmt::format("through ${}$, a product: ${}$ times the product of the other terms", y,
+                         dy);
+    case Combine::argmax:
+      break;
+  }
+  throw InternalError("an argmax that hands down a cotangent");
+}
+
+// The formulas of all definitions that the forward graph has not, by name, in order.
+std::vector<Formula> own_formulas(const ir::Graph& g, const ir::Graph& forward, char letter) {
+  std::vector<size_t> own;
+  for (size_t k = 0; k < g.definitions.size(); ++k) {
+    const auto known = forward.find(g[g.definitions[k].target].name);
+    if (!known || !forward.definition_of(*known)) own.push_back(k);
+  }
+  return formulas(g, own, letter);
+}
+
+std::vector<Change> changes(const std::vector<Formula>& before, const std::vector<Formula>& after) {
+  std::map<std::string, const Formula*> old;
+  for (const Formula& f : before) old[f.name] = &f;
+  std::vector<Change> result;
+  for (const Formula& f : after) {
+    const auto it = old.find(f.name);
+    if (it == old.end()) {
+      result.push_back({std::nullopt, f});
+      continue;
+    }
+    if (*it->second != f) result.push_back({*it->second, f});
+    old.erase(it);
+  }
+  for (const Formula& f : before)
+    if (old.count(f.name)) result.push_back({f, std::nullopt});
+  return result;
+}
+
+std::string title_of(const std::string& derivative) {
+  if (derivative == "gradient") return "Gradient";
+  return derivative == "jvp" ? "Jacobian-vector product" : "Hessian-vector product";
+}
+
+}  // namespace
+
+std::string equation(const Formula& f) { return f.left + " = " + f.right; }
+
+std::vector<Formula> formulas(const ir::Graph& g, const std::vector<size_t>& which, char letter) {
+  std::map<std::string, std::vector<size_t>> by_block;  // places in `which`
+  for (size_t n = 0; n < which.size(); ++n)
+    by_block[block_of(g, g[g.definitions[which[n]].target].name, letter)].push_back(n);
+  std::vector<Formula> result(which.size());
+  for (const auto& [block, places] : by_block) {
+    std::vector<size_t> here;
+    for (size_t n : places) here.push_back(which[n]);
+    const std::vector<text::TexLine> lines = text::tex_lines(relative_to(block, g), here);
+    for (size_t k = 0; k < places.size(); ++k) {
+      const text::TexLine& l = lines[k];
+      result[places[k]] = {g[g.definitions[here[k]].target].name, l.left, l.right, l.condition,
+                           l.text};
+    }
+  }
+  return result;
+}
+
+char letter_of(const std::string& derivative) {
+  return derivative == "jvp" ? 't' : derivative == "hvp" ? 'h' : 'd';
+}
+
+Derivative history(const Derived& derived, const ir::Graph& forward) {
+  const char letter = letter_of(derived.name);
+  Derivative result{.name = derived.name, .what = title_of(derived.name)};
+  std::map<std::string, std::vector<std::string>> rules;
+  for (const derive::Origin& o : derived.origins) {
+    const ir::Graph& g = derived.stages.at(0).graph;
+    std::vector<std::string>& list = rules[g[o.held_by].name];
+    const std::string text = rule(g, o, letter);
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+  }
+  std::vector<Formula> last;
+  std::map<std::string, std::vector<std::pair<std::string, Change>>> by_line;
+  for (size_t k = 0; k < derived.stages.size(); ++k) {
+    const Stage& stage = derived.stages[k];
+    std::vector<Formula> now = own_formulas(stage.graph, forward, letter);
+    std::vector<Change> made = changes(last, now);
+    last = std::move(now);
+    if (made.empty()) continue;
+    for (const Change& c : made)
+      by_line[c.after ? c.after->name : c.before->name].emplace_back(stage.pass, c);
+    result.steps.push_back({stage.pass, stage.brief, std::move(made)});
+  }
+  std::set<std::string> outputs;
+  for (const ir::Output& o : derived.graph->outputs)
+    outputs.insert((*derived.graph)[o.tensor].name);
+  for (const Formula& f : own_formulas(*derived.graph, forward, letter)) {
+    Line line{.formula = f,
+              .block = block_of(*derived.graph, f.name, letter),
+              .rules = rules[f.name],
+              .passes = by_line[f.name],
+              .is_output = outputs.count(f.name) > 0};
+    result.lines.push_back(std::move(line));
+  }
+  return result;
+}
+
+}  // namespace attn::report
