@@ -189,7 +189,8 @@ std::string costs(const ModelReport& m) {
 std::string model(const ModelReport& m) {
   std::string text = fmt::format("\\section{{{}}}\n", plain(m.name));
   if (!m.doc.empty()) text += plain(m.doc) + "\n\n";
-  text += fmt::format("From {} to {}.\n", list(m.inputs), list(m.outputs));
+  text += fmt::format("From {} to {}.\n", m.inputs.empty() ? "no input" : list(m.inputs),
+                      list(m.outputs));
   text += "\\subsection*{The model}\n";
   for (const Section& s : m.sections) {
     if (!s.title.empty()) text += fmt::format("\\paragraph{{{}}}\n", code(s.title));

@@ -57,7 +57,7 @@ std::string tex(const Path& p) {
 
 class Chains {
  public:
-  explicit Chains(const ir::Graph& g) : g_(g), units_(g) {
+  explicit Chains(const ir::Graph& g) : g_(g), units_(g), names_(text::tex_names(g)) {
     for (const ir::Output& o : g.outputs)
       if (ir::is_real(ir::arithmetic_type(g[o.tensor].storage))) outputs_.insert(o.tensor);
     for (const Unit& u : units_.all()) add_reads(u);
@@ -182,7 +182,7 @@ class Chains {
   }
 
   std::string with(TensorId t, const std::vector<Name>& names) const {
-    const std::string name = text::tex_name(g_, g_[t].name);
+    const std::string& name = names_.at(static_cast<size_t>(t.value));
     return names.empty() ? name : fmt::format("{}_{{{}}}", name, tex(names));
   }
 
@@ -212,6 +212,7 @@ class Chains {
 
   const ir::Graph& g_;
   Units units_;
+  std::vector<std::string> names_;  // as TeX
   std::set<TensorId> outputs_;
   std::map<TensorId, std::vector<std::pair<TensorId, Ties>>> readers_;
 };

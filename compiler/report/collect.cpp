@@ -43,10 +43,10 @@ std::vector<ir::TensorId> derived_by(const ir::Graph& written, const Derived& gr
   return result;
 }
 
-const plan::Function* function_of(const plan::Plan& plan, const std::string& derivative) {
+const FunctionReport* function_of(const ModelReport& r, const std::string& derivative) {
   const std::string name = derivative == "gradient" ? "backward" : derivative;
-  for (const plan::Function* f : plan::functions(plan))
-    if (f->name == name) return f;
+  for (const FunctionReport& f : r.functions)
+    if (f.name == name) return &f;
   return nullptr;
 }
 
@@ -78,11 +78,7 @@ ModelReport collect(const Subject& s) {
       of_f = !has_scalar(g);
     }
     Derivative made = history(d, s.plan->forward_graph);
-    std::optional<FunctionReport> places;
-    if (const plan::Function* f = function_of(*s.plan, d.name))
-      places = function_report(*f, s.sizes);
-    made.drawing =
-        draw_derivative(d.name, *d.graph, s.plan->forward_graph, places ? &*places : nullptr);
+    made.drawing = draw_derivative(d.name, *d.graph, s.plan->forward_graph, function_of(r, d.name));
     r.derivatives.push_back(std::move(made));
   }
   r.drawing = draw_model(g, r.functions.at(0), of_f);

@@ -84,8 +84,13 @@ std::string growth(const Graph& g, const Poly& p) {
 }
 
 std::string shape(const Graph& g, const ir::Tensor& t) {
+  // The printer looks at the whole graph, which is slow where a name will do.
+  auto extent = [&](const Poly& p) {
+    const auto single = p.single();
+    return single ? g[*single].name : text::to_string(g, p);
+  };
   std::string extents;
-  for (const Poly& p : t.extents) extents += (extents.empty() ? "" : ", ") + text::to_string(g, p);
+  for (const Poly& p : t.extents) extents += (extents.empty() ? "" : ", ") + extent(p);
   return extents.empty() ? extents : fmt::format("[{}]", extents);
 }
 

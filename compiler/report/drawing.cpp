@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "compiler/report/counts.h"
 #include "compiler/report/units.h"
 #include "compiler/solve/wide.h"
-#include "compiler/text/text.h"
+#include "compiler/text/tex.h"
 
 namespace attn::report {
 namespace {
@@ -33,6 +34,10 @@ class Drawer {
  public:
   Drawer(const ir::Graph& g, const FunctionReport* places, char letter)
       : g_(g), wide_(g), letter_(letter) {
+    std::vector<size_t> all(g.definitions.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    const std::vector<text::TexLine> lines = text::tex_lines(g, all);
+    for (size_t k : all) texts_[g.definitions[k].target] = lines[k].text;
     if (places)
       for (const Stored& s : places->tensors) stored_[s.name] = &s;
   }
@@ -134,7 +139,7 @@ class Drawer {
   std::string hint(const Unit& unit) const {
     std::string result;
     for (const ir::Definition* d : unit.definitions)
-      result += (result.empty() ? "" : "\n") + text::to_string(g_, *d);
+      result += (result.empty() ? "" : "\n") + texts_.at(d->target);
     if (const auto it = stored_.find(g_[unit.target].name); it != stored_.end())
       result += fmt::format("\n{}; {} bytes", it->second->place, it->second->bytes.formula);
     return result;
@@ -174,6 +179,7 @@ class Drawer {
   const ir::Graph& g_;
   solve::Wide wide_;
   char letter_;
+  std::map<TensorId, std::string> texts_;  // of definitions
   std::map<std::string, const Stored*> stored_;
   Drawing drawing_;
   std::map<TensorId, int> nodes_;

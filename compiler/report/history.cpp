@@ -15,10 +15,11 @@ namespace {
 using ir::Combine;
 using ir::TensorId;
 
-// What the rule of a combination gives to the terms of its body. TeX between dollars.
-std::string rule(const ir::Graph& graph, const derive::Origin& o, char letter) {
-  const ir::Graph g = relative_to(block_of(graph, graph[o.held_by].name, letter), graph);
-  auto name = [&](TensorId t) { return text::tex_name(g, g[t].name); };
+// What the rule of a combination gives to the terms of its body. TeX between dollars; `names` are
+// those of tensors.
+std::string rule(const ir::Graph& g, const std::vector<std::string>& names,
+                 const derive::Origin& o) {
+  auto name = [&](TensorId t) { return names.at(static_cast<size_t>(t.value)); };
   const std::string x = name(o.of);
   if (!o.through.valid()) return fmt::format("given by the caller for the output ${}$", x);
   const ir::Definition& d = *g.definition_of(o.through);
@@ -55,15 +56,70 @@ std::string rule(const ir::Graph& graph, const derive::Origin& o, char letter) {
   throw InternalError("an argmax that hands down a cotangent");
 }
 
-// The formulas of all definitions that the forward graph has not, by name, in order.
-std::vector<Formula> own_formulas(const ir::Graph& g, const ir::Graph& forward, char letter) {
-  std::vector<size_t> own;
-  for (size_t k = 0; k < g.definitions.size(); ++k) {
-    const auto known = forward.find(g[g.definitions[k].target].name);
-    if (!known || !forward.definition_of(*known)) own.push_back(k);
+// The rules that made each line of a derivative, by its name.
+std::map<std::string, std::vector<std::string>> rules_of(const Derived& derived, char letter) {
+  std::map<std::string, std::vector<std::string>> result;
+  if (derived.origins.empty()) return result;
+  const ir::Graph& g = derived.stages.at(0).graph;
+  std::map<std::string, std::vector<std::string>> names;  // by block that they are relative to
+  for (const derive::Origin& o : derived.origins) {
+    const std::string& line = g[o.held_by].name;
+    const std::string block = block_of(g, line, letter);
+    auto [it, fresh] = names.try_emplace(block);
+    if (fresh) it->second = text::tex_names(relative_to(block, g));
+    const std::string text = rule(g, it->second, o);
+    std::vector<std::string>& list = result[line];
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
   }
-  return formulas(g, own, letter);
+  return result;
 }
+
+// The formulas of the lines that are a derivative's own, stage by stage.
+class Lines {
+ public:
+  Lines(const ir::Graph& forward, char letter) : letter_(letter) {
+    for (const ir::Definition& d : forward.definitions) forward_.insert(forward[d.target].name);
+  }
+
+  // In order; what the stage before left as it was is not written again.
+  std::vector<Formula> of(const ir::Graph& g) {
+    std::map<std::string, Written> now;
+    std::vector<std::string> order;
+    std::vector<size_t> changed;
+    for (size_t k = 0; k < g.definitions.size(); ++k) {
+      const ir::Definition& d = g.definitions[k];
+      const std::string& name = g[d.target].name;
+      if (forward_.count(name)) continue;
+      order.push_back(name);
+      const auto known = last_.find(name);
+      if (known != last_.end() && same(known->second.definition, d))
+        now[name] = known->second;
+      else
+        changed.push_back(k);
+    }
+    for (Formula& f : formulas(g, changed, letter_)) now[f.name].formula = std::move(f);
+    for (size_t k : changed) now[g[g.definitions[k].target].name].definition = g.definitions[k];
+    last_ = std::move(now);
+    std::vector<Formula> result;
+    for (const std::string& name : order) result.push_back(last_.at(name).formula);
+    return result;
+  }
+
+ private:
+  struct Written {
+    ir::Definition definition;
+    Formula formula;
+  };
+  // Passes keep the ids of what they keep.
+  static bool same(const ir::Definition& a, const ir::Definition& b) {
+    return a.free == b.free && a.combine == b.combine && a.reduced == b.reduced &&
+           a.guard == b.guard && a.body == b.body;
+  }
+
+  char letter_;
+  std::set<std::string> forward_;
+  std::map<std::string, Written> last_;
+};
 
 std::vector<Change> changes(const std::vector<Formula>& before, const std::vector<Formula>& after) {
   std::map<std::string, const Formula*> old;
@@ -117,18 +173,13 @@ char letter_of(const std::string& derivative) {
 Derivative history(const Derived& derived, const ir::Graph& forward) {
   const char letter = letter_of(derived.name);
   Derivative result{.name = derived.name, .what = title_of(derived.name)};
-  std::map<std::string, std::vector<std::string>> rules;
-  for (const derive::Origin& o : derived.origins) {
-    const ir::Graph& g = derived.stages.at(0).graph;
-    std::vector<std::string>& list = rules[g[o.held_by].name];
-    const std::string text = rule(g, o, letter);
-    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
-  }
+  std::map<std::string, std::vector<std::string>> rules = rules_of(derived, letter);
+  Lines lines(forward, letter);
   std::vector<Formula> last;
   std::map<std::string, std::vector<std::pair<std::string, Change>>> by_line;
   for (size_t k = 0; k < derived.stages.size(); ++k) {
     const Stage& stage = derived.stages[k];
-    std::vector<Formula> now = own_formulas(stage.graph, forward, letter);
+    std::vector<Formula> now = lines.of(stage.graph);
     std::vector<Change> made = changes(last, now);
     last = std::move(now);
     if (made.empty()) continue;
@@ -139,7 +190,7 @@ Derivative history(const Derived& derived, const ir::Graph& forward) {
   std::set<std::string> outputs;
   for (const ir::Output& o : derived.graph->outputs)
     outputs.insert((*derived.graph)[o.tensor].name);
-  for (const Formula& f : own_formulas(*derived.graph, forward, letter)) {
+  for (const Formula& f : lines.of(*derived.graph)) {
     Line line{.formula = f,
               .block = block_of(*derived.graph, f.name, letter),
               .rules = rules[f.name],

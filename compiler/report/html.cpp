@@ -40,7 +40,8 @@ std::string header(const ModelReport& m, size_t number) {
       all += fmt::format("{}<code>{}</code>", all.empty() ? "" : ", ", escaped_xml(w));
     return all;
   };
-  text += fmt::format("<p>From {} to {}.</p>\n", list(m.inputs), list(m.outputs));
+  text += fmt::format("<p>From {} to {}.</p>\n", m.inputs.empty() ? "no input" : list(m.inputs),
+                      list(m.outputs));
   std::vector<std::string> sizes;
   for (const SizeLine& s : m.sizes) sizes.push_back(fmt::format("{}: {}", s.name, s.value));
   if (!sizes.empty()) text += fmt::format("<p class=\"soft\">Sizes {}.</p>\n", list(sizes));

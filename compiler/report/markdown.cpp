@@ -58,7 +58,8 @@ std::string changes(const std::vector<Change>& all, const char* indent) {
 std::string model(const ModelReport& m) {
   std::string text = fmt::format("## {}\n\n", m.name);
   if (!m.doc.empty()) text += m.doc + "\n\n";
-  text += fmt::format("From {} to {}.", list(m.inputs), list(m.outputs));
+  text += fmt::format("From {} to {}.", m.inputs.empty() ? "no input" : list(m.inputs),
+                      list(m.outputs));
   std::vector<std::string> sizes;
   for (const SizeLine& s : m.sizes) sizes.push_back(fmt::format("{}: {}", s.name, s.value));
   if (!sizes.empty()) text += fmt::format(" Sizes {}.", list(sizes));

@@ -376,8 +376,11 @@ std::vector<TexLine> tex_lines(const ir::Graph& g, const std::vector<size_t>& wh
   return result;
 }
 
-std::string tex_name(const ir::Graph& g, const std::string& tensor) {
-  return Tex(g).name(tensor).text;
+std::vector<std::string> tex_names(const ir::Graph& g) {
+  const Tex tex(g);
+  std::vector<std::string> result;
+  for (const ir::Tensor& t : g.tensors) result.push_back(tex.name(t.name).text);
+  return result;
 }
 
 std::string tex_index(const std::string& name) { return Tex::index(name); }

@@ -21,8 +21,8 @@ struct TexLine {
 };
 // Of definitions of the graph, by their numbers.
 std::vector<TexLine> tex_lines(const ir::Graph& g, const std::vector<size_t>& which);
-// A tensor of the graph by its name.
-std::string tex_name(const ir::Graph& g, const std::string& tensor);
+// The names of all tensors of the graph, in order.
+std::vector<std::string> tex_names(const ir::Graph& g);
 // An index or a size by its name: `i`, `\mathit{row}`, `e_{2}`.
 std::string tex_index(const std::string& name);
 
