@@ -137,7 +137,7 @@ struct Same {
   }
   static bool same(const Definition& a, const Definition& b) {
     return same(a.target, b.target) && a.leading == b.leading && same(a.indices, b.indices) &&
-           same(a.value, b.value) && same(a.condition, b.condition);
+           same(a.value, b.value) && same(a.condition, b.condition) && same(a.start, b.start);
   }
   static bool same(const BlockCall& a, const BlockCall& b) {
     return same(a.results, b.results) && same(a.callee, b.callee) &&
@@ -148,6 +148,10 @@ struct Same {
   }
   static bool same(const Repeat& a, const Repeat& b) {
     return same(a.index, b.index) && same(a.count, b.count) && same(a.as, b.as) &&
+           same(a.body, b.body) && a.last_comments == b.last_comments;
+  }
+  static bool same(const Scan& a, const Scan& b) {
+    return same(a.index, b.index) && same(a.count, b.count) && a.down == b.down &&
            same(a.body, b.body) && a.last_comments == b.last_comments;
   }
   static bool same(const Use& a, const Use& b) { return a.path == b.path && a.quoted == b.quoted; }

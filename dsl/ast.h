@@ -217,6 +217,7 @@ struct Definition {
   std::vector<Index> indices;
   ExprPtr value;
   ExprPtr condition;  // null unless given
+  ExprPtr start;      // `from start`, the value before the first step of a scan; null unless given
 };
 
 // A call that can only be one of a block: it has several results, names an argument, or says `as`.
@@ -238,8 +239,18 @@ struct Repeat {
   std::vector<std::string> last_comments;  // above the closing brace
 };
 
-using StatementNode =
-    std::variant<SizeStatement, ParamStatement, StateStatement, Definition, BlockCall, Repeat>;
+// `scan t: T { … }`, a recurrence; `scan t: T down { … }` runs from the last step to the first.
+struct Scan {
+  Identifier index;
+  ExprPtr count;
+  bool down = false;
+  std::vector<Statement> body;
+  Span braces;                             // from `{` to `}`
+  std::vector<std::string> last_comments;  // above the closing brace
+};
+
+using StatementNode = std::variant<SizeStatement, ParamStatement, StateStatement, Definition,
+                                   BlockCall, Repeat, Scan>;
 
 struct Statement {
   StatementNode node;

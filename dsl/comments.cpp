@@ -46,6 +46,9 @@ class Attacher {
   void visit_node(Repeat& repeat, Statement& statement, uint32_t limit) {
     braced(repeat, statement, limit);
   }
+  void visit_node(Scan& scan, Statement& statement, uint32_t limit) {
+    braced(scan, statement, limit);
+  }
 
   template <typename Node, typename Element>
   void braced(Node& node, Element& element, uint32_t limit) {

@@ -66,6 +66,7 @@ const x3::rule<class StateRule, State> one_state = "state";
 const x3::rule<class StatesRule, StateStatement> states = "states";
 const x3::rule<class DraftRule, StatementDraft> draft = "definition";
 const x3::rule<class RepeatRule, Repeat> repeat = "repeat";
+const x3::rule<class ScanRule, Scan> scan = "scan";
 const x3::rule<class StatementRule, Statement> statement = "statement";
 const x3::rule<class BodyRule, std::vector<Statement>> body = "body";
 const x3::rule<class UseRule, Use> use = "use";
@@ -277,7 +278,7 @@ const auto one_state_def = name[set(&State::name)] >> assign >> expression[set(&
 const auto states_def = word("state") >> &any_name >> one_state[push(&StateStatement::states)] >>
                         *(comma >> one_state[push(&StateStatement::states)]);
 
-const auto start_value = word("from")[unsupported("recurrences (`from`) are")] >> expression;
+const auto start_value = word("from") >> expression[set(&StatementDraft::start)];
 const auto tuple = left_paren[flag(&StatementDraft::tuple)] >>
                    name[push(&StatementDraft::targets)] >>
                    *(comma >> name[push(&StatementDraft::targets)]) >> right_paren;
@@ -291,11 +292,15 @@ const auto repeat_def = word("repeat") >> &any_name >> name[set(&Repeat::index)]
                         expression[set(&Repeat::count)] >>
                         -(word("as") >> name[set(&Repeat::as)]) >> braces_and_body(&Repeat::body);
 
+const auto scan_def = word("scan") >> &any_name >> name[set(&Scan::index)] >> colon >>
+                      expression[set(&Scan::count)] >> -word("down")[flag(&Scan::down)] >>
+                      braces_and_body(&Scan::body);
+
 const auto statement_def = (params[read_node] | states[read_node] | sizes[read_node] |
-                            repeat[read_node] | draft[read_draft]) >>
+                            repeat[read_node] | scan[read_node] | draft[read_draft]) >>
                            at_end;
-const auto body_def = *(separator | Unsupported{"scan", "recurrences (`scan`) are"} |
-                        placed(named("a statement", statement))[add_item] | Recovery{false});
+const auto body_def =
+    *(separator | placed(named("a statement", statement))[add_item] | Recovery{false});
 
 // ---- declarations ----------------------------------------------------------------------------
 const auto read_quoted_path = [](auto& context) {
@@ -357,7 +362,7 @@ const auto file_def =
 
 BOOST_SPIRIT_DEFINE(expression, row, primed, operand, condition, conditional, access, call,
                     argument_name, argument, index, reduction_head, softmax, type, size, sizes,
-                    param, params, one_state, states, draft, update_argument, update, repeat,
+                    param, params, one_state, states, draft, update_argument, update, repeat, scan,
                     statement, body, use, function, input, output, header, block, item, file)
 
 }  // namespace grammar

@@ -133,6 +133,8 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     diagnostic.help = "put `{` at the end of this line";
   } else if (wants("`->`")) {
     diagnostic.help = "say what the block gives: `-> y`";
+  } else if (wants("`:`") && statement->text == "scan") {
+    diagnostic.help = "say how many steps it has: `scan t: T { ... }`";
   } else if (wants("a type") || wants("`:`")) {
     diagnostic.help = "a type is `[B, T, D]`, `int[B, T]` or, for a scalar, `f32`";
   } else if (before == statement && wants("`=`") && found.kind == TokenKind::name &&

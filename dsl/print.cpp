@@ -76,6 +76,9 @@ Assignment assignment_of(const Definition& definition) {
     parts.left.add("[").append(layout_indices(definition.leading, definition.indices, 6)).add("]");
   }
   parts.right = layout_expression(definition.value, 1);
+  if (definition.start != nullptr) {
+    parts.right.may_break(0, " ").add("from ").append(layout_expression(definition.start, 1));
+  }
   if (definition.condition != nullptr) {
     parts.condition.add("where ").append(layout_expression(definition.condition, 1));
   }
@@ -298,6 +301,13 @@ class Printer {
     layout.append(layout_expression(repeat.count, 1));
     if (!repeat.as.text.empty()) layout.add(" as ").add(repeat.as.text);
     print_braced(layout, repeat, comments, indent);
+  }
+
+  void print_node(const Scan& scan, const Comments& comments, size_t indent) {
+    Layout layout;
+    layout.add("scan ").add(scan.index.text).add(": ").append(layout_expression(scan.count, 1));
+    if (scan.down) layout.add(" down");
+    print_braced(layout, scan, comments, indent);
   }
 
   // What has a body, behind its head.

@@ -70,14 +70,20 @@ void report_named_arguments_in(const Expr& expr, bool outermost, Diagnostics& di
 
 StatementNode finish(StatementDraft draft, ParseState& state) {
   report_insides(state);
+  const bool named = state.has_named_argument;
   report_named_arguments(draft.value, true, state);
+  if (draft.start != nullptr) {
+    state.has_named_argument = named;
+    report_named_arguments(draft.start, false, state);
+  }
   const auto* call = std::get_if<Call>(&draft.value->node);
   const bool names_argument =
       call != nullptr && std::any_of(call->arguments.begin(), call->arguments.end(),
                                      [](const Argument& a) { return !a.name.text.empty(); });
   if (!draft.tuple && !names_argument && draft.as.text.empty()) {
-    return Definition{std::move(draft.targets.front()), draft.leading, std::move(draft.indices),
-                      std::move(draft.value), std::move(draft.condition)};
+    return Definition{std::move(draft.targets.front()), draft.leading,
+                      std::move(draft.indices),         std::move(draft.value),
+                      std::move(draft.condition),       std::move(draft.start)};
   }
   Diagnostics& diagnostics = state.diagnostics;
   if (call == nullptr) {
@@ -96,6 +102,10 @@ StatementNode finish(StatementDraft draft, ParseState& state) {
   if (draft.condition != nullptr) {
     diagnostics.error(draft.condition->where, "the call of a block has no condition").help =
         "put the condition on the definition that reads the result";
+  }
+  if (draft.start != nullptr) {
+    diagnostics.error(draft.start->where, "the call of a block has no start").help =
+        "put `from` on the definition that is read one step back";
   }
   return BlockCall{std::move(draft.targets), call->callee, call->arguments, std::move(draft.as)};
 }

@@ -14,6 +14,7 @@ struct StatementDraft {
   std::vector<Index> indices;
   ExprPtr value;
   Identifier as;
+  ExprPtr start;
   ExprPtr condition;
 };
 

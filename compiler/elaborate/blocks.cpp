@@ -36,8 +36,10 @@ void Expander::body(const std::vector<dsl::Statement>& statements, Scope& scope)
     } else if (std::get_if<dsl::StateStatement>(&s.node)) {
       m_.error(s.where, "`state` stands in an `update`").help =
           "what a model remembers from call to call is an input and an output of it";
+    } else if (const auto* r = std::get_if<dsl::Repeat>(&s.node)) {
+      repeat(*r, scope);
     } else {
-      repeat(std::get<dsl::Repeat>(s.node), scope);
+      m_.error(s.where, "recurrences (`scan`) are not supported yet");
     }
   }
 }

@@ -133,6 +133,20 @@ TEST(Parse, SizesHaveValuesOrRanges) {
   EXPECT_EQ(std::get<Number>(sizes[3].value->node).integer(), 512);
 }
 
+TEST(Parse, ScansHaveStepsAndStarts) {
+  const auto body = body_of(
+      "scan t: T down {\n  a[t] = b[t+1]\n    from 0 where t > c\n}\nscan[t] = 1\ndown = from");
+  ASSERT_EQ(body.size(), 3u);
+  const Scan& scan = std::get<Scan>(body[0].node);
+  EXPECT_EQ(scan.index.text, "t");
+  EXPECT_EQ(std::get<Name>(scan.count->node).text, "T");
+  EXPECT_TRUE(scan.down);
+  const Definition& a = std::get<Definition>(scan.body.at(0).node);
+  EXPECT_EQ(std::get<Number>(a.start->node).integer(), 0);
+  EXPECT_TRUE(std::holds_alternative<Chain>(a.condition->node));
+  EXPECT_FALSE(std::get<Scan>(body_of("scan t: T + 1 {}").at(0).node).down);
+}
+
 TEST(Parse, LiteralsAreIntegersOrReals) {
   EXPECT_EQ(std::get<Number>(parse_expression("9223372036854775807")->node).integer(), INT64_MAX);
   EXPECT_EQ(std::get<Number>(parse_expression("0.1")->node).real(), 0.1);

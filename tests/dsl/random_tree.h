@@ -200,7 +200,7 @@ class RandomTree {
 
   Statement statement(int depth, bool is_first) {
     Statement statement;
-    switch (pick(depth > 0 ? 6 : 5)) {
+    switch (pick(depth > 0 ? 7 : 5)) {
       case 0: {
         ParamStatement params;
         do {
@@ -232,10 +232,20 @@ class RandomTree {
         statement.node = std::move(repeat);
         break;
       }
+      case 6: {
+        Scan scan{identifier(), expression(1), pick(2) == 0, {}, {}, {}};
+        for (int i = 0, n = pick(3); i < n; ++i) {
+          scan.body.push_back(this->statement(depth - 1, i == 0));
+        }
+        if (pick(4) == 0) scan.last_comments = {"# last"};
+        statement.node = std::move(scan);
+        break;
+      }
       default: {
-        Definition definition{identifier(), pick(5) == 0, {}, expression(4), nullptr};
+        Definition definition{identifier(), pick(5) == 0, {}, expression(4), nullptr, nullptr};
         if (pick(4) > 0) definition.indices = indices(1);
         if (pick(3) == 0) definition.condition = condition(2);
+        if (pick(5) == 0) definition.start = expression(2);
         statement.node = std::move(definition);
       }
     }
