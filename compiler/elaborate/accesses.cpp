@@ -79,7 +79,76 @@ MaybeValue Statement::access(const dsl::Access& a, Span where) {
     places.push_back(s->where);
   }
   if (!good) return std::nullopt;
+  if (b->carried) return read_carried(*b, a, std::move(subscripts), places);
   return read(tensor, std::move(subscripts), places);
+}
+
+MaybeValue Statement::read_carried(const Binding& b, const dsl::Access& a,
+                                   std::vector<ir::Expr> subscripts,
+                                   const std::vector<Span>& places) {
+  Carried& c = *b.carried;
+  const std::string &name = a.tensor.text, &t = c.scan->index;
+  const std::string_view back = c.scan->down ? "+ 1" : "- 1";
+  const auto step =
+      std::find_if(visible_.begin(), visible_.end(), [&](const Visible& v) { return v.name == t; });
+  const ir::Expr at = subscripts[c.step];
+  const ir::Expr ahead = step == visible_.end() ? at : at - ir::index_value(step->id);
+  const bool is_back = step != visible_.end() && ahead.is_literal(c.scan->down ? 1 : -1);
+  if (!c.is_defined && !is_back) {
+    Diagnostic& d = m_.error(places[c.step], fmt::format("`{}` is not computed yet", name));
+    d.others.push_back({c.definition->target.where, "defined here"});
+    if (step == visible_.end()) {
+      d.primary.text =
+          fmt::format("the definition of `{}` has no `{}`", definition_.target.text, t);
+      d.help = fmt::format("write `{}` among the indices on the left", t);
+    } else if (ahead.is_literal(0)) {
+      d.primary.text = fmt::format("at `{}` itself", t);
+      d.help = fmt::format("read the step before, at `{} {}`, or move its definition up", t, back);
+    } else if (ahead.is_literal(c.scan->down ? -1 : 1)) {
+      d.primary.text = fmt::format("the scan runs {}", c.scan->down ? "down" : "up");
+      d.help = fmt::format("read it at `{} {}`, or run the scan {}", t, back,
+                           c.scan->down ? "up: leave out `down`" : "down: `scan … down {`");
+    } else {
+      d.primary.text = fmt::format("what is not defined yet is there at `{} {}` only", t, back);
+      d.help = fmt::format(
+          "carry it along: read `before[…, {0}, …] = {1}[…, {0} {2}, …]` at "
+          "`{0} {2}`",
+          t, name, back);
+    }
+    return std::nullopt;
+  }
+  if (!is_back) return read(b.tensor, std::move(subscripts), places);
+  c.is_read_back = true;
+  const ir::Expr is_there =
+      c.scan->down ? ir::less(at, ir::size_value(c.scan->count)) : ir::at_least_zero(at);
+  if (!c.from.valid()) {
+    if (!c.is_defined && !solve::proves(m_.graph, path_, is_there)) {
+      Diagnostic& d =
+          m_.error(places[c.step], fmt::format("`{}` has no value before the first step", name));
+      d.others.push_back({c.definition->target.where, "defined here"});
+      d.help = fmt::format("give it one: `{}[…] = … from 0`", name);
+      return std::nullopt;
+    }
+    return read(b.tensor, std::move(subscripts), places);
+  }
+  const ir::Conditions saved = path_;
+  path_.merge(ir::conjuncts(is_there));
+  MaybeValue value = read(b.tensor, subscripts, places);
+  path_ = saved;
+  path_.merge(ir::conjuncts(ir::negation(is_there)));
+  ir::Expr start = c.constant.value_or(ir::Expr(0));
+  if (c.start) {
+    std::vector<ir::Expr> there;
+    std::vector<Span> spans;
+    for (size_t k : c.start_dimensions) {
+      there.push_back(subscripts[k]);
+      spans.push_back(places[k]);
+    }
+    start = read(*c.start, std::move(there), spans)->expr;
+  }
+  path_ = saved;
+  value->expr = ir::select(is_there, value->expr, start);
+  return value;
 }
 
 bool Statement::check_rank(const dsl::Access& a, Span where, ir::TensorId tensor, size_t leading) {

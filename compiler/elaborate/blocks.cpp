@@ -39,7 +39,7 @@ void Expander::body(const std::vector<dsl::Statement>& statements, Scope& scope)
     } else if (const auto* r = std::get_if<dsl::Repeat>(&s.node)) {
       repeat(*r, scope);
     } else {
-      m_.error(s.where, "recurrences (`scan`) are not supported yet");
+      scan(std::get<dsl::Scan>(s.node), scope, s.where);
     }
   }
 }
@@ -93,11 +93,24 @@ void Expander::define(const dsl::Definition& d, const dsl::Statement& s, Scope& 
         "in a model a name has one meaning: define another";
     return;
   }
-  const bool fresh = claim(d.target, scope, true);
+  if (d.start && !scope.scan)
+    m_.error(d.start->where, "`from` stands in a `scan`, where there is a first step").help =
+        "write `scan t: T { … }` around the definition";
+  // What is read one step back has its tensor before its definition.
+  const auto own = scope.names.find(d.target.text);
+  Carried* carried = own == scope.names.end() ? nullptr : own->second.carried;
+  const bool awaited = carried && carried->definition == &d;
+  const bool fresh = awaited || claim(d.target, scope, true);
   Statement statement(m_, scope, d, s.where, target_name(d.target.text, scope));
   const auto tensor = statement.run();
   if (!fresh) return;
+  const bool used = awaited && scope.names[d.target.text].used;
   bind_tensor(d.target, scope, tensor);
+  if (awaited && tensor) {
+    carried->is_defined = true;
+    scope.names[d.target.text].carried = carried;
+    scope.names[d.target.text].used = used;
+  }
   if (tensor && scope.own) definitions_.emplace(*tensor, d.target.where);
 }
 

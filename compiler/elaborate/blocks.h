@@ -1,6 +1,7 @@
 // Expands a model: its statements in order, and the blocks that they call, into one graph.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,12 @@ class Expander {
   bool rebinds(const std::string& name, const Scope& scope) const;
   void bind_tensor(const dsl::Identifier& name, Scope& scope, std::optional<ir::TensorId> tensor);
 
+  // ---- scans.cpp: recurrences
+  void scan(const dsl::Scan& s, Scope& scope, Span where);
+  void announce(const dsl::Definition& d, const OpenScan& open, Scope& scope,
+                std::deque<Carried>& all);
+  void declare(const dsl::Scan& s, std::deque<Carried>& all, Scope& scope, const ir::Poly& count);
+
   // ---- calls.cpp: calls of blocks
   void call(const CallSite& site, Scope& scope);
   bool bind_arguments(const CallSite& site, Scope& caller, Scope& inner);
@@ -59,6 +66,7 @@ class Expander {
   void warn_names(const Scope& scope);
 
   ModelState& m_;
+  const OpenScan* open_scan_ = nullptr;       // around all that is being expanded
   std::map<ir::TensorId, Span> definitions_;  // of the model's own body, for warnings
 };
 

@@ -220,6 +220,13 @@ bool Expander::bind_input(const CallSite& site, const dsl::Input& input,
     d.help = "define the tensor in a statement of its own, and pass its name";
     return false;
   }
+  if (b->carried && !b->carried->is_defined) {
+    Diagnostic& d = m_.error(argument->where, fmt::format("`{}` is not computed yet", name->text));
+    d.others.push_back({b->where, "defined here"});
+    d.help = fmt::format("pass the step before: `before[…] = {}[…, {} {} 1, …]`", name->text,
+                         b->carried->scan->index, b->carried->scan->down ? "+" : "-");
+    return false;
+  }
   const ir::Tensor& t = m_.graph[b->tensor];
   const auto wanted = storage_of(m_, input.type);
   if (!wanted) return false;

@@ -4,6 +4,7 @@
 
 #include "compiler/elaborate/blocks.h"
 #include "compiler/elaborate/updates.h"
+#include "compiler/ir/recurrence.h"
 
 namespace attn::elaborate {
 namespace {
@@ -105,6 +106,19 @@ bool may_use(const dsl::Block& block, Diagnostics& diagnostics) {
   return false;
 }
 
+// Puts recurrences in order; reports a read that has none.
+bool in_order(ModelState& state) {
+  const auto misread = ir::arrange(state.graph);
+  if (!misread) return true;
+  const ir::Definition& reader = state.graph.definitions[misread->reader];
+  Diagnostic& d = state.error(
+      reader.where,
+      fmt::format("`{}` and `{}` need each other, and no order of steps allows it",
+                  state.graph[reader.target].name, state.graph[misread->read->tensor].name));
+  d.help = "in a recurrence all is read at the step itself or at the one before it";
+  return false;
+}
+
 void check_overrides(const Unit& main, const Overrides& overrides, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const auto& [name, declared] : main.sizes) names.push_back(name);
@@ -141,6 +155,7 @@ Program elaborate(SourceMap& sources, int32_t file, const dsl::File& tree, const
     Expander(state).expand_model(callable->second);
     if (diagnostics.error_count() > before) continue;
     check_weight_names(state);
+    if (!in_order(state)) continue;
     shared.check(state, diagnostics);
     Model model{.graph = canonical(state.graph),
                 .train = block->kind == dsl::BlockKind::train_model,

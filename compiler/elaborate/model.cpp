@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 namespace attn::elaborate {
 namespace {
 
@@ -31,6 +30,8 @@ const std::string* Scope::full_name(const std::string& name) const {
   if (auto it = full_names.find(name); it != full_names.end()) return &it->second;
   return outer ? outer->full_name(name) : nullptr;
 }
+
+const OpenScan* Scope::scan_around() const { return scan || !outer ? scan : outer->scan_around(); }
 
 const dsl::Type* Scope::output_type(const std::string& name) const {
   auto it = output_types.find(name);

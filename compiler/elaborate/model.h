@@ -23,6 +23,27 @@ struct Value {
   Sort sort = Sort::real;
 };
 
+// A scan whose body is being elaborated.
+struct OpenScan {
+  std::string index;  // the step
+  ir::Poly count;
+  bool down = false;
+  Span where;
+};
+
+// A name that the body of a scan reads one step back, or above its definition.
+struct Carried {
+  const dsl::Definition* definition = nullptr;
+  const OpenScan* scan = nullptr;
+  size_t step = 0;  // its dimension that the steps run along
+  // Its value before the first step: a constant, or a tensor over these of its dimensions.
+  std::optional<ir::Expr> constant;
+  std::optional<ir::TensorId> start;
+  std::vector<size_t> start_dimensions;
+  Span from;  // where that was given
+  bool is_defined = false, is_read_back = false;
+};
+
 // What a name stands for inside a block.
 struct Binding {
   enum class Kind { tensor, scalar, poisoned };
@@ -31,6 +52,7 @@ struct Binding {
   Value value;          // scalar: what a call gave for a scalar input
   Span where;           // where the name got its meaning
   bool used = false;
+  Carried* carried = nullptr;  // while the body of its scan is elaborated
 };
 
 // The names of one expansion of a block, or of one round of a `repeat` in it.
@@ -46,6 +68,7 @@ struct Scope {
   bool has_leading = false;
   std::string path;  // "attn." before the names of parameters and inner tensors
   std::vector<const dsl::Statement*> statements;  // of the body, for errors about order
+  const OpenScan* scan = nullptr;                 // whose body this is
   bool own = false;  // the body of the model itself, whose unused names are worth a warning
 
   Binding* find(const std::string& name);
@@ -53,6 +76,8 @@ struct Scope {
   bool is_broken_size(const std::string& name) const;
   const std::string* full_name(const std::string& name) const;
   const dsl::Type* output_type(const std::string& name) const;
+  // The scan around a round of `repeat` is around what stands in it.
+  const OpenScan* scan_around() const;
   // All names of tensors in sight, for "did you mean".
   std::vector<std::string> tensor_names() const;
   // Whether some name in sight had an error.

@@ -12,7 +12,19 @@
 namespace attn::elaborate {
 namespace {
 
-// The expressions directly inside one.
+// The literal c of the subscript `i + c`, when it is of that form for this index.
+std::optional<int64_t> offset_of(const dsl::Expr& e, const std::string& index) {
+  const auto* chain = std::get_if<dsl::Chain>(&e.node);
+  if (!chain || chain->operands.size() != 2) return std::nullopt;
+  const auto* name = std::get_if<dsl::Name>(&chain->operands[0]->node);
+  const auto* number = std::get_if<dsl::Number>(&chain->operands[1]->node);
+  if (!name || name->text != index || !number || !number->is_integer()) return std::nullopt;
+  if (chain->ops[0] == dsl::Op::add) return number->integer();
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::vector<dsl::ExprPtr> parts(const dsl::Expr& e) {
   std::vector<dsl::ExprPtr> out;
   if (const auto* x = std::get_if<dsl::Access>(&e.node)) out = x->subscripts;
@@ -29,25 +41,12 @@ std::vector<dsl::ExprPtr> parts(const dsl::Expr& e) {
   return out;
 }
 
-// The literal c of the subscript `i + c`, when it is of that form for this index.
-std::optional<int64_t> offset_of(const dsl::Expr& e, const std::string& index) {
-  const auto* chain = std::get_if<dsl::Chain>(&e.node);
-  if (!chain || chain->operands.size() != 2) return std::nullopt;
-  const auto* name = std::get_if<dsl::Name>(&chain->operands[0]->node);
-  const auto* number = std::get_if<dsl::Number>(&chain->operands[1]->node);
-  if (!name || name->text != index || !number || !number->is_integer()) return std::nullopt;
-  if (chain->ops[0] == dsl::Op::add) return number->integer();
-  return std::nullopt;
-}
-
 bool mentions(const dsl::Expr& e, const std::string& name) {
   if (const auto* n = std::get_if<dsl::Name>(&e.node)) return n->text == name;
   for (const dsl::ExprPtr& p : parts(e))
     if (mentions(*p, name)) return true;
   return false;
 }
-
-}  // namespace
 
 std::optional<Ranges> RangeFinder::run() {
   count_leading(definition_.value);
@@ -135,6 +134,26 @@ bool RangeFinder::check_name(const dsl::Identifier& name, const std::vector<dsl:
   return true;
 }
 
+// The step of a scan is bound by the left side alone, with the range that it has.
+bool RangeFinder::takes_step(const dsl::Index& index, const OpenScan& scan, bool on_left) {
+  if (!on_left) {
+    Diagnostic& d =
+        m_.error(index.name.where, fmt::format("index `{}` is bound already", scan.index));
+    d.others.push_back({scan.where, "it is the step of this scan"});
+    d.help = "give the inner index another name";
+    return false;
+  }
+  if (!index.extent) return true;
+  const auto given = m_.size(index.extent, scope_);
+  if (!given || m_.graph.same(*given, scan.count)) return given.has_value();
+  Diagnostic& d =
+      m_.error(index.extent->where, fmt::format("`{}` runs over {} and over {}", scan.index,
+                                                m_.text(scan.count), m_.text(*given)));
+  d.others.push_back({scan.where, "it is the step of this scan"});
+  d.help = fmt::format("leave out its range: `{}[…, {}, …]`", definition_.target.text, scan.index);
+  return false;
+}
+
 Bound RangeFinder::bind(bool leading, const std::vector<dsl::Index>& indices, bool on_left) {
   Bound bound;
   bound.has_leading = leading;
@@ -154,7 +173,11 @@ Bound RangeFinder::bind(bool leading, const std::vector<dsl::Index>& indices, bo
     if (!check_name(index.name, indices, k)) failed_ = true;
     Binder binder{.name = index.name.text, .where = index.name.where, .on_left = on_left};
     index_names_.insert(binder.name);
-    if (index.extent) {
+    const OpenScan* scan = scope_.scan_around();
+    if (scan && scan->index == binder.name) {
+      if (!takes_step(index, *scan, on_left)) failed_ = true;
+      binder.given = scan->count;
+    } else if (index.extent) {
       binder.given = m_.size(index.extent, scope_);
       binder.broken = !binder.given;
       if (binder.given && !on_left && binder.given->integer().value_or(1) <= 0) {

@@ -259,10 +259,32 @@ std::optional<ir::TensorId> Statement::finish(Part part) {
       std::abs(d.body->number.value()) < 9e15 &&
       d.body->number.value() == std::floor(d.body->number.value()))
     d.body = ir::Expr(static_cast<int64_t>(d.body->number.value()));
-  d.target = m_.new_tensor(std::move(tensor));
+  const auto own = scope_.names.find(definition_.target.text);
+  const Carried* carried = own == scope_.names.end() ? nullptr : own->second.carried;
+  if (carried && carried->definition == &definition_) {
+    if (!takes_place_of(m_.graph[own->second.tensor], tensor)) return std::nullopt;
+    d.target = own->second.tensor;
+  } else {
+    d.target = m_.new_tensor(std::move(tensor));
+  }
   const ir::TensorId target = d.target;
   m_.add_definition(std::move(d));
   return target;
+}
+
+// What was read before it was defined has the type and the shape that it was taken to have.
+bool Statement::takes_place_of(const ir::Tensor& declared, const ir::Tensor& defined) {
+  for (size_t k = 0; k < declared.extents.size(); ++k)
+    ATTN_CHECK(m_.graph.same(declared.extents[k], defined.extents[k]), "the shape of a recurrence");
+  if (declared.storage == defined.storage) return true;
+  Diagnostic& d = m_.error(
+      definition_.value->where,
+      fmt::format("`{}` is {}, and what is read one step back is {} here", definition_.target.text,
+                  ir::name_of(defined.storage), ir::name_of(declared.storage)));
+  d.help = ir::is_real(ir::arithmetic_type(defined.storage))
+               ? "make it an output of this type, or compute it in the other"
+               : "count in real numbers: `float(…)`, or `if … then 1 else 0`";
+  return false;
 }
 
 MaybeValue Statement::scalar(ModelState& model, Scope& scope, const dsl::ExprPtr& e,

@@ -64,6 +64,7 @@ class RangeFinder {
   Bound bind(bool leading, const std::vector<dsl::Index>& indices, bool on_left);
   bool check_name(const dsl::Identifier& name, const std::vector<dsl::Index>& siblings,
                   size_t position);
+  bool takes_step(const dsl::Index& index, const OpenScan& scan, bool on_left);
   bool resolve(Bound& bound, const std::string& word);
   bool resolve(Binder& binder, const std::string& word);
   void report_rangeless(const Binder& binder, const std::string& word);
@@ -82,6 +83,11 @@ class RangeFinder {
   bool incomplete_ = false;  // something could not be looked at; others report it
   bool failed_ = false;
 };
+
+// The expressions directly inside one.
+std::vector<dsl::ExprPtr> parts(const dsl::Expr& e);
+// Whether the name stands in it alone: an index, a size or a scalar.
+bool mentions(const dsl::Expr& e, const std::string& name);
 
 // The storage that a type names; f32 where it names none.
 std::optional<ir::Storage> storage_of(ModelState& model, const dsl::Type& type);
@@ -168,6 +174,9 @@ class Statement {
 
   // ---- accesses.cpp
   MaybeValue access(const dsl::Access& a, Span where);
+  // A read of what its scan carries from step to step: its start, before the first.
+  MaybeValue read_carried(const Binding& b, const dsl::Access& a, std::vector<ir::Expr> subscripts,
+                          const std::vector<Span>& places);
   bool check_rank(const dsl::Access& a, Span where, ir::TensorId tensor, size_t leading);
   MaybeValue read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
                   const std::vector<Span>& places);
@@ -200,6 +209,7 @@ class Statement {
   bool is_constant(const dsl::ExprPtr& e) const;
   std::optional<Part> whole(const dsl::ExprPtr& e);
   std::optional<ir::TensorId> finish(Part part);
+  bool takes_place_of(const ir::Tensor& declared, const ir::Tensor& defined);
   std::optional<ir::Storage> storage(const Value& body, const dsl::Type* declared);
   void check_names(const dsl::ExprPtr& e);
   void push(const Bound& bound);

@@ -29,8 +29,8 @@ enum class Reading { none, plain, from_data };
 class Compiler {
  public:
   Compiler(const ir::Graph& g, const ir::Definition& d, const std::vector<int64_t>& sizes,
-           const std::vector<Storage>& tensors)
-      : g_(g), d_(d), sizes_(sizes), tensors_(tensors) {}
+           const std::vector<Storage>& tensors, IndexId step)
+      : g_(g), d_(d), sizes_(sizes), tensors_(tensors), step_(step) {}
 
   Program run() {
     choose_scattered();
@@ -39,6 +39,7 @@ class Compiler {
       if (!placed_.count(i)) add_loop(i);
     p_.free_loops = static_cast<int>(p_.loops.size()) - 1;
     for (IndexId i : d_.reduced) add_loop(i);
+    if (step_.valid()) p_.step_loop = loop_of_.at(step_);
     open_.resize(p_.loops.size());
     guards();
     strict_ = true;
@@ -69,6 +70,7 @@ class Compiler {
         int64_t sign = s.coefficient.integer;
         if (!s.rest.is(Kind::index) || (sign != 1 && sign != -1)) continue;
         IndexId n = s.rest->index;
+        if (n == step_) continue;
         if (std::find(d_.free.begin(), d_.free.end(), n) == d_.free.end()) continue;
         Expr value = sign == 1 ? t - e : e - t;
         std::set<IndexId> needs = ir::indices(value);
@@ -415,6 +417,7 @@ class Compiler {
   const ir::Definition& d_;
   const std::vector<int64_t>& sizes_;
   const std::vector<Storage>& tensors_;
+  const IndexId step_;
   Program p_;
   std::vector<Expr> guard_;
   std::map<IndexId, Expr> placed_;  // free indices that an equality gives
@@ -432,8 +435,8 @@ class Compiler {
 }  // namespace
 
 Program compile(const ir::Graph& g, const ir::Definition& d, const std::vector<int64_t>& sizes,
-                const std::vector<Storage>& tensors) {
-  return Compiler(g, d, sizes, tensors).run();
+                const std::vector<Storage>& tensors, IndexId step) {
+  return Compiler(g, d, sizes, tensors, step).run();
 }
 
 }  // namespace attn::evaluate

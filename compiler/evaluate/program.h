@@ -83,6 +83,7 @@ struct Program {
     int64_t stride;
   };
   std::vector<Place> place;
+  int step_loop = 0;  // of a recurrence: the loop over its steps
   // A sum whose place depends on a reduced index (`v == token[b,i]`): elements are added to as the
   // loops come by, instead of being finished one after the other.
   bool scattered = false;
@@ -93,11 +94,16 @@ struct Storage {
   const double* data = nullptr;
 };
 
-// `tensors` holds what the definition reads, by id; `sizes` are complete.
+// `tensors` holds what the definition reads, by id; `sizes` are complete. `step` is the index of a
+// recurrence by which it steps, invalid for none.
 Program compile(const ir::Graph& g, const ir::Definition& d, const std::vector<int64_t>& sizes,
-                const std::vector<Storage>& tensors);
+                const std::vector<Storage>& tensors, ir::IndexId step = {});
 
 // Writes every element of the target, which has prod(extents) elements.
 void run(const ir::Graph& g, const ir::Definition& d, Program& program, std::vector<double>& out);
+// Those of one step; before the first, `out` is to be what `clear` makes it.
+void clear(const ir::Graph& g, const ir::Definition& d, std::vector<double>& out);
+void run_step(const ir::Graph& g, const ir::Definition& d, Program& program,
+              std::vector<double>& out, int64_t step);
 
 }  // namespace attn::evaluate

@@ -31,15 +31,20 @@ double neutral(Combine c, bool whole) {
   }
 }
 
+double neutral_of(const ir::Graph& g, const ir::Definition& d) {
+  return neutral(d.combine, !ir::is_real(ir::arithmetic_type(g[d.target].storage)));
+}
+
 class Runner {
  public:
   Runner(const ir::Graph& g, const ir::Definition& d, Program& p, std::vector<double>& out)
       : g_(g), d_(d), p_(p), out_(out), r_(p.registers.data()), counters_(p.loops.size()) {
-    neutral_ = neutral(d.combine, !ir::is_real(ir::arithmetic_type(g[d.target].storage)));
+    neutral_ = neutral_of(g, d);
   }
 
-  void run() {
-    std::fill(out_.begin(), out_.end(), neutral_);
+  // `step`: the only value of the counter of the loop over steps, where there is one.
+  void run(int64_t step) {
+    step_ = step;
     last_ = static_cast<int>(p_.loops.size()) - 1;
     if (iterate(p_.loops[0].code)) free_loop(1);
   }
@@ -51,7 +56,8 @@ class Runner {
       return;
     }
     Program::Loop& loop = p_.loops[level];
-    for (int64_t c = 0; c < loop.extent; ++c) {
+    const bool steps = level == p_.step_loop;
+    for (int64_t c = steps ? step_ : 0, end = steps ? step_ + 1 : loop.extent; c < end; ++c) {
       counters_[level] = c;
       r_[loop.index] = static_cast<double>(c);
       if (iterate(loop.code)) free_loop(level + 1);
@@ -261,6 +267,7 @@ class Runner {
   double* r_;
   std::vector<int64_t> counters_;
   int last_ = 0;
+  int64_t step_ = 0;
   double neutral_ = 0;
   // Of the element that is being combined.
   bool any_ = false;
@@ -271,7 +278,17 @@ class Runner {
 }  // namespace
 
 void run(const ir::Graph& g, const ir::Definition& d, Program& program, std::vector<double>& out) {
-  Runner(g, d, program, out).run();
+  clear(g, d, out);
+  Runner(g, d, program, out).run(0);
+}
+
+void clear(const ir::Graph& g, const ir::Definition& d, std::vector<double>& out) {
+  std::fill(out.begin(), out.end(), neutral_of(g, d));
+}
+
+void run_step(const ir::Graph& g, const ir::Definition& d, Program& program,
+              std::vector<double>& out, int64_t step) {
+  Runner(g, d, program, out).run(step);
 }
 
 }  // namespace attn::evaluate

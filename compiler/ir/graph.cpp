@@ -159,16 +159,20 @@ Renamed with_fresh_indices(Graph& g, const Definition& d) {
 }
 
 Graph drop_unused(const Graph& g) {
+  std::map<TensorId, const Definition*> by_target;
+  for (const Definition& d : g.definitions) by_target.emplace(d.target, &d);
   std::set<TensorId> live;
-  for (const Output& o : g.outputs) live.insert(o.tensor);
-  Graph result = g;
-  result.definitions.clear();
-  for (auto it = g.definitions.rbegin(); it != g.definitions.rend(); ++it) {
-    if (!live.count(it->target)) continue;
-    result.definitions.push_back(*it);
-    live.merge(reads(*it));
+  std::vector<TensorId> open;
+  for (const Output& o : g.outputs) open.push_back(o.tensor);
+  while (!open.empty()) {
+    const TensorId t = open.back();
+    open.pop_back();
+    if (!live.insert(t).second) continue;
+    if (auto d = by_target.find(t); d != by_target.end())
+      for (TensorId read : reads(*d->second)) open.push_back(read);
   }
-  std::reverse(result.definitions.begin(), result.definitions.end());
+  Graph result = g;
+  std::erase_if(result.definitions, [&](const Definition& d) { return !live.count(d.target); });
   return result;
 }
 

@@ -51,8 +51,8 @@ struct Tensor {
   Storage storage = Storage::f32;
   std::vector<Poly> extents;
   Role role = Role::interior;
-  // Stored as two planes, the maximum and the logarithm of the rest, along a new outermost dimension
-  // of extent 2; its value is their sum. Log-sum-exps are, once planned.
+  // Stored as two planes, the maximum and the logarithm of the rest, along a new outermost
+  // dimension of extent 2; its value is their sum. Log-sum-exps are, once planned.
   bool split = false;
   Initialiser init;         // of a parameter
   std::string weight_name;  // of a parameter in a weight file; empty: its name
@@ -91,7 +91,8 @@ struct Graph {
   std::vector<Size> sizes;
   std::vector<Index> indices;
   std::vector<Tensor> tensors;
-  std::vector<Definition> definitions;  // each reads only what stands before it
+  // Each reads only what stands before it, save in recurrences (ir/recurrence.h).
+  std::vector<Definition> definitions;
   std::vector<Output> outputs;
 
   const Size& operator[](SizeId id) const { return sizes.at(id.value); }
@@ -141,9 +142,9 @@ Renamed with_fresh_indices(Graph& g, const Definition& d);
 Graph drop_unused(const Graph& g);
 
 // Throws InternalError naming `pass` where the graph breaks a promise: a read before its
-// definition, subscripts that do not fit a tensor's rank, an unbound index, a target defined twice,
-// an extent of a free index that differs from its tensor's, a body of the wrong type, a node not in
-// normal form.
+// definition, a recurrence that does not step, subscripts that do not fit a tensor's rank, an
+// unbound index, a target defined twice, an extent of a free index that differs from its tensor's,
+// a body of the wrong type, a node not in normal form.
 void verify(const Graph& g, std::string_view pass);
 
 }  // namespace attn::ir

@@ -5,6 +5,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/operation.h"
+#include "compiler/ir/recurrence.h"
 
 namespace attn::ir {
 namespace {
@@ -19,6 +20,8 @@ class Verifier {
       if (is_argument(t.role)) defined_.insert({static_cast<int32_t>(k)});
       require(g_.find(t.name)->value == static_cast<int32_t>(k), "name used twice", t.name);
     }
+    for (const Recurrence& r : recurrences(g_))
+      for (size_t k = r.first; k < r.end(); ++k) recurrence_[g_.definitions[k].target] = r.first;
     for (const Definition& d : g_.definitions) check(d);
     for (const Output& o : g_.outputs)
       require(defined_.count(o.tensor), "an output that is not defined", o.name);
@@ -35,6 +38,7 @@ class Verifier {
             "a target that is no tensor", "the graph");
     const Tensor& t = g_[d.target];
     name_ = t.name;
+    target_ = d.target;
     require(!defined_.count(d.target), "a second definition", name_);
     require(d.free.size() == t.extents.size(), "left side of the wrong rank", name_);
     require((d.combine == Combine::set) == d.reduced.empty(), "reduced indices", name_);
@@ -66,7 +70,8 @@ class Verifier {
     visit(e, [&](const Expr& x) {
       if (x.is(Kind::index)) require(bound_.count(x->index), "an index that is not bound", name_);
       if (x.is(Kind::read)) {
-        require(defined_.count(x->tensor), "a read before its definition", name_);
+        require(defined_.count(x->tensor) || needs_itself(x->tensor),
+                "a read before its definition", name_);
         const Tensor& t = g_[x->tensor];
         require(x.args().size() == t.extents.size(), "subscripts of the wrong number", name_);
         require(x.type() == arithmetic_type(t.storage), "a read of the wrong type", name_);
@@ -79,9 +84,17 @@ class Verifier {
     });
   }
 
+  // Whether the definition that is checked is in one recurrence with that of `read`.
+  bool needs_itself(TensorId read) const {
+    const auto own = recurrence_.find(target_), other = recurrence_.find(read);
+    return own != recurrence_.end() && other != recurrence_.end() && own->second == other->second;
+  }
+
   const Graph& g_;
   std::string_view pass_;
   std::string name_;
+  TensorId target_;
+  std::map<TensorId, size_t> recurrence_;  // the place of its first definition
   std::set<TensorId> defined_;
   std::set<IndexId> bound_;
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/ir/operation.h"
+#include "compiler/ir/recurrence.h"
 #include "compiler/simplify/matching.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
@@ -51,10 +52,11 @@ int repeats_root(const Expr& pattern, const Expr& e) {
 
 class Finder {
  public:
-  explicit Finder(const Graph& g) : g_(g), result_(g) {}
+  explicit Finder(const Graph& g) : g_(g), result_(g), needs_(g) {}
 
   Graph run() {
     for (Definition& d : result_.definitions) {
+      reader_ = &d;
       if (is_real(d.body.type()) && is_arithmetic_inside(d.body)) {
         d.body = replaced(d.body, d.guard);
         d = normal_form(std::move(d));
@@ -144,7 +146,9 @@ class Finder {
         if (!in_range(g_, known, *b.find(i), g_[i].extent)) return std::nullopt;
         subscripts.push_back(*b.find(i));
       }
-      return result_.read(d.target, std::move(subscripts)) * power(k.coefficient, -1);
+      const Expr read = result_.read(d.target, std::move(subscripts));
+      if (!needs_.may_read(*reader_, read)) return std::nullopt;
+      return read * power(k.coefficient, -1);
     };
     if (k.pattern.is(Kind::multiply)) {
       Product mine = as_product(e);
@@ -186,6 +190,8 @@ class Finder {
 
   const Graph& g_;
   Graph result_;
+  const Needs needs_;
+  const Definition* reader_ = nullptr;  // whose expressions are looked through
   std::map<Key, std::vector<Known>> maps_;
   bool in_guard_ = false;
 };

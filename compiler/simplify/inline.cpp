@@ -166,11 +166,11 @@ bool is_read_once(const Reader& r) {
 }  // namespace
 
 Graph inline_trivial(const Graph& g) {
-  std::vector<bool> is_output = output_tensors(g);
+  std::vector<bool> is_fixed = fixed_tensors(g);
   std::vector<bool> logarithm = under_logarithm(g);
   std::vector<bool> is_compared = compared(g);
   return Inliner(g).run([&](const Definition& d) {
-    if (is_output[d.target.value] || !stores_exactly(g, d.target)) return Use::none;
+    if (is_fixed[d.target.value] || !stores_exactly(g, d.target)) return Use::none;
     if (costs_nothing(d.body) && (!is_compared[d.target.value] || cost(d.body) == 0))
       return Use::everywhere;
     if (logarithm[d.target.value] && is_exponential(d.body)) return Use::logarithm;
@@ -179,10 +179,10 @@ Graph inline_trivial(const Graph& g) {
 }
 
 Graph inline_single(const Graph& g) {
-  std::vector<bool> is_output = output_tensors(g);
+  std::vector<bool> is_fixed = fixed_tensors(g);
   std::vector<Reader> reader = readers(g);
   return Inliner(g).run([&](const Definition& d) {
-    if (is_output[d.target.value] || !stores_exactly(g, d.target)) return Use::none;
+    if (is_fixed[d.target.value] || !stores_exactly(g, d.target)) return Use::none;
     return is_read_once(reader[d.target.value]) ? Use::everywhere : Use::none;
   });
 }

@@ -23,12 +23,12 @@ class Merger {
     Graph result = g_;
     result.definitions.clear();
     result.definitions.reserve(g_.definitions.size());  // candidates point into it
-    std::vector<bool> is_output = output_tensors(g_);
+    std::vector<bool> is_fixed = fixed_tensors(g_);
     for (const Definition& old : g_.definitions) {
       Definition d = renamed(old);
       const Definition* first = equal_before(d);
       bool replaceable = first && g_[first->target].storage == g_[d.target].storage;
-      if (replaceable && !is_output[d.target.value]) {
+      if (replaceable && !is_fixed[d.target.value]) {
         replaced_by_[d.target.value] = first->target;
         continue;
       }

@@ -2,6 +2,7 @@
 // shared/derive-rules.md. Every pass is followed by the checker.
 #include <algorithm>
 
+#include "compiler/ir/recurrence.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
@@ -54,6 +55,8 @@ bool run(std::span<const Pass> list, Graph& g, const Trace& trace) {
   bool changed = false;
   for (const Pass& pass : list) {
     Graph next = pass.run(g);
+    // What a pass has taken out of a recurrence, or put between, goes to its place.
+    ATTN_CHECK(!arrange(next), std::string(pass.name) + " has torn a recurrence");
     if (same_definitions(g, next)) continue;
     verify(next, pass.name);
     g = std::move(next);

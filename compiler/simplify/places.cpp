@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/ir/recurrence.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::simplify {
@@ -155,9 +156,10 @@ void ByTarget::add(const Definition* d) {
   by_target_[d->target.value] = d;
 }
 
-std::vector<bool> output_tensors(const Graph& g) {
+std::vector<bool> fixed_tensors(const Graph& g) {
   std::vector<bool> result(g.tensors.size(), false);
   for (const Output& o : g.outputs) result[o.tensor.value] = true;
+  for (TensorId t : carried(g)) result[t.value] = true;
   return result;
 }
 

@@ -54,8 +54,9 @@ class ByTarget {
   std::vector<const ir::Definition*> by_target_;
 };
 
-// Tensors that a pass may not remove, replace or guard: the outputs. Indexed by tensor.
-std::vector<bool> output_tensors(const ir::Graph& g);
+// Tensors that a pass may not remove, replace or guard: the outputs, and what recurrences read one
+// step back. Indexed by tensor.
+std::vector<bool> fixed_tensors(const ir::Graph& g);
 
 // Whether an interior tensor holds exactly the values of its body: storage in 16 bits rounds.
 bool stores_exactly(const ir::Graph& g, ir::TensorId t);

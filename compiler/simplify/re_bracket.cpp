@@ -4,6 +4,7 @@
 // contractions.
 #include <algorithm>
 
+#include "compiler/ir/recurrence.h"
 #include "compiler/simplify/brackets.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
@@ -37,6 +38,7 @@ class ReBracketing {
         wide_(g),
         saved_(solve::independent_of_cotangents(g)),
         numbers_(solve::pass_numbers(g, wide_, saved_)),
+        needs_(g),
         brackets_(result_, wide_, numbers_) {
     result_.definitions.clear();
   }
@@ -45,7 +47,9 @@ class ReBracketing {
     for (const Definition& d : g.definitions) {
       size_t before = result_.definitions.size();
       set_number(d);  // what it reads may be complete earlier by now
-      if (d.combine != Combine::sum || !is_real(d.body.type()) || !bracket(d))
+      // A sum of a recurrence stays: another bracketing could need steps that are not there yet.
+      if (d.combine != Combine::sum || !is_real(d.body.type()) || needs_.steps(d.target) ||
+          !bracket(d))
         result_.definitions.push_back(d);
       for (size_t k = before; k < result_.definitions.size(); ++k) {
         const Definition& made = result_.definitions[k];
@@ -228,6 +232,7 @@ class ReBracketing {
   solve::Wide wide_;
   std::vector<bool> saved_;
   std::vector<int> numbers_;
+  const Needs needs_;
   Brackets brackets_;
 };
 

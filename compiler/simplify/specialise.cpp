@@ -4,6 +4,7 @@
 // A wide map is substituted there instead.
 #include <algorithm>
 
+#include "compiler/ir/recurrence.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
 #include "compiler/solve/wide.h"
@@ -16,7 +17,7 @@ namespace {
 
 class Specialiser {
  public:
-  explicit Specialiser(const Graph& g) : result_(g), wide_(g), definitions_(g) {
+  explicit Specialiser(const Graph& g) : result_(g), wide_(g), definitions_(g), needs_(g) {
     result_.definitions.clear();
   }
 
@@ -36,6 +37,7 @@ class Specialiser {
       const Definition* d = definitions_.find(x->tensor);
       if (!d || plain_subscripts(x) || !stores_exactly(result_, x->tensor)) return x;
       if (indices(x).size() >= d->free.size()) return x;
+      if (needs_.in_one(reader.target, x->tensor)) return x;
       std::map<IndexId, Expr> map = subscript_map(*d, x);
       if (d->combine == Combine::set) {
         Conditions guard = substitute(d->guard, map);
@@ -80,6 +82,7 @@ class Specialiser {
   Graph result_;
   solve::Wide wide_;
   ByTarget definitions_;  // of the graph as it came
+  const Needs needs_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "compiler/ir/operation.h"
+#include "compiler/ir/recurrence.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
@@ -145,10 +146,12 @@ class Demands {
 Graph strengthen(const Graph& g) {
   Graph result = g;
   ByTarget definitions(g.tensors.size());
+  const Needs needs(g);
   for (Definition& d : result.definitions) {
     if (is_zero_outside_guard(d)) {
       Conditions guard = zero_outside(d.body, definitions);
-      std::erase_if(guard, [&](const Expr& c) { return d.guard.count(c) > 0; });
+      std::erase_if(guard,
+                    [&](const Expr& c) { return d.guard.count(c) || !needs.may_hold(d, c); });
       if (!guard.empty()) {
         guard.insert(d.guard.begin(), d.guard.end());
         d.guard = solve::tidy(g, guard);
@@ -162,11 +165,11 @@ Graph strengthen(const Graph& g) {
 
 Graph demand(const Graph& g) {
   Graph result = g;
-  std::vector<bool> is_output = output_tensors(g);
+  std::vector<bool> is_fixed = fixed_tensors(g);
   Demands demands(g);
   for (int at = static_cast<int>(g.definitions.size()) - 1; at >= 0; --at) {
     Definition& d = result.definitions[at];
-    if (!is_output[d.target.value]) {
+    if (!is_fixed[d.target.value]) {
       Conditions guard = demands.common(d, at);
       std::erase_if(guard, [&](const Expr& c) { return d.guard.count(c) > 0; });
       if (!guard.empty()) {

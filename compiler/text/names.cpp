@@ -33,7 +33,8 @@ Context::Context(const ir::Graph& graph) : g(graph), derived(graph.tensors.size(
       if (derived[t.value]) derived[d.target.value] = true;
 }
 
-Writer::Writer(const Context& context, const ir::Definition* d) : context_(context), d_(d) {
+Writer::Writer(const Context& context, const ir::Definition* d, const Step& step)
+    : context_(context), d_(d) {
   std::vector<ir::IndexId> order;
   if (d) {
     order = d->free;
@@ -43,8 +44,13 @@ Writer::Writer(const Context& context, const ir::Definition* d) : context_(conte
       order.push_back({static_cast<int32_t>(k)});
   }
   std::set<std::string> used;
+  if (step.index.valid()) used.insert(step.name);
   for (ir::IndexId i : order) {
     positions_.emplace(i, static_cast<int>(positions_.size()));
+    if (i == step.index) {
+      names_.emplace(i, step.name);
+      continue;
+    }
     const std::string own = identifier(context.g[i].name);
     std::string chosen = own;
     if (d) {

@@ -76,6 +76,13 @@ class Tex {
     return {left, piece(d.value).text, conditions, {}};
   }
 
+  // What stands above the definitions of a recurrence.
+  std::string line(const dsl::Scan& scan) const {
+    const std::string first = "0", last = at_least(piece(scan.count), kSum) + " - 1";
+    return fmt::format("  & \\text{{for }} {} = {}, \\ldots, {}\\text{{:}}", index(scan.index.text),
+                       scan.down ? last : first, scan.down ? first : last);
+  }
+
   // The letter of a name is its last part that looks like one; the others stand above it. What is
   // called like a cotangent of a tensor is written as a differential, a tangent with a dot.
   Piece name(const std::string& text) const {
@@ -341,25 +348,33 @@ std::string on_one_line(const dsl::Definition& d) {
   return result;
 }
 
+std::string aligned(const TexLine& line) {
+  const std::string condition = line.condition.empty() ? "" : " && " + line.condition;
+  return fmt::format("  {} &= {}{}", line.left, line.right, condition);
+}
+
 }  // namespace
 
 std::string to_tex(const ir::Graph& g, const ir::Graph* given, const std::string& what) {
   const dsl::File file = to_tree(g);
   const Tex tex(g);
   std::string lines;
+  auto add = [&](const std::string& line) { lines += (lines.empty() ? "" : " \\\\\n") + line; };
+  auto is_known = [&](const dsl::Definition& d) {
+    const auto known = given ? given->find(d.target.text) : std::nullopt;
+    return known && given->definition_of(*known);
+  };
   for (const dsl::Item& item : file.items) {
     const auto* block = std::get_if<dsl::Block>(&item.node);
     if (!block) continue;
     for (const dsl::Statement& s : block->body) {
-      const auto* d = std::get_if<dsl::Definition>(&s.node);
-      if (!d) continue;
-      if (given) {
-        const auto known = given->find(d->target.text);
-        if (known && given->definition_of(*known)) continue;
-      }
-      const TexLine line = tex.line(*d);
-      lines += fmt::format("{}  {} &= {}", lines.empty() ? "" : " \\\\\n", line.left, line.right);
-      if (!line.condition.empty()) lines += " && " + line.condition;
+      if (const auto* d = std::get_if<dsl::Definition>(&s.node); d && !is_known(*d))
+        add(aligned(tex.line(*d)));
+      const auto* scan = std::get_if<dsl::Scan>(&s.node);
+      if (!scan || is_known(std::get<dsl::Definition>(scan->body[0].node))) continue;
+      add(tex.line(*scan));
+      for (const dsl::Statement& step : scan->body)
+        add(aligned(tex.line(std::get<dsl::Definition>(step.node))));
     }
   }
   return fmt::format("% {}{}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n", given ? what + " of " : "",

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "compiler/ir/recurrence.h"
 #include "compiler/text/text.h"
 #include "compiler/text/writer.h"
 #include "dsl/print.h"
@@ -23,13 +24,15 @@ dsl::Comments documented(const std::string& doc) {
   return comments;
 }
 
-// Every extent that a place gives to an index which stands alone there.
+// Every extent that a place gives to an index which stands alone there. Tensors of `open` are not
+// defined yet.
 std::map<ir::IndexId, std::vector<ir::Poly>> ranges_given(const ir::Graph& g,
-                                                          const ir::Definition& d) {
+                                                          const ir::Definition& d,
+                                                          const std::set<ir::TensorId>& open) {
   std::map<ir::IndexId, std::vector<ir::Poly>> result;
   auto collect = [&](const ir::Expr& e) {
     ir::visit(e, [&](const ir::Expr& x) {
-      if (!x.is(ir::Kind::read)) return true;
+      if (!x.is(ir::Kind::read) || open.count(x->tensor)) return true;
       for (size_t k = 0; k < x.args().size(); ++k)
         if (x.args()[k].is(ir::Kind::index))
           result[x.args()[k]->index].push_back(g[x->tensor].extents[k]);
@@ -57,9 +60,20 @@ class TreeOf {
     for (const ir::Output& o : g_.outputs) block.outputs.push_back({{o.name, {}}, result_type(o)});
     add_parameters(block);
     bool first = !block.body.empty();
-    for (const ir::Definition& d : g_.definitions) {
-      block.body.push_back({definition(d), d.where, {}});
+    auto add = [&](dsl::StatementNode node, Span where) {
+      block.body.push_back({std::move(node), where, {}});
       if (std::exchange(first, false)) block.body.back().comments.above.push_back("");
+    };
+    const std::vector<ir::Recurrence> recurrences = ir::recurrences(g_);
+    auto next = recurrences.begin();
+    for (size_t k = 0; k < g_.definitions.size(); ++k) {
+      const ir::Definition& d = g_.definitions[k];
+      if (next != recurrences.end() && next->first == k) {
+        add(scan(*next), d.where);
+        k = next++->end() - 1;
+      } else {
+        add(definition(d), d.where);
+      }
     }
     for (const ir::Output& o : g_.outputs)
       if (g_[o.tensor].name != o.name) block.body.push_back({copy(o), {}, {}});
@@ -67,11 +81,14 @@ class TreeOf {
     return result;
   }
 
-  dsl::Definition definition(const ir::Definition& d) const {
-    const Writer writer(context_, &d);
-    const auto given = ranges_given(g_, d);
+  // `step`: of the recurrence that the definition belongs to, with its other definitions in `open`.
+  dsl::Definition definition(const ir::Definition& d, const Step& step = {},
+                             const std::set<ir::TensorId>& open = {}) const {
+    const Writer writer(context_, &d, step);
+    const auto given = ranges_given(g_, d, open);
     auto index = [&](ir::IndexId i) {
       dsl::Index result{{writer.name(i), {}}, nullptr};
+      if (i == step.index) return result;
       auto places = given.find(i);
       bool inferred = places != given.end();
       if (inferred)
@@ -107,6 +124,22 @@ class TreeOf {
   }
 
  private:
+  dsl::Scan scan(const ir::Recurrence& r) const {
+    auto step_of = [&](size_t k) { return g_.definitions[k].free[r.step[k - r.first]]; };
+    dsl::Scan result;
+    result.down = r.down;
+    result.count = writer_.size(g_[step_of(r.first)].extent);
+    const std::string own = Writer(context_, &g_.definitions[r.first]).name(step_of(r.first));
+    result.index.text = own;
+    std::set<ir::TensorId> open;
+    for (size_t k = r.first; k < r.end(); ++k) open.insert(g_.definitions[k].target);
+    for (size_t k = r.first; k < r.end(); ++k) {
+      const ir::Definition& d = g_.definitions[k];
+      result.body.push_back({definition(d, {step_of(k), own}, open), d.where, {}});
+    }
+    return result;
+  }
+
   // The body of a sum and the sign and the divisors of sizes that are written around the sum.
   static std::pair<ir::Expr, ir::Expr> scaled(const ir::Expr& body) {
     if (!body.is(ir::Kind::multiply)) return {body, 1};

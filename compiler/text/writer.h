@@ -27,11 +27,17 @@ struct Term {
   ir::Expr value;
 };
 
+// The step of a recurrence has one name in all its definitions.
+struct Step {
+  ir::IndexId index;  // of one of them
+  std::string name;
+};
+
 class Writer {
  public:
   // Names the indices that the definition binds; `d` may be null for an excerpt, whose indices are
   // named as they occur.
-  Writer(const Context& context, const ir::Definition* d);
+  Writer(const Context& context, const ir::Definition* d, const Step& step = {});
 
   const std::string& name(ir::IndexId index) const;
   dsl::ExprPtr expression(const ir::Expr& e) const;

@@ -67,4 +67,14 @@ inline std::unique_ptr<Elaborated> elaborate_text(const std::string& source,
   return e;
 }
 
+// "" or what is wrong with printing, parsing and elaborating g.
+inline std::string round_trip(const ir::Graph& g) {
+  const std::string text = text::to_string(g);
+  const auto again = elaborate_text(text);
+  if (again->diagnostics.has_errors()) return again->messages() + "in\n" + text;
+  std::string difference;
+  if (text::same_graph(g, again->graph(), &difference)) return "";
+  return difference + "\nin\n" + text;
+}
+
 }  // namespace attn::testing

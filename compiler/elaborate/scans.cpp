@@ -1,0 +1,246 @@
+// Recurrences: which names of a scan's body are read before they are defined, what shape these
+// have, and what stands for them before the first step.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/elaborate/blocks.h"
+
+namespace attn::elaborate {
+namespace {
+
+bool reads(const dsl::ExprPtr& e, const std::string& name) {
+  if (!e) return false;
+  if (const auto* a = std::get_if<dsl::Access>(&e->node); a && a->tensor.text == name) return true;
+  const std::vector<dsl::ExprPtr> inner = parts(*e);
+  return std::any_of(inner.begin(), inner.end(),
+                     [&](const dsl::ExprPtr& p) { return reads(p, name); });
+}
+
+bool reads(const dsl::Statement& s, const std::string& name) {
+  if (const auto* d = std::get_if<dsl::Definition>(&s.node))
+    return reads(d->value, name) || reads(d->condition, name);
+  if (const auto* c = std::get_if<dsl::BlockCall>(&s.node))
+    return std::any_of(c->arguments.begin(), c->arguments.end(), [&](const dsl::Argument& a) {
+      return mentions(*a.value, name) || reads(a.value, name);
+    });
+  if (const auto* r = std::get_if<dsl::Repeat>(&s.node))
+    return std::any_of(r->body.begin(), r->body.end(),
+                       [&](const dsl::Statement& x) { return reads(x, name); });
+  return false;
+}
+
+// Where the step stands among the indices of a definition.
+std::optional<size_t> step_of(const dsl::Definition& d, const std::string& step) {
+  for (size_t k = 0; k < d.indices.size() && !d.leading; ++k)
+    if (d.indices[k].name.text == step) return k;
+  return std::nullopt;
+}
+
+// The extents of names that a body defines, as far as its subscripts say them.
+class Shapes {
+ public:
+  using Shape = std::vector<std::optional<ir::Poly>>;
+
+  Shapes(ModelState& model, Scope& scope, const dsl::Scan& scan, const ir::Poly& count)
+      : m_(model), scope_(scope), scan_(scan), count_(count) {
+    for (const dsl::Statement& s : scan.body)
+      if (const auto* d = std::get_if<dsl::Definition>(&s.node); d && !d->leading)
+        shapes_.emplace(d->target.text, Shape(d->indices.size()));
+    while (look_once()) {
+    }
+  }
+
+  const Shape& of(const std::string& name) const { return shapes_.at(name); }
+
+ private:
+  // Whether something was learnt.
+  bool look_once() {
+    bool any = false;
+    for (const dsl::Statement& s : scan_.body) {
+      const auto* d = std::get_if<dsl::Definition>(&s.node);
+      if (!d || d->leading) continue;
+      Shape& shape = shapes_.at(d->target.text);
+      if (shape.size() != d->indices.size()) continue;
+      for (size_t k = 0; k < shape.size(); ++k) {
+        if (shape[k]) continue;
+        shape[k] = extent(*d, d->indices[k]);
+        any = any || shape[k].has_value();
+      }
+    }
+    return any;
+  }
+
+  std::optional<ir::Poly> extent(const dsl::Definition& d, const dsl::Index& index) {
+    if (index.name.text == scan_.index.text) return count_;
+    if (index.extent) return m_.size(index.extent, scope_, true);
+    for (const dsl::ExprPtr& e : {d.value, d.condition, d.start})
+      if (e)
+        if (auto found = extent(*e, index.name.text)) return found;
+    return std::nullopt;
+  }
+
+  // That of a dimension at which the index stands alone.
+  std::optional<ir::Poly> extent(const dsl::Expr& e, const std::string& index) {
+    if (const auto* a = std::get_if<dsl::Access>(&e.node); a && !a->leading) {
+      for (size_t k = 0; k < a->subscripts.size(); ++k) {
+        const auto* name = std::get_if<dsl::Name>(&a->subscripts[k]->node);
+        if (!name || name->text != index) continue;
+        if (auto found = dimension(a->tensor.text, k, a->subscripts.size())) return found;
+      }
+    }
+    for (const dsl::ExprPtr& p : parts(e))
+      if (auto found = extent(*p, index)) return found;
+    return std::nullopt;
+  }
+
+  std::optional<ir::Poly> dimension(const std::string& tensor, size_t k, size_t rank) {
+    if (const auto own = shapes_.find(tensor); own != shapes_.end())
+      return own->second.size() == rank ? own->second[k] : std::nullopt;
+    const Binding* b = scope_.find(tensor);
+    if (!b || b->kind != Binding::Kind::tensor) return std::nullopt;
+    const std::vector<ir::Poly>& extents = m_.graph[b->tensor].extents;
+    return extents.size() == rank ? std::optional(extents[k]) : std::nullopt;
+  }
+
+  ModelState& m_;
+  Scope& scope_;
+  const dsl::Scan& scan_;
+  const ir::Poly& count_;
+  std::map<std::string, Shape> shapes_;
+};
+
+// Whether the expression reads a tensor of this type.
+bool reads_type(const ModelState& m, Scope& scope, const dsl::ExprPtr& e, ir::Type type) {
+  if (!e) return false;
+  const auto* a = std::get_if<dsl::Access>(&e->node);
+  const Binding* b = a ? scope.find(a->tensor.text) : nullptr;
+  if (b && b->kind == Binding::Kind::tensor &&
+      ir::arithmetic_type(m.graph[b->tensor].storage) == type)
+    return true;
+  const std::vector<dsl::ExprPtr> inner = parts(*e);
+  return std::any_of(inner.begin(), inner.end(),
+                     [&](const dsl::ExprPtr& p) { return reads_type(m, scope, p, type); });
+}
+
+}  // namespace
+
+void Expander::scan(const dsl::Scan& s, Scope& scope, Span where) {
+  const auto count = m_.size(s.count, scope);
+  if (!count) return;
+  if (open_scan_) {
+    m_.error(where, "a scan stands inside another")
+        .others.push_back({open_scan_->where, "which begins here"});
+    return;
+  }
+  if (scope.find(s.index.text) || m_.is_size_name(s.index.text, scope)) {
+    m_.error(s.index.where, fmt::format("`{}` has a meaning already", s.index.text)).help =
+        "the step of a scan is an index: give it a name of its own";
+    return;
+  }
+  const OpenScan open{s.index.text, *count, s.down, s.index.where};
+  std::deque<Carried> all;
+  const int errors_before = m_.error_count();
+  for (size_t k = 0; k < s.body.size(); ++k)
+    if (const auto* d = std::get_if<dsl::Definition>(&s.body[k].node)) {
+      const auto end = s.body.begin() + static_cast<int64_t>(k) + 1;
+      const bool awaited = std::any_of(
+          s.body.begin(), end, [&](const dsl::Statement& x) { return reads(x, d->target.text); });
+      if (d->start || (awaited && step_of(*d, s.index.text))) announce(*d, open, scope, all);
+    }
+  declare(s, all, scope, *count);
+  open_scan_ = scope.scan = &open;
+  body(s.body, scope);
+  open_scan_ = scope.scan = nullptr;
+  for (Carried& c : all) {
+    if (c.from.valid() && !c.is_read_back && m_.error_count() == errors_before &&
+        !scope.has_poisoned())
+      m_.error(c.from, fmt::format("`{}` is never read one step back, so that it needs no start",
+                                   c.definition->target.text))
+          .help = "leave out `from …`";
+    if (Binding* b = scope.find(c.definition->target.text)) b->carried = nullptr;
+  }
+}
+
+// A name that is read one step back, perhaps above its definition: elaborates its start.
+void Expander::announce(const dsl::Definition& d, const OpenScan& open, Scope& scope,
+                        std::deque<Carried>& all) {
+  const std::string& name = d.target.text;
+  // One error a name is enough.
+  const auto give_up = [&] {
+    if (claim(d.target, scope, true)) bind_tensor(d.target, scope, std::nullopt);
+  };
+  const auto step = step_of(d, open.index);
+  if (!step) {
+    Diagnostic& e = m_.error(d.start->where, fmt::format("`{}` has no `{}` of which there could "
+                                                         "be a first",
+                                                         name, open.index));
+    e.help = d.leading ? "name the indices of what is read one step back, instead of `...`"
+                       : fmt::format("write `{}` among its indices", open.index);
+    return give_up();
+  }
+  Carried c{.definition = &d, .scan = &open, .step = *step};
+  if (d.start) {
+    c.from = d.start->where;
+    if (const auto* number = std::get_if<dsl::Number>(&d.start->node)) {
+      c.constant = number->is_integer() ? ir::Expr(number->integer()) : ir::Expr(number->real());
+    } else {
+      dsl::Definition start;
+      start.target = {name + ".start", c.from};
+      start.value = d.start;
+      for (size_t k = 0; k < d.indices.size(); ++k) {
+        if (k == *step || !mentions(*d.start, d.indices[k].name.text)) continue;
+        start.indices.push_back(d.indices[k]);
+        c.start_dimensions.push_back(k);
+      }
+      const std::string full = target_name(name, scope) + ".start";
+      c.start = Statement(m_, scope, start, c.from, full).run();
+      if (!c.start) return give_up();
+    }
+  }
+  all.push_back(std::move(c));
+}
+
+// Gives the announced names their tensors, so that they may be read before they are defined.
+void Expander::declare(const dsl::Scan& s, std::deque<Carried>& all, Scope& scope,
+                       const ir::Poly& count) {
+  const Shapes shapes(m_, scope, s, count);
+  std::vector<std::pair<const dsl::Definition*, Binding>> bindings;
+  for (Carried& c : all) {
+    const dsl::Definition& d = *c.definition;
+    if (!claim(d.target, scope, true)) continue;
+    const dsl::Type* type = scope.output_type(d.target.text);
+    ir::Tensor tensor{.name = target_name(d.target.text, scope), .where = d.target.where};
+    if (type && !type->dtype.text.empty()) {
+      if (const auto storage = storage_of(m_, *type)) tensor.storage = *storage;
+    } else if (reads_type(m_, scope, d.value, ir::Type::f64) ||
+               reads_type(m_, scope, d.start, ir::Type::f64)) {
+      tensor.storage = ir::Storage::f64;
+    }
+    const Shapes::Shape& shape = shapes.of(d.target.text);
+    bool good = shape.size() == d.indices.size();
+    for (size_t k = 0; k < shape.size() && good; ++k) {
+      if (shape[k]) {
+        tensor.extents.push_back(*shape[k]);
+        continue;
+      }
+      good = false;
+      if (scope.has_poisoned()) continue;  // which may be why
+      const dsl::Identifier& index = d.indices[k].name;
+      Diagnostic& e =
+          m_.error(index.where, fmt::format("nothing says what `{}` runs over", index.text));
+      e.primary.text = "stands alone in no subscript of what is defined outside of the scan";
+      e.help = fmt::format("give its range: `{}[{}: …]`", d.target.text, index.text);
+    }
+    Binding b{.kind = Binding::Kind::poisoned, .where = d.target.where};
+    if (good) {
+      b.kind = Binding::Kind::tensor;
+      b.tensor = m_.new_tensor(std::move(tensor));
+      b.carried = &c;
+    }
+    bindings.emplace_back(&d, b);
+  }
+  for (const auto& [d, b] : bindings) scope.names[d->target.text] = b;
+}
+
+}  // namespace attn::elaborate
