@@ -12,6 +12,7 @@
 #include "compiler/derive/land.h"
 #include "compiler/derive/walk.h"
 #include "compiler/derive/weights.h"
+#include "compiler/ir/recurrence.h"
 
 namespace attn::derive {
 namespace {
@@ -65,6 +66,7 @@ class Reverse {
       if (t.role == Role::output) t.role = Role::interior;
     find_live(results);
     store_operands(g_, live_);
+    ATTN_CHECK(!ir::arrange(g_), "operands have torn a recurrence");
     find_live(results);
     find_names();
     Growth growth(g_, "gradient");
@@ -74,7 +76,15 @@ class Reverse {
     else
       for (const ir::Output& o : results) take_cotangent(o);
     make_gradients();
+    std::vector<ir::Recurrence> recurrences = ir::recurrences(g_);
     for (size_t k = forward_end; k-- > 0;) {
+      if (!recurrences.empty() && recurrences.back().end() == k + 1) {
+        step_back(recurrences.back());
+        k = recurrences.back().first;
+        recurrences.pop_back();
+        growth.limit(g_, g_.definitions[k].target);
+        continue;
+      }
       const ir::Definition d = g_.definitions[k];  // a copy: the list grows
       if (live_.count(d.target)) {
         total(d.target);
@@ -86,6 +96,7 @@ class Reverse {
       define_gradient(x, dx, forward_end);
       growth.limit(g_, x);
     }
+    ATTN_CHECK(!ir::arrange(g_), "cotangents that need each other");
     ir::verify(g_, "derive");
     return std::move(g_);
   }
@@ -101,15 +112,22 @@ class Reverse {
     live_.clear();
     for (const ir::Output& o : results)
       if (is_real(g_[o.tensor])) reaches_.insert(o.tensor);
-    for (auto d = g_.definitions.rbegin(); d != g_.definitions.rend(); ++d)
-      if (reaches_.count(d->target)) reaches_.merge(ir::reads(*d));
+    // Once is enough but for recurrences.
+    for (size_t before = 0; before != reaches_.size();) {
+      before = reaches_.size();
+      for (auto d = g_.definitions.rbegin(); d != g_.definitions.rend(); ++d)
+        if (reaches_.count(d->target)) reaches_.merge(ir::reads(*d));
+    }
     for (TensorId t : reaches_)
       if (is_wanted(g_[t])) live_.insert(t);
-    for (const ir::Definition& d : g_.definitions) {
-      if (!reaches_.count(d.target) || !is_real(g_[d.target])) continue;
-      if (d.combine == ir::Combine::argmax) continue;
-      for (TensorId t : ir::tensors(d.body))
-        if (live_.count(t)) live_.insert(d.target);
+    for (size_t before = 0; before != live_.size();) {
+      before = live_.size();
+      for (const ir::Definition& d : g_.definitions) {
+        if (!reaches_.count(d.target) || !is_real(g_[d.target])) continue;
+        if (d.combine == ir::Combine::argmax) continue;
+        for (TensorId t : ir::tensors(d.body))
+          if (live_.count(t)) live_.insert(d.target);
+      }
     }
   }
 
@@ -188,11 +206,8 @@ class Reverse {
       cotangents_[x] = all[0].value->tensor;  // an output that nothing else reads
       return;
     }
-    std::string name = "d" + g_[x].name;
-    if (g_.find(name)) name += ".total";
-    const TensorId dx = g_.new_tensor(tensor(name, ir::Storage::f32, g_[x].extents, g_[x].where));
-    cotangents_[x] = dx;
-    add_all(x, dx);
+    cotangents_[x] = new_cotangent(x);
+    add_all(x, cotangents_[x]);
   }
 
   void add_all(TensorId x, TensorId dx) {
@@ -201,7 +216,52 @@ class Reverse {
     for (size_t k = 0; k < all.size(); ++k) origins_.push_back({places[k], x, all[k].through});
   }
 
-  void hand_down(const ir::Definition& d) {
+  TensorId new_cotangent(TensorId x) {
+    std::string name = "d" + g_[x].name;
+    if (g_.find(name)) name += ".total";
+    return g_.new_tensor(tensor(name, ir::Storage::f32, g_[x].extents, g_[x].where));
+  }
+
+  // A recurrence, whose cotangents need each other one step ahead: all are named before any is
+  // defined. What they are is a recurrence again, in the other direction.
+  void step_back(const ir::Recurrence& r) {
+    const std::vector<ir::Definition> members(
+        g_.definitions.begin() + static_cast<int64_t>(r.first),
+        g_.definitions.begin() + static_cast<int64_t>(r.end()));
+    Steps steps;
+    for (size_t n = 0; n < members.size(); ++n) {
+      steps.emplace(members[n].target, r.step[n]);
+      if (live_.count(members[n].target))
+        cotangents_[members[n].target] = new_cotangent(members[n].target);
+    }
+    for (size_t n = members.size(); n-- > 0;)
+      if (live_.count(members[n].target)) hand_down(members[n], steps, members[n].free[r.step[n]]);
+    for (size_t n = members.size(); n-- > 0;) {
+      const TensorId x = members[n].target;
+      if (live_.count(x)) add_all(x, cotangents_.at(x));
+    }
+  }
+
+  // The dimension of each tensor of a recurrence along which it steps.
+  using Steps = std::map<TensorId, size_t>;
+
+  // What lands at t - 1 lands at n for t = n + 1, so that it is read one step ahead.
+  void land_at_step(Contribution& c, size_t dimension, ir::IndexId step) {
+    const Expr ahead = ir::index_value(step) - c.at[dimension];
+    if (ahead.is_zero()) return;
+    const ir::Index of = g_[step];
+    const ir::IndexId n = g_.new_index(of.name, of.extent);
+    const Expr t = ir::index_value(n) + ahead;
+    const std::map<ir::IndexId, Expr> value{{step, t}};
+    for (Expr& s : c.at) s = ir::substitute(s, value);
+    c.guard = ir::substitute(c.guard, value);
+    c.guard.merge(ir::conjuncts(ir::at_least_zero(t)));
+    c.guard.merge(ir::conjuncts(ir::less(t, ir::size_value(of.extent))));
+    c.value = ir::substitute(c.value, value);
+    std::replace(c.domain.begin(), c.domain.end(), step, n);
+  }
+
+  void hand_down(const ir::Definition& d, const Steps& steps = {}, ir::IndexId step = {}) {
     std::vector<Expr> subscripts;
     for (ir::IndexId i : d.free) subscripts.push_back(ir::index_value(i));
     const Expr dy = g_.read(cotangents_.at(d.target), std::move(subscripts));
@@ -210,8 +270,11 @@ class Reverse {
     const std::vector<Flow> flows = weights(g_, d, dy, again_);
     for (Share& s : shares(d.body, flows, [&](TensorId t) { return live_.count(t) > 0; })) {
       refuse_infinite(g_, s.flow.value, d, diagnostics_);
-      contributions_[s.access->tensor].push_back({s.access.args(), domain, std::move(s.flow.path),
-                                                  std::move(s.flow.value), d.where, d.target});
+      Contribution c{s.access.args(), domain, std::move(s.flow.path), std::move(s.flow.value),
+                     d.where};
+      if (auto own = steps.find(s.access->tensor); own != steps.end())
+        land_at_step(c, own->second, step);
+      contributions_[s.access->tensor].push_back(std::move(c));
     }
   }
 

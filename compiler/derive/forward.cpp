@@ -9,6 +9,7 @@
 #include "compiler/derive/land.h"
 #include "compiler/derive/walk.h"
 #include "compiler/derive/weights.h"
+#include "compiler/ir/recurrence.h"
 
 namespace attn::derive {
 namespace {
@@ -87,14 +88,26 @@ class Forward {
 
   ir::Graph derive(const std::string& what) {
     store_operands(g_, changing());
+    ATTN_CHECK(!ir::arrange(g_), "operands have torn a recurrence");
     Growth growth(g_, what);
     const size_t end = g_.definitions.size();
+    // In a recurrence the tangents need each other: all are named before any is defined.
+    const std::set<TensorId> changes = changing();
+    for (const ir::Recurrence& r : ir::recurrences(g_)) {
+      for (size_t k = r.first; k < r.end(); ++k) {
+        const ir::Definition& d = g_.definitions[k];
+        if (changes.count(d.target) && d.combine != ir::Combine::argmax)
+          awaited_.emplace(d.target, TensorId{});
+      }
+    }
+    for (auto& [y, ty] : awaited_) tangents_[y] = ty = target_for(*g_.definition_of(y));
     for (size_t k = 0; k < end; ++k) {
       const ir::Definition d = g_.definitions[k];  // a copy: the list grows
       define_tangent(d);
       growth.limit(g_, d.target);
     }
     for (const Promised& p : promised_) keep(p);
+    ATTN_CHECK(!ir::arrange(g_), "tangents that need each other");
     ir::verify(g_, "derive");
     return std::move(g_);
   }
@@ -103,9 +116,12 @@ class Forward {
   std::set<TensorId> changing() const {
     std::set<TensorId> result;
     for (const auto& [x, tx] : tangents_) result.insert(x);
-    for (const ir::Definition& d : g_.definitions)
-      for (TensorId t : ir::tensors(d.body))
-        if (is_real(g_[d.target]) && result.count(t)) result.insert(d.target);
+    for (size_t before = 0; before != result.size();) {  // once is enough but for recurrences
+      before = result.size();
+      for (const ir::Definition& d : g_.definitions)
+        for (TensorId t : ir::tensors(d.body))
+          if (is_real(g_[d.target]) && result.count(t)) result.insert(d.target);
+    }
     return result;
   }
 
@@ -116,7 +132,8 @@ class Forward {
       const auto found = tangents_.find(read->tensor);
       return found == tangents_.end() ? Expr(0) : g_.read(found->second, read.args());
     });
-    if (change.is_zero()) return;
+    const auto awaited = awaited_.find(d.target);
+    if (change.is_zero() && awaited == awaited_.end()) return;
     refuse_infinite(g_, change, d, diagnostics_);
     Contribution c;
     for (ir::IndexId i : d.free) c.at.push_back(ir::index_value(i));
@@ -134,7 +151,7 @@ class Forward {
     }
     std::vector<std::string> names;
     for (ir::IndexId i : d.free) names.push_back(g_[i].name);
-    const TensorId t = target_for(d);
+    const TensorId t = awaited == awaited_.end() ? target_for(d) : awaited->second;
     add_up(g_, t, names, all);
     tangents_[d.target] = t;
   }
@@ -165,7 +182,8 @@ class Forward {
   Diagnostics& diagnostics_;
   const Names& by_;
   std::map<TensorId, TensorId> tangents_;
-  std::vector<Promised> promised_;  // in the order of outputs
+  std::map<TensorId, TensorId> awaited_;  // those of recurrences
+  std::vector<Promised> promised_;        // in the order of outputs
 };
 
 }  // namespace

@@ -15,16 +15,6 @@ const fs::path kFolder = fs::path(ATTN_SOURCE_DIR) / "tests" / "stages";
 
 class EveryProgram : public ::testing::TestWithParam<fs::path> {};
 
-// "" or what is wrong with printing, parsing and elaborating g.
-std::string round_trip(const ir::Graph& g) {
-  const std::string text = text::to_string(g);
-  const auto again = elaborate_text(text);
-  if (again->diagnostics.has_errors()) return again->messages() + "in\n" + text;
-  std::string difference;
-  if (text::same_graph(g, again->graph(), &difference)) return "";
-  return difference + "\nin\n" + text;
-}
-
 TEST_P(EveryProgram, ReadsAsItsGoldensDo) {
   fs::path path = GetParam();
   const auto s = stages_of(path);
