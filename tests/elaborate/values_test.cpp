@@ -133,6 +133,106 @@ TEST(Library, ActivatesAsDocumented) {
   }
 }
 
+double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
+
+// One layer over three steps of two rows, with two inputs and two states.
+struct Layer {
+  int gates;
+  Array x = random_array({2, 3, 2}, 1), h0 = random_array({2, 2}, 2), c0 = random_array({2, 2}, 3);
+  Array w = random_array({gates, 2, 2}, 4), u = random_array({gates, 2, 2}, 5),
+        bias = random_array({gates, 2}, 6), inner = random_array({2}, 7);
+
+  double input(int b, int t, int k, int n) const {
+    double sum = bias.values[k * 2 + n];
+    for (int d = 0; d < 2; ++d)
+      sum += x.values[(b * 3 + t) * 2 + d] * w.values[(k * 2 + n) * 2 + d];
+    return sum;
+  }
+  double state(const double* h, int k, int n) const {
+    double sum = 0;
+    for (int m = 0; m < 2; ++m) sum += h[m] * u.values[(k * 2 + n) * 2 + m];
+    return sum;
+  }
+};
+
+TEST(Library, RemembersAsLongShortTermMemoryDoes) {
+  const Layer l{.gates = 4};
+  const Arrays out = evaluated(
+      "use std.recurrent\nsize B, T\nsize N = 2, M = 2\n"
+      "model f(x: [B, T, N], h0: [B, M], c0: [B, M]) -> h, c {\n  (h, c) = lstm(x, h0, c0) as "
+      "l\n}\n",
+      {{"x", l.x}, {"h0", l.h0}, {"c0", l.c0}, {"l.w", l.w}, {"l.u", l.u}, {"l.bias", l.bias}});
+  for (int b = 0; b < 2; ++b) {
+    double h[] = {l.h0.values[b * 2], l.h0.values[b * 2 + 1]};
+    double c[] = {l.c0.values[b * 2], l.c0.values[b * 2 + 1]};
+    for (int t = 0; t < 3; ++t) {
+      const double before[] = {h[0], h[1]};
+      for (int n = 0; n < 2; ++n) {
+        const auto s = [&](int k) { return l.input(b, t, k, n) + l.state(before, k, n); };
+        c[n] = sigmoid(s(1)) * c[n] + sigmoid(s(0)) * std::tanh(s(2));
+        h[n] = sigmoid(s(3)) * std::tanh(c[n]);
+        EXPECT_NEAR(out.at("c").values[(b * 3 + t) * 2 + n], c[n], 1e-12);
+        EXPECT_NEAR(out.at("h").values[(b * 3 + t) * 2 + n], h[n], 1e-12);
+      }
+    }
+  }
+}
+
+TEST(Library, KeepsWhatGatedRecurrentUnitsKeep) {
+  const Layer l{.gates = 3};
+  const Arrays out = evaluated(
+      "use std.recurrent\nsize B, T\nsize N = 2, M = 2\n"
+      "model f(x: [B, T, N], h0: [B, M]) -> h {\n  h = gru(x, h0) as l\n}\n",
+      {{"x", l.x},
+       {"h0", l.h0},
+       {"l.w", l.w},
+       {"l.u", l.u},
+       {"l.bias", l.bias},
+       {"l.inner", l.inner}});
+  for (int b = 0; b < 2; ++b) {
+    double h[] = {l.h0.values[b * 2], l.h0.values[b * 2 + 1]};
+    for (int t = 0; t < 3; ++t) {
+      const double before[] = {h[0], h[1]};
+      for (int n = 0; n < 2; ++n) {
+        const auto gate = [&](int k) {
+          return sigmoid(l.input(b, t, k, n) + l.state(before, k, n));
+        };
+        const double g =
+            std::tanh(l.input(b, t, 2, n) + gate(0) * (l.state(before, 2, n) + l.inner.values[n]));
+        h[n] = (1 - gate(1)) * g + gate(1) * before[n];
+        EXPECT_NEAR(out.at("h").values[(b * 3 + t) * 2 + n], h[n], 1e-12);
+      }
+    }
+  }
+}
+
+TEST(Values, StepUpAndDownFromTheirStarts) {
+  const std::string source =
+      "size T\nmodel f(x: [T], start: f32) -> up, down, last {\n"
+      "  scan t: T { up[t] = 2 * up[t-1] + x[t] from start }\n"
+      "  scan t: T down { down[t] = 2 * down[t+1] + up[t] from -start }\n"
+      "  last[i: T] = if i > 0 then up[i-1] else 0\n}\n";
+  const Arrays out = evaluated(source, {{"x", {{3}, {1, 2, 3}}}, {"start", {{}, {10}}}});
+  EXPECT_EQ(out.at("up").values, (std::vector<double>{21, 44, 91}));
+  EXPECT_EQ(out.at("down").values, (std::vector<double>{21 + 2 * (44 + 2 * 71), 44 + 2 * 71, 71}));
+  EXPECT_EQ(out.at("last").values, (std::vector<double>{0, 21, 44}));
+  const Arrays none = evaluated(source, {{"x", {{0}, {}}}, {"start", {{}, {10}}}});
+  EXPECT_TRUE(none.at("up").values.empty() && none.at("down").values.empty());
+  const Arrays one = evaluated(source, {{"x", {{1}, {5}}}, {"start", {{}, {10}}}});
+  EXPECT_EQ(one.at("down").values, (std::vector<double>{5}));
+}
+
+TEST(Values, CarryEachTensorOfARecurrenceThatIsReadBeforeItIsDefined) {
+  const Arrays out = evaluated(
+      "size T\nmodel f(x: [T]) -> a, b {\n  scan t: T {\n"
+      "    a[t] = x[t] + b[t-1] from 7\n"
+      "    b[t] = a[t] * a[t-1] from 1 where t != 1\n  }\n}\n",
+      {{"x", {{4}, {1, 2, 3, 4}}}});
+  // b[1] is absent, and reads as 0.
+  EXPECT_EQ(out.at("a").values, (std::vector<double>{2, 16, 3, 52}));
+  EXPECT_EQ(out.at("b").values, (std::vector<double>{14, 0, 48, 156}));
+}
+
 TEST(Values, PadAConvolutionWithZeros) {
   const Arrays out = evaluated(
       "size T\nsize K = 3\nmodel f(x: [T], w: [K]) -> y {\n"
