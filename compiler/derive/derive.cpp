@@ -270,8 +270,8 @@ class Reverse {
     const std::vector<Flow> flows = weights(g_, d, dy, again_);
     for (Share& s : shares(d.body, flows, [&](TensorId t) { return live_.count(t) > 0; })) {
       refuse_infinite(g_, s.flow.value, d, diagnostics_);
-      Contribution c{s.access.args(), domain, std::move(s.flow.path), std::move(s.flow.value),
-                     d.where};
+      Contribution c{s.access.args(),         domain,  std::move(s.flow.path),
+                     std::move(s.flow.value), d.where, d.target};
       if (auto own = steps.find(s.access->tensor); own != steps.end())
         land_at_step(c, own->second, step);
       contributions_[s.access->tensor].push_back(std::move(c));
