@@ -251,11 +251,13 @@ void Statement::report_unproved(const Pending& p) {
   }
   if (p.subscript.is(ir::Kind::literal) || p.subscript.is(ir::Kind::size)) {
     const auto size = p.extent.single();
-    if (size && !known_extent)
-      d.help = fmt::format("`size {} in {}..` promises that it is there", m_.graph[*size].name,
-                           m_.text(ir::Poly(1) + (p.subscript.is(ir::Kind::size)
-                                                      ? p.subscript->size
-                                                      : ir::Poly(p.subscript->number.integer))));
+    if (!size || known_extent) return;
+    const ir::Poly place =
+        p.subscript.is(ir::Kind::size) ? p.subscript->size : ir::Poly(p.subscript->number.integer);
+    // Counted from the end it is there from that length on, `x[T-2]` from 2.
+    const auto from_end = (p.extent - place).integer();
+    d.help = fmt::format("`size {} in {}..` promises that it is there", m_.graph[*size].name,
+                         from_end ? std::to_string(*from_end) : m_.text(ir::Poly(1) + place));
     return;
   }
   const bool low = solve::proves(m_.graph, p.known, p.low);
