@@ -108,7 +108,7 @@ int main(int count, char** words) {
       svg, {850, 70, 290, 264},
       {"How far they are apart",
        "x",
-       "distance",
+       "distance, thousandths",
        false,
        {{"value", blue, points(x, apart, 1e3)}, {"slope", orange, points(x, slopes_apart, 1e3)}}});
   const std::string path = std::string(words[1]) + "/gelu.svg";
