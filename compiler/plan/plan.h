@@ -116,7 +116,7 @@ struct Kernel;
 struct KernelKind {
   const char* name;
   const char* brief;
-  int effort;  // to compile one, in tenths of a second or so: the dearest are started first
+  int effort;  // to compile one, beside the others: the dearest are started first
 };
 
 struct Kernel {
