@@ -36,15 +36,23 @@ double least(const Times& times) { return *std::min_element(times.begin(), times
 // What the calls of one function took, and of each of its kernels, checks first.
 struct Measured {
   Times whole;
-  std::vector<Times> kernels;
+  std::vector<Times> kernels;  // of one that a loop runs: all runs of the call
+  Times current;               // of the call that runs; negative: not run
   Clock::time_point begin;
 
   static void mark(void* data, int32_t kernel, int32_t ends) {
     auto* m = static_cast<Measured*>(data);
     if (ends)
-      m->kernels[kernel].push_back(seconds_since(m->begin));
+      m->current[kernel] = std::max(m->current[kernel], 0.0) + seconds_since(m->begin);
     else
       m->begin = Clock::now();
+  }
+
+  void begin_call() { current.assign(kernels.size(), -1); }
+  void end_call(double seconds) {
+    whole.push_back(seconds);
+    for (size_t k = 0; k < kernels.size(); ++k)
+      if (current[k] >= 0) kernels[k].push_back(current[k]);
   }
 };
 
@@ -227,12 +235,16 @@ std::string table(const plan::Function& f, const Measured& measured,
   double all_work = 0, all_bytes = 0;
   for (size_t n = 0; n < kernels.size(); ++n) {
     const plan::Kernel& k = *kernels[n];
-    const double work = static_cast<double>(f.graph.value(plan::operations(f.graph, k), sizes));
+    const ir::Poly runs = n < f.checks.size() ? 1 : plan::runs(f, n - f.checks.size());
+    const double times = static_cast<double>(f.graph.value(runs, sizes));
+    const double work =
+        times * static_cast<double>(f.graph.value(plan::operations(f.graph, k), sizes));
     double bytes = 0;
     for (const auto* list : {&k.reads, &k.writes})
       for (ir::TensorId t : *list)
         bytes += static_cast<double>(plan::element_bytes(f.graph[t].storage)) *
                  static_cast<double>(f.graph.value(plan::elements(f.graph, t), sizes));
+    bytes *= times;
     text += line(describe(f, k), width, measured.kernels[n], work, bytes, peak);
     if (measured.kernels[n].empty()) continue;
     all_work += work;
@@ -255,9 +267,10 @@ Figures measure(Loaded& library, const attn_model& m, const plan::Plan& plan, Su
   Figures figures;
   auto once = [&](Measured& measured, auto call) {
     library.watch(m.name, Measured::mark, &measured);
+    measured.begin_call();
     const Clock::time_point begin = Clock::now();
     call();
-    measured.whole.push_back(seconds_since(begin));
+    measured.end_call(seconds_since(begin));
   };
   auto begin_anew = [](Measured& measured, const plan::Function& f) {
     measured = {};

@@ -11,7 +11,6 @@
 #include <filesystem>
 
 #include "compiler/driver/library.h"
-#include "compiler/ir/recurrence.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/simplify/places.h"
 #include "dsl/parse.h"
@@ -175,19 +174,7 @@ class Derivation {
   Diagnostics& diagnostics_;
 };
 
-// No kernel takes a recurrence yet: true, with an error, where the model has one.
-bool refuses_recurrence(const Compiled& c, Diagnostics& diagnostics) {
-  const std::vector<ir::Recurrence> all = ir::recurrences(c.forward);
-  if (all.empty()) return false;
-  diagnostics
-      .error(c.forward.definitions[all[0].first].where,
-             "recurrences (`scan`) are not compiled to kernels yet")
-      .help = "`attnc run --reference` computes the model and its derivatives by plain loops";
-  return true;
-}
-
 void make_plan(Compiled& c, Diagnostics& diagnostics) {
-  if (refuses_recurrence(c, diagnostics)) return;
   c.plan = plan::make_plan(c.forward, c.gradient ? &*c.gradient : nullptr, diagnostics);
   if (c.jvp) c.plan->jvp = plan::plan_derivative("jvp", *c.jvp, diagnostics);
   if (c.hvp) c.plan->hvp = plan::plan_derivative("hvp", *c.hvp, diagnostics);

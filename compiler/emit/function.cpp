@@ -46,6 +46,8 @@ class FunctionWriter {
       needed.insert(k.reads.begin(), k.reads.end());
       if (k.writes.size() > 1) needed.insert(k.writes.begin(), k.writes.end());
     }
+    for (const plan::Slice& s : f_.slices)
+      if (f_.places[s.tensor.value] == Place::step) needed.insert(s.whole);
     for (TensorId t : needed)
       if (f_.places[t.value] == Place::result) spares_.push_back(t);
     for (size_t k = 0; k < g_.tensors.size(); ++k)
@@ -91,9 +93,23 @@ class FunctionWriter {
              c_expression(g_, s.quotient->second));
     }
     for (size_t k = 0; k < g_.sizes.size(); ++k)
-      if (!g_.sizes[k].value && !g_.sizes[k].definition)
+      if (!g_.sizes[k].value && !g_.sizes[k].definition && !is_step({static_cast<int32_t>(k)}))
         line("  (void){};", size_variable(g_, {static_cast<int32_t>(k)}));
     line("  (void)size;");
+  }
+
+  // A size that no tensor tells, but the loop that counts it.
+  bool is_step(SizeId s) const {
+    return std::any_of(f_.loops.begin(), f_.loops.end(),
+                       [&](const plan::Loop& loop) { return loop.steps.step == s; });
+  }
+
+  // The slice that a tensor is of another's memory, or null.
+  const plan::Slice* slice_of(TensorId t) const {
+    if (f_.places[t.value] != Place::step) return nullptr;
+    for (const plan::Slice& s : f_.slices)
+      if (s.tensor == t) return &s;
+    return nullptr;
   }
 
   // Offsets of the slots, then of the spares; gives the bytes in all.
@@ -147,6 +163,7 @@ class FunctionWriter {
           for (TensorId other : f_.workspace[k].tensors)
             if (other == t) return fmt::format("workspace + at[{}]", k);
         return {};
+      case Place::step:
       case Place::none:
         return {};
     }
@@ -217,8 +234,81 @@ class FunctionWriter {
     size_t place = 0;
     for (const plan::Kernel& k : f_.checks) call(k, place++);
     data_checks();
-    for (const plan::Kernel& k : f_.kernels) call(k, place++);
+    for (size_t n = 0; n < f_.kernels.size(); ++n) {
+      for (const plan::Loop& loop : f_.loops)
+        if (loop.first == n && loop.end > n) begin_loop(loop);
+      call(f_.kernels[n], place++);
+      for (const plan::Loop& loop : f_.loops)
+        if (loop.end == n + 1 && loop.first <= n) end_loop();
+    }
     line("  return ATTN_OK;\n}}\n");
+  }
+
+  void end_loop() {
+    line("  }}\n  }}");
+    loop_ = nullptr;
+    scanned_.clear();
+  }
+
+  // Whether a tensor has non-finite data: of one that the running loop writes, the step before.
+  std::string scan(TensorId t) const {
+    const std::string type = c_type(g_[t].storage), count = element_count(g_, t);
+    const plan::Slice* slice = nullptr;
+    for (const plan::Slice& s : f_.slices)
+      if (loop_ && s.whole == t && !g_[t].split && written_in(*loop_, s.tensor)) slice = &s;
+    if (!slice)
+      return fmt::format("attn_has_non_finite(p{}, {}, {})", names_[t.value], type, count);
+    const std::string step = size_variable(g_, loop_->steps.step);
+    const std::string before =
+        loop_->steps.down
+            ? fmt::format("({0} + 1 < {1} ? {0} + 1 : {0})", step, c_extent(g_, loop_->steps.count))
+            : fmt::format("attn_larger({} - 1, 0)", step);
+    const std::string elements = element_count(g_, slice->tensor);
+    return fmt::format("attn_has_non_finite((char*)p{} + {} * ({}) * {}, {}, {})", names_[t.value],
+                       before, elements, plan::element_bytes(g_[t].storage), type, elements);
+  }
+
+  bool written_in(const plan::Loop& loop, TensorId t) const {
+    for (size_t n = loop.first; n < loop.end; ++n)
+      if (std::count(f_.kernels[n].writes.begin(), f_.kernels[n].writes.end(), t)) return true;
+    return false;
+  }
+
+  // What stays as it is through the loop is looked at once.
+  void scan_before(const plan::Loop& loop) {
+    for (size_t n = loop.first; n < loop.end; ++n)
+      for (TensorId t : f_.kernels[n].repairs_if_non_finite) {
+        bool written = written_in(loop, t);
+        for (const plan::Slice& s : f_.slices)
+          written = written || (s.whole == t && written_in(loop, s.tensor));
+        if (!written && scanned_.insert(t).second)
+          line("  const int bad_{} = {};", names_[t.value], scan(t));
+      }
+  }
+
+  // Opens the loop and lets each slice show its step.
+  void begin_loop(const plan::Loop& loop) {
+    const std::string step = size_variable(g_, loop.steps.step);
+    const std::string count = c_extent(g_, loop.steps.count);
+    line("  {{");
+    scan_before(loop);
+    loop_ = &loop;
+    if (loop.steps.down)
+      line("  for (int64_t {0} = {1} - 1; {0} >= 0; --{0}) {{", step, count);
+    else
+      line("  for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", step, count);
+    std::set<TensorId> used;
+    for (size_t n = loop.first; n < loop.end; ++n)
+      for (const auto* list : {&f_.kernels[n].reads, &f_.kernels[n].writes})
+        used.insert(list->begin(), list->end());
+    for (TensorId t : used) {
+      const plan::Slice* slice = slice_of(t);
+      if (!slice) continue;
+      const std::string& name = names_[t.value];
+      line("  attn_show_step(&{}, &{}, {}, {});", name, names_[slice->whole.value],
+           g_[slice->whole].extents.size() - 1 - slice->dimension, step);
+      line("  void* const p{0} = {0}.host;\n  (void)p{0};", name);
+    }
   }
 
   int lowest_level() const {
@@ -234,30 +324,40 @@ class FunctionWriter {
       used.insert(k->reads.begin(), k->reads.end());
       used.insert(k->writes.begin(), k->writes.end());
     }
-    for (TensorId t : used) {
-      const Tensor& tensor = g_[t];
-      std::string name = names_[t.value];
-      line("  void* p{} = {};", name, location(t));
-      auto spare = std::find(spares_.begin(), spares_.end(), t);
-      if (spare != spares_.end()) {
-        size_t k = f_.workspace.size() + (spare - spares_.begin());
-        line("  if (!p{0}) {1}p{0} = workspace + at[{2}];", name,
-             is_derivative(tensor.role)
-                 ? fmt::format("memset(workspace + at[{}], 0, (size_t)({})), ", k, byte_size(g_, t))
-                 : "",
-             k);
-      }
-      std::string extents = tensor.split ? "2" : "";
-      for (const Poly& p : tensor.extents)
-        extents += (extents.empty() ? "" : ", ") + c_extent(g_, p);
-      size_t rank = tensor.extents.size() + (tensor.split ? 1 : 0);
-      line("  attn_buffer {0};\n  attn_dimension d{0}[{1}];", name, std::max<size_t>(rank, 1));
-      line(
-          "  if (attn_view(context, &{0}, d{0}, p{0}, {1}, {2}, (const int64_t[]){{{3}}})) return "
-          "ATTN_REFUSED;",
-          name, c_type(tensor.storage), rank, extents.empty() ? "0" : extents);
-    }
+    // A slice shows its whole, which nothing else may read.
+    for (TensorId t : std::set<TensorId>(used))
+      if (const plan::Slice* slice = slice_of(t)) used.insert(slice->whole);
+    for (TensorId t : used)
+      if (!slice_of(t)) view(t);
+    for (TensorId t : used)
+      if (slice_of(t))
+        line("  attn_buffer {0};\n  attn_dimension d{0}[{1}];\n  {0}.dim = d{0};", names_[t.value],
+             rank_of(t) + 1);
     line("");
+  }
+
+  size_t rank_of(TensorId t) const { return g_[t].extents.size() + (g_[t].split ? 1 : 0); }
+
+  void view(TensorId t) {
+    const Tensor& tensor = g_[t];
+    std::string name = names_[t.value];
+    line("  void* p{} = {};", name, location(t));
+    auto spare = std::find(spares_.begin(), spares_.end(), t);
+    if (spare != spares_.end()) {
+      size_t k = f_.workspace.size() + (spare - spares_.begin());
+      line("  if (!p{0}) {1}p{0} = workspace + at[{2}];", name,
+           is_derivative(tensor.role)
+               ? fmt::format("memset(workspace + at[{}], 0, (size_t)({})), ", k, byte_size(g_, t))
+               : "",
+           k);
+    }
+    std::string extents = tensor.split ? "2" : "";
+    for (const Poly& p : tensor.extents) extents += (extents.empty() ? "" : ", ") + c_extent(g_, p);
+    line("  attn_buffer {0};\n  attn_dimension d{0}[{1}];", name, std::max<size_t>(rank_of(t), 1));
+    line(
+        "  if (attn_view(context, &{0}, d{0}, p{0}, {1}, {2}, (const int64_t[]){{{3}}})) return "
+        "ATTN_REFUSED;",
+        name, c_type(tensor.storage), rank_of(t), extents.empty() ? "0" : extents);
   }
 
   // An expression that calls the kernel and leaves in `failed` what it returned.
@@ -292,10 +392,9 @@ class FunctionWriter {
     if (elements.find_first_not_of("0123456789 *+") != std::string::npos)
       condition += fmt::format("{}{} > 0", condition.empty() ? "" : " && ", elements);
     std::string scans;
-    for (TensorId t : k.repairs_if_non_finite) {
-      scans += fmt::format("{}attn_has_non_finite(p{}, {}, {})", scans.empty() ? "" : " || ",
-                           names_[t.value], c_type(g_[t].storage), element_count(g_, t));
-    }
+    for (TensorId t : k.repairs_if_non_finite)
+      scans +=
+          (scans.empty() ? "" : " || ") + (scanned_.count(t) ? "bad_" + names_[t.value] : scan(t));
     if (!scans.empty()) condition += (condition.empty() ? "(" : " && (") + scans + ")";
     std::string doc = k.kind->name;
     for (const Definition& d : k.definitions) doc += " " + g_[d.target].name;
@@ -328,6 +427,8 @@ class FunctionWriter {
   std::vector<Group> groups_;  // of a function that is called alone
   std::vector<std::string> names_;
   std::vector<TensorId> spares_;
+  const plan::Loop* loop_ = nullptr;  // whose kernels are being written
+  std::set<TensorId> scanned_;        // before it, for non-finite data
   std::string out_;
 };
 

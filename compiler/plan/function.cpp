@@ -219,14 +219,20 @@ class Planner {
 // A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its
 // size.
 void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagnostics) {
+  std::map<TensorId, TensorId> wholes;
+  for (const Slice& s : f.slices)
+    if (f.places[s.tensor.value] == Place::step) wholes.emplace(s.tensor, s.whole);
   for (const Kernel& k : f.kernels) {
-    for (TensorId t : k.writes) {
+    for (TensorId written : k.writes) {
+      const auto whole = wholes.find(written);
+      const TensorId t = whole == wholes.end() ? written : whole->second;
       if (!wide(t) || f.places[t.value] != Place::workspace) continue;
       const Tensor& tensor = f.graph[t];
       std::string readers;
       for (const Kernel& reader : f.kernels)
         if (reader.repairs_if_non_finite.empty() &&
-            std::count(reader.reads.begin(), reader.reads.end(), t))
+            (std::count(reader.reads.begin(), reader.reads.end(), t) ||
+             std::count(reader.reads.begin(), reader.reads.end(), written)))
           readers +=
               fmt::format("{}`{}`", readers.empty() ? "" : ", ", f.graph[reader.writes[0]].name);
       std::string extents;
@@ -310,25 +316,14 @@ void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
                          g[kernel.writes[0]].name, repairs ? "_plain" : ""));
 }
 
-Function plan_function(std::string model, std::string name, Graph g,
-                       const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
-                       const std::set<std::string>& wanted, Diagnostics& diagnostics) {
-  copy_split_outputs(g);
-  const solve::Wide wide(g);
-  Checks checks = data_checks(g);
-  Function f{.name = std::move(name), .graph = std::move(g), .saved = saved};
-  Graph& graph = f.graph;
-  Groups groups = prepare(graph, wide);
+namespace {
 
-  f.places.assign(graph.tensors.size(), Place::none);
-  for (size_t k = 0; k < graph.tensors.size(); ++k)
-    if (is_argument(graph.tensors[k].role)) f.places[k] = Place::given;
-  for (TensorId t : forwarded) f.places[t.value] = Place::forwarded;
-  for (TensorId t : saved) f.places[t.value] = Place::saved;
-  for (const Output& o : graph.outputs) f.places[o.tensor.value] = Place::result;
-  for (std::vector<Definition> rest = checks.definitions; !rest.empty();) {
+// The kernels of the checks; what they read is there before the call.
+void plan_checks(const std::string& model, Function& f, std::vector<Definition> rest,
+                 const std::set<std::string>& wanted) {
+  while (!rest.empty()) {
     Kernel kernel{.kind = &kLoops, .definitions = {rest[0]}};
-    RowClaim claim = claim_row(graph, rest, {});
+    RowClaim claim = claim_row(f.graph, rest, {});
     if (!claim.taken.empty())
       kernel = {.kind = &kRow, .definitions = claim.definitions, .row = claim.row};
     else
@@ -337,8 +332,79 @@ Function plan_function(std::string model, std::string name, Graph g,
     f.checks.push_back(std::move(kernel));
     for (size_t n = claim.taken.size(); n-- > 0;) rest.erase(rest.begin() + claim.taken[n]);
   }
-  f.data_checks = checks.checks;
+}
+
+// A step is in memory with all others where anything but its own kernels wants it.
+void place_slices(Function& f, const Segment& segment, std::set<std::string>& wanted) {
+  std::set<TensorId> outputs;
+  for (const Output& o : segment.outputs) outputs.insert(o.tensor);
+  for (const Slice& slice : segment.slices) {
+    const bool later = wanted.count(f.graph[slice.whole].name) > 0;
+    if (later) wanted.insert(f.graph[slice.tensor].name);
+    if (later || outputs.count(slice.tensor)) f.places[slice.tensor.value] = Place::step;
+  }
+}
+
+void place_wholes(Function& f, const Segment& segment) {
+  std::set<TensorId> written;
+  for (const Kernel& k : f.kernels) written.insert(k.writes.begin(), k.writes.end());
+  for (const Slice& slice : segment.slices) {
+    Place& place = f.places[slice.tensor.value];
+    if (place != Place::step) continue;
+    Place& whole = f.places[slice.whole.value];
+    if (!written.count(slice.tensor))
+      place = Place::none;
+    else if (whole == Place::none)
+      whole = Place::workspace;
+  }
+}
+
+// Adds the kernels of one segment; the graph has its definitions and outputs meanwhile, and after
+// it the definitions as they were planned.
+void plan_segment(const std::string& model, Function& f, const Segment& segment, solve::Wide wide,
+                  std::set<std::string> wanted) {
+  f.graph.definitions = segment.definitions;
+  f.graph.outputs = segment.outputs;
+  // What another segment reads is stored, however large it is.
+  for (const Output& o : segment.outputs) wide.set(o.tensor, false);
+  Groups groups = prepare(f.graph, wide);
+  f.places.resize(f.graph.tensors.size(), Place::none);
+  place_slices(f, segment, wanted);
+  const size_t first = f.kernels.size();
   Planner(model, f, std::move(groups), wanted).run();
+  place_wholes(f, segment);
+  if (segment.steps) f.loops.push_back({*segment.steps, first, f.kernels.size()});
+  f.slices.insert(f.slices.end(), segment.slices.begin(), segment.slices.end());
+}
+
+}  // namespace
+
+Function plan_function(std::string model, std::string name, Graph g,
+                       const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
+                       const std::set<std::string>& wanted, Diagnostics& diagnostics) {
+  copy_split_outputs(g);
+  const solve::Wide wide(g);
+  Checks checks = data_checks(g);
+  const std::vector<Output> outputs = g.outputs;
+  const std::vector<Segment> segments = segments_of(g);
+  Function f{.name = std::move(name), .graph = std::move(g), .saved = saved};
+  Graph& graph = f.graph;
+
+  f.places.assign(graph.tensors.size(), Place::none);
+  for (size_t k = 0; k < graph.tensors.size(); ++k)
+    if (is_argument(graph.tensors[k].role)) f.places[k] = Place::given;
+  for (TensorId t : forwarded) f.places[t.value] = Place::forwarded;
+  for (TensorId t : saved) f.places[t.value] = Place::saved;
+  for (const Output& o : outputs) f.places[o.tensor.value] = Place::result;
+  plan_checks(model, f, checks.definitions, wanted);
+  f.data_checks = checks.checks;
+  std::vector<Definition> planned;
+  for (const Segment& segment : segments) {
+    plan_segment(model, f, segment, wide, wanted);
+    planned.insert(planned.end(), graph.definitions.begin(), graph.definitions.end());
+  }
+  graph.definitions = std::move(planned);
+  graph.outputs = outputs;
   f.workspace = assign_slots(f);
   warn_of_wide(f, wide, diagnostics);
   for (const Kernel& k : f.kernels) {

@@ -4,6 +4,7 @@
 
 #include "compiler/plan/function.h"
 #include "compiler/plan/maps.h"
+#include "compiler/plan/step_major.h"
 #include "compiler/solve/wide.h"
 
 namespace attn::plan {
@@ -71,18 +72,24 @@ std::set<std::string> wanted_by(const Graph& gradient, const Graph& forward) {
 
 Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnostics) {
   Plan plan{.model = forward.name, .forward_graph = forward};
-  const std::set<std::string> wanted =
-      gradient ? wanted_by(*gradient, forward) : std::set<std::string>();
-  plan.forward = plan_function(forward.name, "forward", forward, {}, {}, wanted, diagnostics);
-  if (!gradient) return plan;
+  StepDimensions dimensions = steps_behind_others(forward);
+  const Graph stepped = step_major(forward, dimensions);
+  if (!gradient) {
+    plan.forward = plan_function(forward.name, "forward", stepped, {}, {}, {}, diagnostics);
+    return plan;
+  }
   plan.gradient_graph = *gradient;
-  Backward b = cut_saved(*gradient, plan.forward);
+  dimensions.merge(steps_behind_others(*gradient));
+  const Graph derived = step_major(*gradient, dimensions);
+  plan.forward = plan_function(forward.name, "forward", stepped, {}, {},
+                               wanted_by(derived, stepped), diagnostics);
+  Backward b = cut_saved(derived, plan.forward);
   plan.backward = plan_function(forward.name, "backward", std::move(b.graph), b.forwarded, b.saved,
                                 {}, diagnostics);
   // What backward wants saved moves out of forward's workspace.
   Function& f = plan.forward;
   for (TensorId t : b.saved) {
-    TensorId in_forward = *f.graph.find((*gradient)[t].name);
+    TensorId in_forward = *f.graph.find(derived[t].name);
     f.places[in_forward.value] = Place::saved;
     f.saved.push_back(in_forward);
   }
@@ -92,16 +99,27 @@ Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnos
 
 std::vector<TensorId> kept_maps(const Graph& forward) {
   const solve::Wide wide(forward);
-  const std::set<TensorId> inlined = choose_inlined(forward);
+  Graph g = forward;
   std::vector<TensorId> result;
-  for (const Definition& d : forward.definitions)
-    if (d.combine == Combine::set && !inlined.count(d.target) && !wide(d.target))
-      result.push_back(d.target);
+  for (Segment& s : segments_of(g)) {
+    std::map<TensorId, TensorId> wholes;
+    for (const Slice& slice : s.slices) wholes.emplace(slice.tensor, slice.whole);
+    g.definitions = s.definitions;
+    g.outputs = s.outputs;
+    const std::set<TensorId> inlined = choose_inlined(g);
+    for (const Definition& d : s.definitions) {
+      if (d.combine != Combine::set || inlined.count(d.target)) continue;
+      auto slice = wholes.find(d.target);
+      const TensorId t = slice == wholes.end() ? d.target : slice->second;
+      if (!wide(t)) result.push_back(t);
+    }
+  }
   return result;
 }
 
 Function plan_derivative(const std::string& name, const Graph& g, Diagnostics& diagnostics) {
-  return plan_function(g.name, name, g, {}, {}, {}, diagnostics);
+  return plan_function(g.name, name, step_major(g, steps_behind_others(g)), {}, {}, {},
+                       diagnostics);
 }
 
 std::vector<const Function*> functions(const Plan& plan) {

@@ -8,6 +8,7 @@
 
 #include "compiler/base/diagnostic.h"
 #include "compiler/ir/graph.h"
+#include "compiler/plan/segments.h"
 
 namespace attn::plan {
 
@@ -18,6 +19,7 @@ enum class Place : uint8_t {
   forwarded,  // an output of forward that backward reads
   saved,      // in the block that forward leaves for backward
   workspace,
+  step,  // a step of a whole tensor, which has a place of its own
   none,  // not in memory: a kernel computes it where it is read, or nothing reads it
 };
 
@@ -151,6 +153,12 @@ struct Slot {
   std::vector<ir::TensorId> tensors;
 };
 
+// Kernels that compute one step of a recurrence, run for each of its steps in turn.
+struct Loop {
+  Steps steps;
+  size_t first = 0, end = 0;  // of the function's kernels
+};
+
 struct Function {
   std::string name;                 // "forward", "backward", "jvp", "hvp"
   ir::Graph graph;                  // as planned; tensor ids below are of this graph
@@ -159,6 +167,8 @@ struct Function {
   std::vector<Kernel> checks;       // run first
   std::vector<DataCheck> data_checks;
   std::vector<Kernel> kernels;  // in order
+  std::vector<Loop> loops;      // in order
+  std::vector<Slice> slices;    // of which some have Place::step
   std::vector<Slot> workspace;
 };
 
@@ -197,6 +207,9 @@ ir::Poly operations(const ir::Graph& g, const Kernel& k);
 
 // A size as people write it: "4*D", "T - 2".
 std::string poly_text(const ir::Graph& g, const ir::Poly& p);
+
+// The number of times that kernel `n` runs in a call.
+ir::Poly runs(const Function& f, size_t n);
 
 // Bytes of one element as kernels store it; the log-sum-exp of a tensor takes two planes of it.
 int element_bytes(ir::Storage s);

@@ -1,6 +1,8 @@
 // The printed plan: what a golden file holds, so that a lost fusion shows as a difference.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/plan/plan.h"
 #include "compiler/solve/equalities.h"
 
@@ -103,13 +105,27 @@ std::string kernel_text(const Graph& g, const Kernel& k) {
   return text + fmt::format("  ({} operations)\n", poly_text(g, work));
 }
 
+std::string loop_text(const Graph& g, const Steps& s) {
+  return fmt::format("    for each {} below {}{}\n", g[s.step].name, poly_text(g, s.count),
+                     s.down ? ", the last first" : "");
+}
+
+bool is_stepped(const Function& f, size_t n) {
+  return std::any_of(f.loops.begin(), f.loops.end(),
+                     [&](const Loop& loop) { return loop.first <= n && n < loop.end; });
+}
+
 std::string function_text(const Function& f) {
   const Graph& g = f.graph;
   std::string text = "  " + f.name + "\n";
   for (const DataCheck& c : f.data_checks)
     text += fmt::format("    check       {} reads {} in 0..{} - 1\n", c.data, c.read,
                         poly_text(g, c.extent));
-  for (const Kernel& k : f.kernels) text += kernel_text(g, k);
+  for (size_t n = 0; n < f.kernels.size(); ++n) {
+    for (const Loop& loop : f.loops)
+      if (loop.first == n) text += loop_text(g, loop.steps);
+    text += (is_stepped(f, n) ? "  " : "") + kernel_text(g, f.kernels[n]);
+  }
   std::string saved, gone;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);
   if (!saved.empty()) text += "    saved:" + saved + "\n";
@@ -138,6 +154,12 @@ Poly operations(const Graph& g, const Kernel& k) {
     sum = sum + count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
   }
   return sum;
+}
+
+Poly runs(const Function& f, size_t n) {
+  for (const Loop& loop : f.loops)
+    if (loop.first <= n && n < loop.end) return loop.steps.count;
+  return 1;
 }
 
 std::string poly_text(const Graph& g, const Poly& p) {

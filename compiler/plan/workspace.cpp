@@ -30,29 +30,73 @@ Poly elements(const Graph& g, TensorId t) {
   return product;
 }
 
-std::vector<Slot> assign_slots(const Function& f) {
-  struct Life {
-    int first, last;
-    double bytes;
-  };
-  std::map<TensorId, Life> lives;
-  int time = 0;
-  auto touch = [&](TensorId t) {
-    if (f.places[t.value] != Place::workspace) return;
-    auto [it, fresh] = lives.try_emplace(t, Life{time, time, 0});
-    it->second.last = time;
-    if (fresh) {
-      const Graph& g = f.graph;
-      it->second.bytes = estimate(g, elements(g, t)) * element_bytes(g[t].storage);
+namespace {
+
+// From the first kernel that needs a tensor in the workspace to the last.
+struct Life {
+  int first, last;
+  double bytes;
+};
+
+class Lives {
+ public:
+  explicit Lives(const Function& f) : f_(f) {
+    for (const Slice& s : f.slices)
+      if (f.places[s.tensor.value] == Place::step) wholes_.emplace(s.tensor, s.whole);
+    for (const Kernel& k : f.checks)
+      for (TensorId t : k.writes) touch(t, 0, 0);
+    for (const Loop& loop : f.loops) touch_carried(loop);
+    for (size_t n = 0; n < f.kernels.size(); ++n) {
+      const int time = static_cast<int>(n) + 1;
+      for (TensorId t : f.kernels[n].writes) touch(t, time, time);
+      for (TensorId t : f.kernels[n].reads) touch(t, time, time);
     }
-  };
-  for (const Kernel& k : f.checks)
-    for (TensorId t : k.writes) touch(t);
-  for (const Kernel& k : f.kernels) {
-    ++time;
-    for (TensorId t : k.writes) touch(t);
-    for (TensorId t : k.reads) touch(t);
+    for (const Loop& loop : f.loops) widen(loop);
   }
+
+  std::map<TensorId, Life> all;
+
+ private:
+  void touch(TensorId t, int first, int last) {
+    if (auto whole = wholes_.find(t); whole != wholes_.end()) t = whole->second;
+    if (f_.places[t.value] != Place::workspace) return;
+    auto [it, fresh] = all.try_emplace(t, Life{first, last, 0});
+    it->second.first = std::min(it->second.first, first);
+    it->second.last = std::max(it->second.last, last);
+    if (!fresh) return;
+    const Graph& g = f_.graph;
+    it->second.bytes = estimate(g, elements(g, t)) * element_bytes(g[t].storage);
+  }
+
+  static int first_of(const Loop& loop) { return static_cast<int>(loop.first) + 1; }
+  static int last_of(const Loop& loop) { return static_cast<int>(loop.end); }
+
+  // What one step leaves to the next.
+  void touch_carried(const Loop& loop) {
+    for (size_t n = loop.first; n < loop.end; ++n)
+      for (TensorId t : f_.kernels[n].writes)
+        if (wholes_.count(t)) touch(t, first_of(loop), last_of(loop));
+  }
+
+  // What lives outside a loop lives through all of it: each step may need it.
+  void widen(const Loop& loop) {
+    const int first = first_of(loop), last = last_of(loop);
+    for (auto& [t, life] : all) {
+      const bool inside = life.first >= first && life.last <= last;
+      if (inside || life.first > last || life.last < first) continue;
+      life.first = std::min(life.first, first);
+      life.last = std::max(life.last, last);
+    }
+  }
+
+  const Function& f_;
+  std::map<TensorId, TensorId> wholes_;
+};
+
+}  // namespace
+
+std::vector<Slot> assign_slots(const Function& f) {
+  const std::map<TensorId, Life> lives = Lives(f).all;
   // Largest first; each goes to the first slot that is free for all its life.
   std::vector<std::pair<TensorId, Life>> order(lives.begin(), lives.end());
   std::stable_sort(order.begin(), order.end(),

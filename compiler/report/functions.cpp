@@ -31,8 +31,7 @@ std::vector<std::string> tiles_of(const Graph& g, const plan::Kernel& k) {
 }
 
 // The graph has the values that sizes are to have in numbers.
-KernelLine kernel_line(const Graph& g, const plan::Kernel& k) {
-  const Poly work = plan::operations(g, k);
+KernelLine kernel_line(const Graph& g, const plan::Kernel& k, const Poly& work) {
   return {.kind = k.kind->name,
           .brief = k.kind->brief,
           .writes = names(g, k.writes),
@@ -60,6 +59,8 @@ const char* place_text(Place place, bool wide) {
       return "saved for backward";
     case Place::workspace:
       return "workspace";
+    case Place::step:
+      return "a step of another tensor";
     case Place::none:
       return wide ? "in tiles only, never stored" : "computed where it is read";
   }
@@ -72,6 +73,8 @@ std::vector<Stored> stored(const plan::Function& f, const Graph& g) {
     used.insert(d.target);
     used.merge(ir::reads(d));
   }
+  for (const plan::Slice& s : f.slices)
+    if (f.places[s.tensor.value] == Place::step && used.erase(s.tensor)) used.insert(s.whole);
   const solve::Wide wide(f.graph);
   std::vector<Stored> result;
   for (TensorId t : used) {
@@ -106,10 +109,11 @@ FunctionReport function_report(const plan::Function& f,
   const Graph g = with_sizes(f.graph, given);
   FunctionReport result{.name = f.name};
   Poly work, saved, workspace;
-  for (const plan::Kernel& k : f.kernels) {
-    result.kernels.push_back(kernel_line(g, k));
+  for (size_t n = 0; n < f.kernels.size(); ++n) {
+    const Poly own = plan::runs(f, n) * plan::operations(g, f.kernels[n]);
+    result.kernels.push_back(kernel_line(g, f.kernels[n], own));
     // What repairs runs only where data is not finite.
-    if (!result.kernels.back().repair) work = work + plan::operations(g, k);
+    if (!result.kernels.back().repair) work = work + own;
   }
   for (TensorId t : f.saved) saved = saved + bytes(g, t);
   for (const plan::Slot& slot : f.workspace) workspace = workspace + largest(g, slot);

@@ -13,16 +13,17 @@ class EveryRecurrence : public ::testing::TestWithParam<fs::path> {};
 
 TEST_P(EveryRecurrence, ReadsAsItsGoldensDo) {
   fs::path path = GetParam();
-  const auto s = stages_of(path, {.jvp = true, .plan = false});
+  const auto s = stages_of(path, {.jvp = true});
   ASSERT_EQ(s->models.size(), 1u);
   const driver::Compiled& m = s->models[0];
   expect_golden(path.replace_extension(".graph"), text::to_string(m.raw));
   expect_golden(path.replace_extension(".gradient"), text::to_string(*m.gradient));
   expect_golden(path.replace_extension(".jvp"), text::to_string(*m.jvp));
+  expect_golden(path.replace_extension(".plan"), plan::to_string(*m.plan));
 }
 
 TEST_P(EveryRecurrence, IsAProgramAgainAfterEachPass) {
-  const auto s = stages_of(GetParam(), {.plan = false});
+  const auto s = stages_of(GetParam());
   ASSERT_FALSE(s->passes.empty());
   std::map<std::string, std::pair<size_t, size_t>> ends;
   for (size_t k = 0; k < s->passes.size(); ++k) {

@@ -87,6 +87,16 @@ static inline void attn_shape(attn_tensor* t, attn_type type, int32_t rank, cons
   t->rank = rank;
   for (int32_t k = 0; k < rank; ++k) t->extent[k] = extent[k];
 }
+/* Lets `slice`, whose dimensions are there to be filled, show what `whole` has at `step` of its
+ * dimension `d`, counted from the innermost. */
+static inline void attn_show_step(attn_buffer* slice, const attn_buffer* whole, int32_t d, int64_t step) {
+  attn_dimension* const dimensions = slice->dim;
+  *slice = *whole;
+  slice->dim = dimensions;
+  slice->dimensions = whole->dimensions - 1;
+  for (int32_t k = 0; k < slice->dimensions; ++k) dimensions[k] = whole->dim[k < d ? k : k + 1];
+  slice->host = (char*)whole->host + step * whole->dim[d].stride * ((whole->type.bits + 7) / 8);
+}
 /* True when a least and a greatest subscript are not both in [0, extent); a least above the greatest
  * says that there was none. */
 static inline int attn_outside(const int32_t* least, const int32_t* greatest, int64_t extent) {

@@ -1,0 +1,128 @@
+#include "compiler/plan/segments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ir/recurrence.h"
+
+namespace attn::plan {
+
+using namespace ir;
+
+namespace {
+
+SizeId new_size(Graph& g, const std::string& name) {
+  std::string fresh = name;
+  for (int n = 1; g.find_size(fresh); ++n) fresh = fmt::format("{}.{}", name, n);
+  g.sizes.push_back({.name = fresh});
+  return {static_cast<int32_t>(g.sizes.size() - 1)};
+}
+
+// The definitions of one recurrence as those of a step.
+class OneStep {
+ public:
+  OneStep(Graph& g, const Recurrence& r) : g_(g), r_(r) {}
+
+  Segment run() {
+    const IndexId first = step_of(r_.first);
+    Segment s;
+    s.steps = Steps{new_size(g_, g_[first].name + ".step"), g_[first].extent, r_.down};
+    step_ = size_value(Poly::size(s.steps->step));
+    for (size_t k = r_.first; k < r_.end(); ++k) s.slices.push_back(slice(k));
+    for (const Slice& slice : s.slices) slices_.emplace(slice.whole, slice);
+    for (size_t k = r_.first; k < r_.end(); ++k) s.definitions.push_back(at_step(k));
+    return s;
+  }
+
+ private:
+  IndexId step_of(size_t k) const { return g_.definitions[k].free[r_.step[k - r_.first]]; }
+
+  Slice slice(size_t k) {
+    const size_t dimension = r_.step[k - r_.first];
+    const TensorId whole = g_.definitions[k].target;
+    Tensor t = g_[whole];
+    t.name += "." + g_[step_of(k)].name;
+    t.role = Role::interior;
+    t.extents.erase(t.extents.begin() + dimension);
+    return {g_.new_tensor(t), whole, dimension};
+  }
+
+  Definition at_step(size_t k) {
+    Definition d = g_.definitions[k];
+    const std::map<IndexId, Expr> here = {{step_of(k), step_}};
+    auto sliced = [&](const Expr& e) {
+      return rewrite(substitute(e, here), [&](const Expr& x) { return read_slice(x); });
+    };
+    Conditions guard;
+    for (const Expr& c : d.guard) guard.merge(conjuncts(sliced(c)));
+    d.guard = guard;
+    d.body = sliced(d.body);
+    const Slice& own = slices_.at(d.target);
+    d.target = own.tensor;
+    d.free.erase(d.free.begin() + own.dimension);
+    return normal_form(d);
+  }
+
+  Expr read_slice(const Expr& x) const {
+    if (!x.is(Kind::read)) return x;
+    auto found = slices_.find(x->tensor);
+    if (found == slices_.end()) return x;
+    const Slice& s = found->second;
+    if (!(x.args()[s.dimension] == step_)) return x;
+    std::vector<Expr> at = x.args();
+    at.erase(at.begin() + s.dimension);
+    return g_.read(s.tensor, at);
+  }
+
+  Graph& g_;
+  const Recurrence& r_;
+  Expr step_;
+  std::map<TensorId, Slice> slices_;
+};
+
+// What is read of each segment's tensors from outside, and in a recurrence one step back.
+void find_outputs(const Graph& g, std::vector<Segment>& segments) {
+  std::map<TensorId, std::pair<Segment*, TensorId>> from;  // the tensor of the segment
+  for (Segment& s : segments) {
+    for (const Definition& d : s.definitions) from[d.target] = {&s, d.target};
+    for (const Slice& slice : s.slices) from[slice.whole] = {&s, slice.tensor};
+  }
+  std::set<TensorId> wanted;
+  for (const Output& o : g.outputs) wanted.insert(o.tensor);
+  for (const Segment& s : segments) {
+    for (const Definition& d : s.definitions)
+      for (TensorId t : reads(d))
+        if (auto found = from.find(t);
+            found != from.end() && (found->second.first != &s || found->second.second != t))
+          wanted.insert(t);
+  }
+  for (TensorId t : wanted) {
+    auto found = from.find(t);
+    if (found == from.end()) continue;
+    const TensorId own = found->second.second;
+    found->second.first->outputs.push_back({g[own].name, own});
+  }
+}
+
+}  // namespace
+
+std::vector<Segment> segments_of(Graph& g) {
+  std::vector<Segment> segments;
+  const std::vector<Definition> all = g.definitions;
+  size_t done = 0;
+  auto between = [&](size_t end) {
+    if (done == end && end < all.size()) return;
+    segments.push_back({.definitions = {all.begin() + done, all.begin() + end}});
+  };
+  for (const Recurrence& r : recurrences(g)) {
+    between(r.first);
+    segments.push_back(OneStep(g, r).run());
+    done = r.end();
+  }
+  between(all.size());
+  find_outputs(g, segments);
+  return segments;
+}
+
+}  // namespace attn::plan

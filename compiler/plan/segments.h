@@ -1,0 +1,39 @@
+// Divides the definitions of a function into what is planned together: each recurrence on its own,
+// and what stands between them.
+//
+// A recurrence is planned as the graph of one step. The step is a size of that graph, which a loop
+// around its kernels counts through; a tensor of the recurrence is known by its place at the step:
+// h.t[b,n] for h[t,b,n]. What is read one step back is read from the whole tensor.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace attn::plan {
+
+struct Steps {
+  ir::SizeId step;  // counts from 0, or down to it
+  ir::Poly count;
+  bool down = false;
+};
+
+// A tensor of a recurrence at one step.
+struct Slice {
+  ir::TensorId tensor, whole;
+  size_t dimension = 0;  // of the whole, which the tensor lacks
+};
+
+struct Segment {
+  std::vector<ir::Definition> definitions;
+  std::vector<ir::Output> outputs;  // of these definitions, that anything outside of them reads
+  std::optional<Steps> steps;       // of a recurrence
+  std::vector<Slice> slices;
+};
+
+// The segments in order; `g` gets their sizes and slices, and keeps its definitions. Its outputs
+// stay outputs of their segments, a slice in the place of its whole.
+std::vector<Segment> segments_of(ir::Graph& g);
+
+}  // namespace attn::plan

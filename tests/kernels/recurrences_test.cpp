@@ -1,0 +1,163 @@
+// Recurrences: the loops around the kernels of a step give what the evaluator gives, forward and in
+// every derivative, at any number of steps.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "compiled.h"
+#include "compiler/text/text.h"
+#include "tests/support/random_recurrence.h"
+
+namespace attn::testing {
+namespace {
+
+using Sizes = std::map<std::string, int64_t>;
+
+std::string stage(const std::string& name) {
+  return ATTN_SOURCE_DIR "/tests/stages/recurrences/" + name + ".attn";
+}
+
+// The model alone in its library, at every size of `all`.
+void expect_agreement(std::vector<driver::Compiled> models, const std::vector<Sizes>& all,
+                      const CallOptions& options = {}) {
+  Library library(std::move(models));
+  for (const Sizes& sizes : all) {
+    std::string at;
+    for (const auto& [name, value] : sizes) at += fmt::format("{}={} ", name, value);
+    const Arrays given = random_call(library.model(), sizes, 7, 4);
+    Outcome o = library.call(given, options);
+    if (o.status == ATTN_OK)
+      o.message = differ(library.reference(given, "", options), o.values, 2e-5);
+    EXPECT_EQ(o.message, "") << at << "\n" << plan::to_string(*library.model().plan);
+  }
+}
+
+TEST(Recurrences, OfTheSimplestKind) {
+  std::vector<Sizes> all;
+  for (int64_t b : {1, 3, 17})
+    for (int64_t t : {0, 1, 2, 7, 13}) all.push_back({{"B", b}, {"T", t}});
+  all.push_back({{"B", 0}, {"T", 5}});
+  expect_agreement(compile_file(stage("simple")), all);
+}
+
+// Known and unknown features, one of them empty.
+TEST(Recurrences, OfFeaturesKnownWhenItRuns) {
+  const std::string text = R"(
+size B, T, N, M
+train model m(x: [B, T, N], h0: [B, M]) -> y {
+  param w: [M, N], u: [M, M]
+  scan t: T down {
+    h[b,t,m] = tanh(sum[n] x[b,t,n] * w[m,n] + sum[k] h[b, t + 1, k] * u[m,k]) from h0[b,m]
+  }
+  y[b,t] = sum[m] h[b,t,m]
+}
+)";
+  std::vector<Sizes> all;
+  for (int64_t m : {0, 1, 3, 16, 33}) all.push_back({{"B", 2}, {"T", 5}, {"N", 4}, {"M", m}});
+  all.push_back({{"B", 2}, {"T", 5}, {"N", 0}, {"M", 4}});
+  expect_agreement(compile_text(text), all);
+}
+
+TEST(Recurrences, WithLongShortTermMemory) {
+  expect_agreement(compile_file(stage("memory"), {}, true),
+                   {{{"B", 1}, {"T", 1}}, {{"B", 5}, {"T", 9}}, {{"B", 0}, {"T", 3}}},
+                   {.gradient = true, .jvp = true, .hvp = true});
+}
+
+TEST(Recurrences, WithAttentionInside) {
+  std::vector<Sizes> all;
+  for (int64_t s : {0, 1, 5, 19})
+    for (int64_t t : {0, 1, 6}) all.push_back({{"B", 3}, {"T", t}, {"S", s}});
+  expect_agreement(compile_file(stage("decoder")), all);
+}
+
+// The second runs down over what the first gave, and both are results of their own.
+TEST(Recurrences, InBothDirections) {
+  expect_agreement(compile_text(R"(
+use std.recurrent
+size B, T, N = 5, M = 7
+train model m(x: [B, T, N], h0: [B, M]) -> h, back, both {
+  h = gru(x, h0)
+  param u: [M, M]
+  scan t: T down {
+    back[b,t,m] = tanh(h[b,t,m] + sum[k] u[m,k] * back[b, t + 1, k]) from h0[b,m]
+  }
+  both[b,t,m] = h[b,t,m] * back[b,t,m]
+}
+)"),
+                   {{{"B", 2}, {"T", 0}}, {{"B", 2}, {"T", 1}}, {{"B", 3}, {"T", 8}}});
+}
+
+// A log-sum-exp that is carried is two planes, and the step is not their first dimension.
+TEST(Recurrences, OfLogSumExps) {
+  expect_agreement(compile_text(R"(
+size B, T, N = 4
+train model forward_algorithm(x: [B, T, N], start: [B, N]) -> a, total {
+  param w: [N, N]
+  scan t: T { a[b,t,n] = (logsumexp[m] (a[b, t - 1, m] + w[m,n])) + x[b,t,n] from start[b,n] }
+  total[b] = logsumexp[t,n] a[b,t,n]
+}
+)"),
+                   {{{"B", 3}, {"T", 6}}, {{"B", 1}, {"T", 1}}, {{"B", 2}, {"T", 0}}});
+}
+
+TEST(Recurrences, StoredInHalves) {
+  expect_agreement(compile_text(R"(
+size B, T, N = 8
+train model m(x: f16[B, T, N], h0: f32[B, N]) -> h: f32 {
+  param u: [N, N]
+  scan t: T { h[b,t,n] = tanh(x[b,t,n] + sum[m] h[b, t - 1, m] * u[n,m]) from h0[b,n] }
+}
+)"),
+                   {{{"B", 3}, {"T", 6}}});
+}
+
+// What a length hides is not there, in every step.
+TEST(Recurrences, DoNotSeeHiddenData) {
+  Library library(compile_file(stage("decoder")));
+  Arrays given = random_call(library.model(), {{"B", 2}, {"T", 3}, {"S", 6}}, 5, 4);
+  given.at("length").values = {2, 4};
+  const Outcome clean = library.call(given);
+  ASSERT_EQ(clean.status, ATTN_OK) << clean.message;
+  for (size_t b : {0, 1})
+    for (size_t j = static_cast<size_t>(given.at("length").values[b]); j < 6; ++j)
+      for (size_t n = 0; n < 8; ++n)
+        given.at("memory").values[(b * 6 + j) * 8 + n] = std::numeric_limits<double>::quiet_NaN();
+  const Outcome hidden = library.call(given);
+  ASSERT_EQ(hidden.status, ATTN_OK) << hidden.message;
+  for (const auto& [name, array] : clean.values)
+    EXPECT_EQ(array.values, hidden.values.at(name).values) << name;
+}
+
+TEST(Recurrences, GiveTheSameBitsOnAnyNumberOfThreads) {
+  Library library(compile_file(stage("memory")));
+  const Arrays given = random_call(library.model(), {{"B", 37}, {"T", 11}}, 5);
+  library.use_threads(1);
+  const Outcome one = library.call(given);
+  ASSERT_EQ(one.status, ATTN_OK) << one.message;
+  for (int threads : {2, 3}) {
+    library.use_threads(threads);
+    for (const auto& [name, array] : library.call(given).values)
+      EXPECT_EQ(array.values, one.values.at(name).values) << name << " on " << threads;
+  }
+}
+
+// More of them by hand: ATTN_RANDOM_RECURRENCES=1..400.
+TEST(RandomRecurrences, GiveWhatTheEvaluatorGives) {
+  uint64_t first = 1, last = 6;
+  if (const char* text = getenv("ATTN_RANDOM_RECURRENCES")) {
+    ASSERT_EQ(std::sscanf(text, "%lu..%lu", &first, &last), 2);
+  }
+  for (uint64_t seed = first; seed <= last; ++seed) {
+    const std::string text = random_recurrence(seed);
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+    expect_agreement(compile_text(text),
+                     {{{"B", 2}, {"T", 4}}, {{"B", 1}, {"T", 1}}, {{"B", 3}, {"T", 0}}});
+  }
+}
+
+}  // namespace
+}  // namespace attn::testing
