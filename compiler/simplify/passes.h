@@ -31,6 +31,8 @@ ir::Graph find(const ir::Graph& g);
 ir::Graph hoist(const ir::Graph& g);
 // One of equal definitions stays.
 ir::Graph merge_equal(const ir::Graph& g);
+// A carried tensor that is a copy of another of its recurrence is that one (copies.cpp).
+ir::Graph merge_copies(const ir::Graph& g);
 // Sums that are equal up to factors without a reduced index: one sum, the others maps of it.
 ir::Graph merge_scaled(const ir::Graph& g);
 // Sums of products are bracketed anew where that takes fewer points or passes; see brackets.h.

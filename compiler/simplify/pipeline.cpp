@@ -23,6 +23,8 @@ constexpr Pass kInlineTrivial{"inline-trivial", "substitute maps that cost nothi
 constexpr Pass kFind{"find", "read what an earlier map computes already", find};
 constexpr Pass kHoist{"hoist", "compute dear subexpressions over their own indices", hoist};
 constexpr Pass kMergeEqual{"merge-equal", "keep one of equal definitions", merge_equal};
+constexpr Pass kMergeCopies{"merge-copies", "keep one of what a recurrence carries twice",
+                            merge_copies};
 constexpr Pass kMergeScaled{"merge-scaled", "keep one of sums that are equal up to a factor",
                             merge_scaled};
 constexpr Pass kReBracket{"re-bracket", "reuse a sum that exists, or take the cheaper order",
@@ -35,15 +37,18 @@ constexpr Pass kSpecialise{"specialise", "compute wide tensors where they are re
 constexpr Pass kFactor{"factor", "collect the factors that terms share", factor};
 
 // All by name, for `emit --after=NAME` and the help.
-constexpr Pass kPipeline[] = {kSpreadGuards, kFold,       kStrengthen,  kInlineTrivial, kFind,
-                              kHoist,        kMergeEqual, kMergeScaled, kReBracket,     kDropUnused,
-                              kInlineSingle, kSpecialise, kDemand,      kFactor};
+constexpr Pass kPipeline[] = {kSpreadGuards, kFold,      kStrengthen, kInlineTrivial,
+                              kFind,         kHoist,     kMergeEqual, kMergeCopies,
+                              kMergeScaled,  kReBracket, kDropUnused, kInlineSingle,
+                              kSpecialise,   kDemand,    kFactor};
 
-constexpr Pass kForwardRound[] = {kFold, kInlineTrivial, kHoist, kMergeEqual, kDropUnused};
+constexpr Pass kForwardRound[] = {kFold,       kInlineTrivial, kHoist,
+                                  kMergeEqual, kMergeCopies,   kDropUnused};
 
 // Repeated until nothing changes. Forward tensors are still there, for re-bracketing to read.
-constexpr Pass kGradientRound[] = {kFold,       kStrengthen,  kInlineTrivial, kFind,      kHoist,
-                                   kMergeEqual, kMergeScaled, kReBracket,     kDropUnused};
+constexpr Pass kGradientRound[] = {kFold,      kStrengthen, kInlineTrivial, kFind,
+                                   kHoist,     kMergeEqual, kMergeCopies,   kMergeScaled,
+                                   kReBracket, kDropUnused};
 // Guards taken on early stop other places from matching, and what is inlined early is found again
 // for ever; so both come last.
 constexpr Pass kGradientEnd[] = {kDropUnused, kSpecialise, kDropUnused, kInlineSingle, kDropUnused,

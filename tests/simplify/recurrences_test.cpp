@@ -51,6 +51,18 @@ TEST(Recurrences, HoldOnlyWhatNeedsTheStepBefore) {
   EXPECT_TRUE(needs.steps(g.find("h").value()));
 }
 
+TEST(Recurrences, CarryNothingTwice) {
+  const auto e = elaborate_text(
+      "size T\nmodel m(x: [T]) -> y {\n  scan t: T {\n    a[t] = x[t] + sin(b[t-1])\n"
+      "    b[t] = a[t] from 0\n  }\n  y[t] = 2 * b[t]\n}\n");
+  ASSERT_EQ(e->program.models.size(), 1u) << e->messages();
+  const ir::Graph g = simplify::simplify(e->graph());
+  const std::vector<ir::Recurrence> all = ir::recurrences(g);
+  ASSERT_EQ(all.size(), 1u) << text::to_string(g);
+  EXPECT_EQ(all[0].step.size(), 1u) << text::to_string(g);
+  EXPECT_FALSE(g.definition_of(g.find("b").value())) << text::to_string(g);
+}
+
 TEST(Recurrences, AreOnlyThoseThatStep) {
   ir::Graph g;
   g.name = "m";
