@@ -40,7 +40,8 @@ std::vector<std::string> pieces(const std::string& list) {
   return result;
 }
 
-constexpr const char* kSizes = "size B, T, S, I, J, V\nsize D = 12, E = 3, F = 7, C = 5, H = 2\n\n";
+constexpr const char* kSizes =
+    "size B, T, S, I, J, V\nsize D = 12, E = 3, F = 7, C = 5, H = 2, N = 4, M = 3\n\n";
 
 // Sizes that a call must name, and sizes other than the defaults for a second program.
 const std::map<std::string, std::string> kGiven = {{"H", "4"}, {"G", "2"}, {"K", "3"}, {"W", "2"},
@@ -54,10 +55,19 @@ const std::map<std::string, std::string> kOtherwise = {
     {"average_pool_2d", "STRIDE = 2"},
     {"attend_t5", "N = 8, M = 4"}};
 
-// A loss whose Hessian is not constant.
+// `name[b,t,n]` where the body defines it, or the name of a scalar.
+std::string element_of(const std::string& name, const std::string& body) {
+  std::smatch indices;
+  if (!std::regex_search(body, indices, std::regex("\n +" + name + "\\[([^\\]]*)\\] *=")))
+    return name;
+  const std::string at = std::regex_replace(indices[1].str(), std::regex("\\.\\.\\."), "b");
+  return fmt::format("{}[{}]", name, std::regex_replace(at, std::regex(": *[A-Z]"), ""));
+}
+
+// A loss whose Hessian is not constant, of all that is no scalar.
 Program around_block(const std::string& file, const std::smatch& head, const std::string& body,
                      const std::string& more = "") {
-  const std::string name = head[1], output = head[3];
+  const std::string name = head[1], outputs = head[3];
   std::string inputs, arguments;
   for (const std::string& piece : pieces(head[2])) {
     std::string argument = piece.substr(0, piece.find(':'));
@@ -70,17 +80,16 @@ Program around_block(const std::string& file, const std::smatch& head, const std
     arguments += (arguments.empty() ? "" : ", ") + argument;
   }
   if (!more.empty()) arguments += ", " + more;
-  const bool scalar = !std::regex_search(body, std::regex("\n  " + output + "\\["));
-  std::smatch indices;
-  std::regex_search(body, indices, std::regex("\n  " + output + "\\[([^\\]]*)\\] *="));
-  std::string text =
-      fmt::format("use {}\n{}model of_{}({}) -> {}{} {{\n  {} = {}({})\n", file, kSizes, name,
-                  inputs, output, scalar ? "" : ", total", output, name, arguments);
-  if (!scalar) {
-    std::string at = std::regex_replace(indices[1].str(), std::regex("\\.\\.\\."), "b");
-    at = std::regex_replace(at, std::regex(": *[A-Z]"), "");
-    text += fmt::format("  total = sum[{0}] sin({1}[{0}])\n", at, output);
-  }
+  std::string total;
+  for (const std::string& output : pieces(outputs))
+    if (const std::string element = element_of(output, body); element != output)
+      total += fmt::format("{}(sum{} sin({}))", total.empty() ? "" : " + ",
+                           element.substr(output.size()), element);
+  const bool several = outputs.find(',') != std::string::npos;
+  std::string text = fmt::format("use {}\n{}model of_{}({}) -> {}{} {{\n  {} = {}({})\n", file,
+                                 kSizes, name, inputs, outputs, total.empty() ? "" : ", total",
+                                 several ? "(" + outputs + ")" : outputs, name, arguments);
+  if (!total.empty()) text += fmt::format("  total = {}\n", total);
   return {file, name, text + "}\n"};
 }
 
@@ -95,19 +104,15 @@ Program around_function(const std::string& file, const std::smatch& head) {
                       file, kSizes, head[1].str(), head[1].str(), arguments)};
 }
 
-// The library but for recurrences, which have no kernels: tests/derive/recurrences_test.cpp has
-// their derivatives.
 std::vector<fs::path> library_files() {
-  std::vector<fs::path> files = files_in(fs::path(ATTN_SOURCE_DIR) / "dsl" / "std", ".attn");
-  std::erase_if(files, [](const fs::path& path) { return path.stem() == "recurrent"; });
-  return files;
+  return files_in(fs::path(ATTN_SOURCE_DIR) / "dsl" / "std", ".attn");
 }
 
 std::vector<Program> programs() {
   std::vector<Program> result;
   for (const fs::path& path : library_files()) {
     const std::string text = read_text(path), file = "std." + path.stem().string();
-    const std::regex block("block (\\w+)\\(([^{]*)\\) ->\\s+(\\w+) \\{"),
+    const std::regex block("block (\\w+)\\(([^{]*)\\) ->\\s+(\\w+(?:, \\w+)*) \\{"),
         fn("fn (\\w+)\\(([^)]*)\\)");
     for (std::sregex_iterator m(text.begin(), text.end(), block), end; m != end; ++m) {
       const std::string body = m->suffix().str().substr(0, m->suffix().str().find("\n}"));
