@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/plan/groups.h"
+#include "compiler/plan/kernels.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
 #include "compiler/solve/equalities.h"
@@ -14,13 +14,6 @@ namespace attn::plan {
 namespace {
 
 using namespace ir;
-
-// Letters, digits and `_` for a C symbol.
-std::string symbol(std::string text) {
-  for (char& c : text)
-    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
-  return text;
-}
 
 // An output that a log-sum-exp defines is stored as its value; others read its two planes.
 void copy_split_outputs(Graph& g) {
@@ -46,175 +39,6 @@ void copy_split_outputs(Graph& g) {
     o.tensor = copy;
   }
 }
-
-bool read_outside(const Graph& g, const std::set<TensorId>& own, TensorId t) {
-  for (const Output& o : g.outputs)
-    if (o.tensor == t) return true;
-  return std::any_of(g.definitions.begin(), g.definitions.end(), [&](const Definition& d) {
-    return !own.count(d.target) && reads(d).count(t);
-  });
-}
-
-class Planner {
- public:
-  Planner(std::string model, Function& f, Groups groups, const std::set<std::string>& wanted)
-      : model_(std::move(model)), f_(f), groups_(std::move(groups)), wanted_(wanted) {}
-
-  void run() {
-    Graph& g = f_.graph;
-    std::vector<bool> taken;
-    for (const Definition& d : g.definitions) taken.push_back(is_member(d.target));
-    find_epilogues(taken);
-    for (size_t k = 0; k < g.definitions.size(); ++k) {
-      if (auto group = groups_.kernels.find(g.definitions[k].target);
-          group != groups_.kernels.end()) {
-        add_with_twin(std::move(group->second));
-      } else if (taken[k]) {
-        continue;
-      } else if (auto it = finished_.find(k); it != finished_.end()) {
-        add_contraction(g.definitions[k], std::move(it->second.contraction), it->second.sums);
-      } else if (!add_rows(k, taken)) {
-        add_loops(g.definitions[k]);
-      }
-    }
-  }
-
-  // What is planned already for a kernel of its own comes later.
-  bool add_rows(size_t first, std::vector<bool>& taken) {
-    const Graph& g = f_.graph;
-    std::vector<Definition> run;
-    std::vector<size_t> places;
-    std::set<TensorId> later;
-    for (size_t n = first; n < g.definitions.size(); ++n) {
-      const TensorId target = g.definitions[n].target;
-      if (finished_.count(n) || sums_.count(n) || is_member(target)) {
-        later.insert(target);
-      } else if (!taken[n]) {
-        run.push_back(g.definitions[n]);
-        places.push_back(n);
-      }
-    }
-    RowClaim claim = claim_row(g, run, later);
-    if (claim.taken.empty()) return false;
-    for (size_t n : claim.taken) taken[places[n]] = true;
-    add({.kind = &kRow, .definitions = claim.definitions, .row = claim.row});
-    return true;
-  }
-
- private:
-  struct Finished {
-    Contraction contraction;
-    std::vector<Definition> sums;  // that the definition finishes, itself included if it is a sum
-  };
-
-  static bool leaks(const Contraction& c) {
-    return std::any_of(c.terms.begin(), c.terms.end(),
-                       [](const Term& t) { return t.left_leaks || t.right_leaks; });
-  }
-
-  bool is_member(TensorId t) const { return groups_.members.count(t) > 0; }
-
-  // Sums that are contractions, each with the map that finishes it where there is one.
-  void find_epilogues(std::vector<bool>& taken) {
-    Graph& g = f_.graph;
-    const std::map<TensorId, std::vector<TensorId>> epilogues = epilogue_operands(g);
-    std::map<TensorId, size_t> position;
-    for (size_t k = 0; k < g.definitions.size(); ++k) position[g.definitions[k].target] = k;
-    for (size_t k = 0; k < g.definitions.size(); ++k) {
-      const Definition d = g.definitions[k];
-      if (is_member(d.target) || !epilogues.count(d.target)) continue;
-      std::vector<TensorId> operands = epilogues.at(d.target);
-      std::erase_if(operands, [&](TensorId t) { return is_member(t); });
-      // The last is finished here; the others join it where they are added to it. What a gradient
-      // reads is stored too, alone.
-      auto is_wanted = [&](TensorId t) { return wanted_.count(g[t].name) > 0; };
-      if (operands.size() > 1) std::erase_if(operands, is_wanted);
-      std::vector<Definition> sums;
-      std::optional<Contraction> c;
-      for (size_t n = operands.size(); n-- > 0;) {
-        const Definition sum = g.definitions[position.at(operands[n])];
-        if (c) {
-          if (!join_sum(g, *c, sums[0], sum)) continue;
-        } else {
-          c = claim_contraction(g, sum, &d, is_wanted(sum.target));
-          if (c && c->kept && leaks(*c)) c.reset();
-          if (!c) continue;
-        }
-        sums.push_back(sum);
-      }
-      for (const Definition& sum : sums) {
-        taken[position.at(sum.target)] = true;
-        sums_.insert(position.at(sum.target));
-      }
-      if (c) finished_[k] = {std::move(*c), std::move(sums)};
-    }
-    for (size_t k = 0; k < g.definitions.size(); ++k) {
-      if (taken[k] || finished_.count(k)) continue;
-      const Definition d = g.definitions[k];
-      if (auto c = claim_contraction(g, d, nullptr)) finished_[k] = {std::move(*c), {d}};
-    }
-  }
-
-  // The kernel, and where masks hide data of its panels a careful one behind it.
-  void add_with_twin(Kernel kernel) {
-    std::set<TensorId> scanned;
-    if (kernel.streaming && kernel.streaming->sum && kernel.streaming->sum->panel_leaks)
-      scanned = real_reads(kernel.streaming->sum->panel);
-    if (kernel.tile_sums)
-      for (const TileSums::Result& r : kernel.tile_sums->results)
-        if (r.panel_leaks) scanned.merge(real_reads(r.panel));
-    Kernel twin = kernel;
-    add(std::move(kernel));
-    if (scanned.empty()) return;
-    twin.repairs_if_non_finite.assign(scanned.begin(), scanned.end());
-    add(std::move(twin));
-  }
-
-  void add_contraction(const Definition& d, Contraction c, std::vector<Definition> sums) {
-    Kernel kernel{.kind = &kContraction, .contraction = std::move(c)};
-    if (d.target != sums[0].target) {
-      kernel.definitions = sums;
-      kernel.definitions.push_back(d);
-    } else {
-      kernel.definitions = sums;
-    }
-    std::set<TensorId> scanned;
-    for (const Term& t : kernel.contraction->terms) {
-      if (t.left_leaks) scanned.merge(real_reads(t.left));
-      if (t.right_leaks) scanned.merge(real_reads(t.right));
-    }
-    std::vector<Definition> plain = kernel.definitions;
-    add(std::move(kernel));
-    if (scanned.empty()) return;
-    Kernel twin{.kind = &kLoops, .definitions = plain};
-    twin.repairs_if_non_finite.assign(scanned.begin(), scanned.end());
-    add(std::move(twin));
-  }
-
-  void add_loops(const Definition& d) {
-    Kernel kernel{.kind = &kLoops, .definitions = {d}, .why = why_slow(f_.graph, d)};
-    add(std::move(kernel));
-  }
-
-  std::set<TensorId> real_reads(const Expr& e) {
-    std::set<TensorId> result;
-    for (TensorId t : tensors(e))
-      if (is_real(arithmetic_type(f_.graph[t].storage))) result.insert(t);
-    return result;
-  }
-
-  void add(Kernel kernel) {
-    finish_kernel(model_, f_, kernel, wanted_);
-    f_.kernels.push_back(std::move(kernel));
-  }
-
-  std::string model_;
-  Function& f_;
-  Groups groups_;
-  const std::set<std::string>& wanted_;
-  std::map<size_t, Finished> finished_;
-  std::set<size_t> sums_;  // definitions that another one finishes
-};
 
 // A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its
 // size.
@@ -277,47 +101,6 @@ Groups prepare(Graph& g, const solve::Wide& wide) {
   return groups;
 }
 
-}  // namespace
-
-void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
-                   const std::set<std::string>& wanted) {
-  const Graph& g = f.graph;
-  std::set<TensorId> own, read;
-  for (const Definition& d : kernel.definitions) own.insert(d.target);
-  for (const Definition& d : kernel.definitions)
-    for (TensorId t : reads(d))
-      if (!own.count(t)) read.insert(t);
-  kernel.reads.assign(read.begin(), read.end());
-  const bool repairs = !kernel.repairs_if_non_finite.empty();
-  if (kernel.kind == &kRow) {
-    // A target of the kernel is in memory when something outside reads it.
-    for (const Definition& d : kernel.definitions)
-      // The definitions of checks are not the graph's.
-      if (read_outside(g, own, d.target) || !g.definition_of(d.target))
-        kernel.writes.push_back(d.target);
-  } else if (kernel.tile_sums) {
-    for (const TileSums::Result& r : kernel.tile_sums->results) kernel.writes.push_back(r.tensor);
-  } else if (kernel.streaming) {
-    const Streaming& s = *kernel.streaming;
-    // A row of scores is as well summed again, but for backward its sum is at hand here.
-    const bool keeps = s.lse_is_read || wanted.count(g[s.lse].name) || read_outside(g, own, s.lse);
-    if (!s.sum || (keeps && !repairs)) kernel.writes.push_back(s.lse);
-    if (s.sum) kernel.writes.push_back(s.sum->tensor);
-  } else {
-    kernel.writes = {kernel.definitions.back().target};
-    if (kernel.contraction && kernel.contraction->kept)
-      kernel.writes.push_back(kernel.contraction->sum);
-  }
-  for (TensorId t : kernel.writes)
-    if (f.places[t.value] == Place::none) f.places[t.value] = Place::workspace;
-  kernel.sizes = sizes_used(g, kernel);
-  kernel.name =
-      symbol(fmt::format("{}_{}_{}_{}{}", model, f.name, f.checks.size() + f.kernels.size(),
-                         g[kernel.writes[0]].name, repairs ? "_plain" : ""));
-}
-
-namespace {
-
 // The kernels of the checks; what they read is there before the call.
 void plan_checks(const std::string& model, Function& f, std::vector<Definition> rest,
                  const std::set<std::string>& wanted) {
@@ -371,7 +154,7 @@ void plan_segment(const std::string& model, Function& f, const Segment& segment,
   f.places.resize(f.graph.tensors.size(), Place::none);
   place_slices(f, segment, wanted);
   const size_t first = f.kernels.size();
-  Planner(model, f, std::move(groups), wanted).run();
+  add_kernels(model, f, std::move(groups), wanted);
   place_wholes(f, segment);
   if (segment.steps) f.loops.push_back({*segment.steps, first, f.kernels.size()});
   f.slices.insert(f.slices.end(), segment.slices.begin(), segment.slices.end());

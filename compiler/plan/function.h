@@ -23,11 +23,6 @@ struct Checks {
 };
 Checks data_checks(ir::Graph& g);
 
-// Fills name, reads, writes and sizes of a kernel that has its definitions, and places what it
-// writes. `wanted` as above.
-void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
-                   const std::set<std::string>& wanted);
-
 // Slots for the tensors in `places` that live in the workspace, by first and last use in `kernels`.
 std::vector<Slot> assign_slots(const Function& f);
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/plan/function.h"
+#include "compiler/plan/kernels.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/scalars.h"
 
