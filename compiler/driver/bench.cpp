@@ -225,6 +225,21 @@ std::string describe(const plan::Function& f, const plan::Kernel& k) {
   return text;
 }
 
+// What a call moves at least: each tensor once, or once a step where it is one step's.
+double bytes_of(const plan::Function& f, const plan::Kernel& k, const std::vector<int64_t>& sizes,
+                double times) {
+  double bytes = 0;
+  for (const auto* list : {&k.reads, &k.writes})
+    for (ir::TensorId t : *list) {
+      const bool of_step = std::any_of(f.slices.begin(), f.slices.end(),
+                                       [&](const plan::Slice& s) { return s.tensor == t; });
+      bytes += (of_step ? times : 1) *
+               static_cast<double>(plan::element_bytes(f.graph[t].storage)) *
+               static_cast<double>(f.graph.value(plan::elements(f.graph, t), sizes));
+    }
+  return bytes;
+}
+
 std::string table(const plan::Function& f, const Measured& measured,
                   const std::vector<int64_t>& sizes, double peak) {
   const std::vector<const plan::Kernel*> kernels = kernels_of(f);
@@ -239,12 +254,7 @@ std::string table(const plan::Function& f, const Measured& measured,
     const double times = static_cast<double>(f.graph.value(runs, sizes));
     const double work =
         times * static_cast<double>(f.graph.value(plan::operations(f.graph, k), sizes));
-    double bytes = 0;
-    for (const auto* list : {&k.reads, &k.writes})
-      for (ir::TensorId t : *list)
-        bytes += static_cast<double>(plan::element_bytes(f.graph[t].storage)) *
-                 static_cast<double>(f.graph.value(plan::elements(f.graph, t), sizes));
-    bytes *= times;
+    const double bytes = bytes_of(f, k, sizes, times);
     text += line(describe(f, k), width, measured.kernels[n], work, bytes, peak);
     if (measured.kernels[n].empty()) continue;
     all_work += work;
