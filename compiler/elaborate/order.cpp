@@ -83,6 +83,10 @@ std::vector<std::string> path(const std::map<std::string, Defined>& all, const s
   return {};
 }
 
+constexpr const char* kOnlyAbove =
+    "a definition reads only what stands above it; inside `scan t: T { … }` also what the step "
+    "before has given";
+
 }  // namespace
 
 bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader,
@@ -91,7 +95,7 @@ bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader
   if (name == target) {
     Diagnostic& d = model.error(where, fmt::format("`{}` is defined by itself", name));
     d.others.push_back({reader.target.where, "its definition"});
-    d.help = "a definition reads only what stands above it";
+    d.help = kOnlyAbove;
     return true;
   }
   for (const Scope* s = &scope; s; s = s->outer) {
@@ -116,7 +120,7 @@ bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader
       // The cycle is reported once, not at each of its definitions.
       scope.names[step] = {.kind = Binding::Kind::poisoned, .where = where};
     }
-    d.help = "a definition reads only what stands above it";
+    d.help = kOnlyAbove;
     return true;
   }
   return false;
