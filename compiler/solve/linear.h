@@ -1,23 +1,14 @@
-// Linear forms over the unknowns of a point (indices, and whole terms such as e // c or data),
-// whose coefficients are polynomials of sizes; and the search for a proof that one is at least 0.
+// The unknowns of a point (indices, and whole terms such as e // c or data), what is known of them,
+// and the search for a proof that a linear form of them is at least 0.
 #pragma once
 
 #include <span>
-#include <utility>
 #include <vector>
 
+#include "compiler/solve/linear_form.h"
 #include "compiler/solve/sizes.h"
 
 namespace attn::solve {
-
-// sum of coefficient * unknown, plus a constant. Unknowns are numbered by the System that made it.
-struct Linear {
-  std::vector<std::pair<int, ir::Poly>> terms;  // sorted by unknown; no coefficient is 0
-  ir::Poly constant;
-};
-Linear operator+(const Linear& a, const Linear& b);
-Linear operator-(const Linear& a, const Linear& b);
-Linear scale(const Linear& a, const ir::Poly& factor);
 
 // What is known at a point, and proofs from it. Cheap to make; used for one or a few queries.
 class System {
