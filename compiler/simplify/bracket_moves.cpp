@@ -1,7 +1,5 @@
 // The moves of the search: reading a sum that exists, summing a pair of factors first, looking
-// through a read, and knowing the sum of a softmax's weights.
-#include <algorithm>
-
+// through a read, and knowing what exponentials sum to over which their own logarithm was taken.
 #include "compiler/ir/operation.h"
 #include "compiler/simplify/bracket_sets.h"
 #include "compiler/simplify/brackets.h"
