@@ -127,8 +127,10 @@ std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
     std::optional<Sides> s = divide_factors(g, sum, product, like);
     if (!s) return std::nullopt;
     if (!like) {
-      double m = points(g, s->rows), n = points(g, s->columns);
-      if (m < kLeastSide || n < kLeastSide) return std::nullopt;
+      const double m = points(g, s->rows), n = points(g, s->columns);
+      const bool times_vectors = !s->batch.empty() && std::min(m, n) == 1;
+      if (std::max(m, n) < kLeastSide || (std::min(m, n) < kLeastSide && !times_vectors))
+        return std::nullopt;
     }
     Term term{.left = multiply(s->left), .right = multiply(s->right), .reduced = sum.reduced};
     // What has no reduced index multiplies the sum; with several terms it stays with a factor.
@@ -178,6 +180,13 @@ std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
     c.epilogue = solve::assume(g, c.epilogue, c.guard);
   }
   return c;
+}
+
+bool packs(const Graph& g, const Contraction& c) {
+  auto count = [&](const std::vector<IndexId>& group) {
+    return points(g, {group.begin(), group.end()});
+  };
+  return std::min(count(c.rows), count(c.columns)) >= kLeastSide;
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/plan/kinds.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {
@@ -69,10 +70,16 @@ bool same_work(const Definition& reader, const std::vector<Expr>& read_sites) {
                      [&](IndexId i) { return used.count(i); });
 }
 
-// A product of two factors or more that is summed packs each factor on its own, so a factor may be
-// computed anew: the other indices of the reader do not multiply its work much.
-bool is_packed(const Definition& reader) {
+bool is_sum_of_products(const Definition& reader) {
   return reader.combine == Combine::sum && reader.body.is(Kind::multiply);
+}
+
+// A contraction packs each factor on its own, so a factor may be computed anew: the other indices
+// of the reader do not multiply its work much.
+bool is_packed(Graph& g, const Definition& reader) {
+  if (!is_sum_of_products(reader)) return false;
+  const std::optional<Contraction> c = claim_contraction(g, reader, nullptr);
+  return !c || packs(g, *c);
 }
 
 class Substitution {
@@ -136,7 +143,8 @@ std::vector<TensorId> operands_of(const Graph& g, const Readers& readers,
   for (TensorId t : reads(map)) {
     const Definition* sum = g.definition_of(t);
     if (!sum || sum->combine != Combine::sum || outputs.count(t)) continue;
-    if (!is_packed(*sum) || readers.at(t).size() != 1 || is_read_in_condition(map, t)) continue;
+    if (!is_sum_of_products(*sum) || readers.at(t).size() != 1 || is_read_in_condition(map, t))
+      continue;
     std::vector<Expr> here = sites(map, t);
     bool own = !here.empty() && here[0].args().size() == map.free.size();
     for (const Expr& site : here)
@@ -147,7 +155,7 @@ std::vector<TensorId> operands_of(const Graph& g, const Readers& readers,
   return result;
 }
 
-bool is_inlined(const Graph& g, const Readers& readers, const std::set<TensorId>& outputs,
+bool is_inlined(Graph& g, const Readers& readers, const std::set<TensorId>& outputs,
                 const Definition& d) {
   const std::vector<size_t>& own = readers.at(d.target);
   const Definition& first = g.definitions[own[0]];
@@ -160,7 +168,7 @@ bool is_inlined(const Graph& g, const Readers& readers, const std::set<TensorId>
   const bool cheap = total <= kCheap || (whole && total <= 4 * kCheap);
   return cheap || in_map ||
          (one_reader && sites(first, d.target).size() == 1 &&
-          (is_packed(first) || same_work(first, sites(first, d.target))));
+          (is_packed(g, first) || same_work(first, sites(first, d.target))));
 }
 
 }  // namespace

@@ -163,8 +163,9 @@ class Masks : public ::testing::TestWithParam<bool> {
     return o.values;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Features, Masks, ::testing::Bool(),
-                         [](const auto& which) { return which.param ? "CompiledIn" : "AtRunTime"; });
+INSTANTIATE_TEST_SUITE_P(Features, Masks, ::testing::Bool(), [](const auto& which) {
+  return which.param ? "CompiledIn" : "AtRunTime";
+});
 
 // The elements of row `row` of every batch, or of one.
 void expect_zero_row(const Arrays& all, const std::string& name, int64_t row, int64_t batch = -1) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -177,6 +178,36 @@ TEST(Convolutions, AreContractionsOfPatches) {
     for (const char* name : {"same", "strided", "pooled"})
       expect_agreement(library, name, random_call(library.model(name), s, 3));
   }
+}
+
+// ---- one query at a time
+
+// Each query has keys and values of its own, of which `length` are there.
+constexpr const char* kQueries = R"(
+size H, S, D
+train model decode(q: [H, D], k: [H, S, D], v: [H, S, D], length: int[H]) -> z {
+  p[h,j] = softmax[j where j < length[h]] ((sum[d] q[h,d] * k[h,j,d]) / sqrt(D))
+  z[h,d] = sum[j] p[h,j] * v[h,j,d]
+}
+)";
+
+TEST(Queries, ReadTheirKeysWhereTheyLie) {
+  std::vector<driver::Compiled> models = compile_text(kQueries);
+  const std::vector<plan::Kernel>& kernels = models[0].plan->forward.kernels;
+  EXPECT_EQ(std::count_if(kernels.begin(), kernels.end(),
+                          [](const plan::Kernel& k) { return k.contraction.has_value(); }),
+            2);
+  Library library(std::move(models));
+  for (int64_t s : {0, 1, 3, 16, 97, 300})
+    for (int64_t d : {1, 3, 16, 40, 64}) {
+      SCOPED_TRACE(fmt::format("S = {}, D = {}", s, d));
+      expect_agreement(library, "decode",
+                       random_call(library.model(), {{"H", 3}, {"S", s}, {"D", d}}, 3, s + 2),
+                       d == 1 ? 1e-4 : 1e-5);  // a row of one sum, whose terms may cancel
+    }
+  for (const Sizes& s :
+       std::vector<Sizes>{{{"H", 0}, {"S", 3}, {"D", 4}}, {{"H", 2}, {"S", 3}, {"D", 0}}})
+    expect_agreement(library, "decode", random_call(library.model(), s, 3, 3));
 }
 
 // ---- storage

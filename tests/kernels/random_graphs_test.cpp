@@ -71,7 +71,8 @@ TEST(RandomGraphs, GiveWhatTheEvaluatorGives) {
           o.message = differ(library.reference(given, name), o.values, 1e-4, 0.05);
         EXPECT_EQ(o.message, "") << name << "\n"
                                  << text::to_string(model.forward)
-                                 << text::to_string(*model.gradient) << plan::to_string(*model.plan);
+                                 << text::to_string(*model.gradient)
+                                 << plan::to_string(*model.plan);
       }
     }
   }

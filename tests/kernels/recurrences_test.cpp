@@ -23,6 +23,7 @@ std::string stage(const std::string& name) {
 // The model alone in its library, at every size of `all`.
 void expect_agreement(std::vector<driver::Compiled> models, const std::vector<Sizes>& all,
                       const CallOptions& options = {}) {
+  const std::string plan = plan::to_string(*models.at(0).plan);
   Library library(std::move(models));
   for (const Sizes& sizes : all) {
     std::string at;
@@ -31,7 +32,7 @@ void expect_agreement(std::vector<driver::Compiled> models, const std::vector<Si
     Outcome o = library.call(given, options);
     if (o.status == ATTN_OK)
       o.message = differ(library.reference(given, "", options), o.values, 2e-5);
-    EXPECT_EQ(o.message, "") << at << "\n" << plan::to_string(*library.model().plan);
+    EXPECT_EQ(o.message, "") << at << "\n" << plan;
   }
 }
 
