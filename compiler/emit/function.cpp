@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
-#include "compiler/emit/model.h"
+#include "compiler/emit/loop.h"
 
 namespace attn::emit {
 namespace {
@@ -236,79 +237,15 @@ class FunctionWriter {
     data_checks();
     for (size_t n = 0; n < f_.kernels.size(); ++n) {
       for (const plan::Loop& loop : f_.loops)
-        if (loop.first == n && loop.end > n) begin_loop(loop);
+        if (loop.first == n && loop.end > n) out_ += loop_.emplace(f_, loop, names_).begin();
       call(f_.kernels[n], place++);
       for (const plan::Loop& loop : f_.loops)
-        if (loop.end == n + 1 && loop.first <= n) end_loop();
+        if (loop_ && loop.end == n + 1) {
+          out_ += loop_->end();
+          loop_.reset();
+        }
     }
     line("  return ATTN_OK;\n}}\n");
-  }
-
-  void end_loop() {
-    line("  }}\n  }}");
-    loop_ = nullptr;
-    scanned_.clear();
-  }
-
-  // Whether a tensor has non-finite data: of one that the running loop writes, the step before.
-  std::string scan(TensorId t) const {
-    const std::string type = c_type(g_[t].storage), count = element_count(g_, t);
-    const plan::Slice* slice = nullptr;
-    for (const plan::Slice& s : f_.slices)
-      if (loop_ && s.whole == t && !g_[t].split && written_in(*loop_, s.tensor)) slice = &s;
-    if (!slice)
-      return fmt::format("attn_has_non_finite(p{}, {}, {})", names_[t.value], type, count);
-    const std::string step = size_variable(g_, loop_->steps.step);
-    const std::string before =
-        loop_->steps.down
-            ? fmt::format("({0} + 1 < {1} ? {0} + 1 : {0})", step, c_extent(g_, loop_->steps.count))
-            : fmt::format("attn_larger({} - 1, 0)", step);
-    const std::string elements = element_count(g_, slice->tensor);
-    return fmt::format("attn_has_non_finite((char*)p{} + {} * ({}) * {}, {}, {})", names_[t.value],
-                       before, elements, plan::element_bytes(g_[t].storage), type, elements);
-  }
-
-  bool written_in(const plan::Loop& loop, TensorId t) const {
-    for (size_t n = loop.first; n < loop.end; ++n)
-      if (std::count(f_.kernels[n].writes.begin(), f_.kernels[n].writes.end(), t)) return true;
-    return false;
-  }
-
-  // What stays as it is through the loop is looked at once.
-  void scan_before(const plan::Loop& loop) {
-    for (size_t n = loop.first; n < loop.end; ++n)
-      for (TensorId t : f_.kernels[n].repairs_if_non_finite) {
-        bool written = written_in(loop, t);
-        for (const plan::Slice& s : f_.slices)
-          written = written || (s.whole == t && written_in(loop, s.tensor));
-        if (!written && scanned_.insert(t).second)
-          line("  const int bad_{} = {};", names_[t.value], scan(t));
-      }
-  }
-
-  // Opens the loop and lets each slice show its step.
-  void begin_loop(const plan::Loop& loop) {
-    const std::string step = size_variable(g_, loop.steps.step);
-    const std::string count = c_extent(g_, loop.steps.count);
-    line("  {{");
-    scan_before(loop);
-    loop_ = &loop;
-    if (loop.steps.down)
-      line("  for (int64_t {0} = {1} - 1; {0} >= 0; --{0}) {{", step, count);
-    else
-      line("  for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", step, count);
-    std::set<TensorId> used;
-    for (size_t n = loop.first; n < loop.end; ++n)
-      for (const auto* list : {&f_.kernels[n].reads, &f_.kernels[n].writes})
-        used.insert(list->begin(), list->end());
-    for (TensorId t : used) {
-      const plan::Slice* slice = slice_of(t);
-      if (!slice) continue;
-      const std::string& name = names_[t.value];
-      line("  attn_show_step(&{}, &{}, {}, {});", name, names_[slice->whole.value],
-           g_[slice->whole].extents.size() - 1 - slice->dimension, step);
-      line("  void* const p{0} = {0}.host;\n  (void)p{0};", name);
-    }
   }
 
   int lowest_level() const {
@@ -393,8 +330,8 @@ class FunctionWriter {
       condition += fmt::format("{}{} > 0", condition.empty() ? "" : " && ", elements);
     std::string scans;
     for (TensorId t : k.repairs_if_non_finite)
-      scans +=
-          (scans.empty() ? "" : " || ") + (scanned_.count(t) ? "bad_" + names_[t.value] : scan(t));
+      scans += (scans.empty() ? "" : " || ") +
+               (loop_ ? loop_->scan(t) : scan_of(g_, t, names_[t.value]));
     if (!scans.empty()) condition += (condition.empty() ? "(" : " && (") + scans + ")";
     std::string doc = k.kind->name;
     for (const Definition& d : k.definitions) doc += " " + g_[d.target].name;
@@ -427,8 +364,7 @@ class FunctionWriter {
   std::vector<Group> groups_;  // of a function that is called alone
   std::vector<std::string> names_;
   std::vector<TensorId> spares_;
-  const plan::Loop* loop_ = nullptr;  // whose kernels are being written
-  std::set<TensorId> scanned_;        // before it, for non-finite data
+  std::optional<LoopWriter> loop_;  // whose kernels are being written
   std::string out_;
 };
 
