@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "compiler/ir/recurrence.h"
 #include "compiler/report/counts.h"
 #include "compiler/report/units.h"
 #include "compiler/solve/wide.h"
@@ -33,7 +34,7 @@ std::string joined(const std::vector<std::string>& words) {
 class Drawer {
  public:
   Drawer(const ir::Graph& g, const FunctionReport* places, char letter)
-      : g_(g), wide_(g), letter_(letter) {
+      : g_(g), wide_(g), needs_(g), letter_(letter) {
     std::vector<size_t> all(g.definitions.size());
     std::iota(all.begin(), all.end(), size_t{0});
     const std::vector<text::TexLine> lines = text::tex_lines(g, all);
@@ -57,21 +58,22 @@ class Drawer {
     std::vector<std::string> beside;
     for (const ir::Definition* d : unit.definitions)
       for (TensorId t : ir::reads(*d)) {
+        const bool before = is_before(*d, t);
         const std::string name =
-            short_name(g_[t].name, block_of(g_, g_[unit.target].name, letter_));
+            short_name(g_[t].name, block_of(g_, g_[unit.target].name, letter_)) +
+            (before ? " one step back" : "");
         const bool new_one = std::find(beside.begin(), beside.end(), name) == beside.end();
-        if (is_beside(t) && new_one) beside.push_back(name);
+        if ((is_beside(t) || before) && new_one) beside.push_back(name);
       }
     box.with = joined(beside);
     box.hint = hint(unit);
     add(unit.target, std::move(box));
   }
 
-  void add_edge(TensorId from, TensorId to) {
-    const auto a = nodes_.find(from), b = nodes_.find(to);
-    if (a == nodes_.end() || b == nodes_.end() || from == to) return;
-    if (!drawn_.emplace(a->second, b->second).second) return;
-    drawing_.layout.edges.push_back({a->second, b->second, {}});
+  void add_edges(const Unit& unit, const Units& units) {
+    for (const ir::Definition* d : unit.definitions)
+      for (TensorId t : ir::reads(*d))
+        if (!is_before(*d, t)) add_edge(units.of(t), unit.target);
   }
 
   // A function of what the boxes of these tensors hold.
@@ -93,6 +95,27 @@ class Drawer {
   }
 
  private:
+  // Whether a recurrence reads the tensor one step back only, which no arrow shows.
+  bool is_before(const ir::Definition& d, TensorId t) const {
+    bool at_step = false;
+    auto look = [&](const ir::Expr& e) {
+      ir::visit(e, [&](const ir::Expr& x) {
+        if (x.is(ir::Kind::read) && x->tensor == t) at_step = at_step || needs_.may_read(d, x);
+        return !at_step;
+      });
+    };
+    look(d.body);
+    for (const ir::Expr& c : d.guard) look(c);
+    return !at_step;
+  }
+
+  void add_edge(TensorId from, TensorId to) {
+    const auto a = nodes_.find(from), b = nodes_.find(to);
+    if (a == nodes_.end() || b == nodes_.end() || from == to) return;
+    if (!drawn_.emplace(a->second, b->second).second) return;
+    drawing_.layout.edges.push_back({a->second, b->second, {}});
+  }
+
   static std::string short_name(const std::string& name, const std::string& block) {
     const bool inside = !block.empty() && name.starts_with(block + ".");
     return inside ? name.substr(block.size() + 1) : name;
@@ -178,6 +201,7 @@ class Drawer {
 
   const ir::Graph& g_;
   solve::Wide wide_;
+  ir::Needs needs_;
   char letter_;
   std::map<TensorId, std::string> texts_;  // of definitions
   std::map<std::string, const Stored*> stored_;
@@ -200,9 +224,7 @@ Drawing draw_model(const ir::Graph& g, const FunctionReport& places, bool of_f) 
   }
   auto is_parameter = [&](TensorId t) { return g[t].role == ir::Role::parameter; };
   for (const Unit& u : units.all()) drawer.add_unit(u, is_parameter);
-  for (const Unit& u : units.all())
-    for (const ir::Definition* d : u.definitions)
-      for (TensorId t : ir::reads(*d)) drawer.add_edge(units.of(t), u.target);
+  for (const Unit& u : units.all()) drawer.add_edges(u, units);
   if (of_f) {
     std::vector<TensorId> outputs;
     for (const ir::Output& o : g.outputs)
@@ -228,9 +250,7 @@ Drawing draw_derivative(const std::string& name, const ir::Graph& g, const ir::G
     if (ir::is_derivative(g[t].role)) drawer.add_given(t);
   for (const Unit& u : units.all())
     if (!is_forward(u.target)) drawer.add_unit(u, is_forward);
-  for (const Unit& u : units.all())
-    for (const ir::Definition* d : u.definitions)
-      for (TensorId t : ir::reads(*d)) drawer.add_edge(units.of(t), u.target);
+  for (const Unit& u : units.all()) drawer.add_edges(u, units);
   return drawer.finished("The " + name);
 }
 
