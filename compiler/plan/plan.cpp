@@ -109,9 +109,11 @@ std::vector<TensorId> kept_maps(const Graph& forward) {
     const std::set<TensorId> inlined = choose_inlined(g);
     for (const Definition& d : s.definitions) {
       if (d.combine != Combine::set || inlined.count(d.target)) continue;
-      auto slice = wholes.find(d.target);
-      const TensorId t = slice == wholes.end() ? d.target : slice->second;
-      if (!wide(t)) result.push_back(t);
+      // Of a recurrence whole tensors are stored however wide they are.
+      if (auto slice = wholes.find(d.target); slice != wholes.end())
+        result.push_back(slice->second);
+      else if (!wide(d.target))
+        result.push_back(d.target);
     }
   }
   return result;

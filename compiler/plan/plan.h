@@ -190,8 +190,8 @@ std::vector<const Function*> functions(const Plan& plan);
 // reason.
 Plan make_plan(const ir::Graph& forward, const ir::Graph* gradient, Diagnostics& diagnostics);
 
-// Maps that forward will store, wide ones left out: a gradient had better read them than compute
-// them again.
+// Maps that forward will store, wide ones left out that no recurrence holds: a gradient had better
+// read them than compute them again.
 std::vector<ir::TensorId> kept_maps(const ir::Graph& forward);
 
 // A derivative that is called on its own; `name` is "jvp" or "hvp".

@@ -40,7 +40,7 @@ class Drawer {
     const std::vector<text::TexLine> lines = text::tex_lines(g, all);
     for (size_t k : all) texts_[g.definitions[k].target] = lines[k].text;
     if (places)
-      for (const Stored& s : places->tensors) stored_[s.name] = &s;
+      for (const Stored& s : places->tensors) stored_[as_written(s.name)] = &s;
   }
 
   // The box of a tensor without a definition.
@@ -114,6 +114,13 @@ class Drawer {
     if (a == nodes_.end() || b == nodes_.end() || from == to) return;
     if (!drawn_.emplace(a->second, b->second).second) return;
     drawing_.layout.edges.push_back({a->second, b->second, {}});
+  }
+
+  // The plan keeps h as h.steps where steps come first in memory.
+  std::string as_written(const std::string& stored) const {
+    constexpr std::string_view kSteps = ".steps";
+    if (!stored.ends_with(kSteps) || g_.find(stored)) return stored;
+    return stored.substr(0, stored.size() - kSteps.size());
   }
 
   static std::string short_name(const std::string& name, const std::string& block) {
