@@ -28,7 +28,7 @@ class Tensor(c.Structure):
 class Sizes(c.Structure):
     _fields_ = [("forward_workspace", c.c_int64), ("backward_workspace", c.c_int64),
                 ("saved", c.c_int64), ("jvp_workspace", c.c_int64),
-                ("hvp_workspace", c.c_int64)]
+                ("hvp_workspace", c.c_int64), ("probe_workspace", c.c_int64)]
 
 
 class Argument(c.Structure):
@@ -51,7 +51,7 @@ class Adam(c.Structure):
 P = c.c_void_p
 
 
-ABI_VERSION = 3  # of attn/abi.h, which the structures here follow
+ABI_VERSION = 4  # of attn/abi.h, which the structures here follow
 
 
 class Interface(c.Structure):

@@ -162,7 +162,7 @@ struct Same {
     return same(a.name, b.name) && same(a.type, b.type);
   }
   static bool same(const Output& a, const Output& b) {
-    return same(a.name, b.name) && same(a.type, b.type);
+    return same(a.name, b.name) && same(a.type, b.type) && a.probe == b.probe;
   }
   static bool same(const Block& a, const Block& b) {
     return a.kind == b.kind && same(a.name, b.name) && same(a.inputs, b.inputs) &&

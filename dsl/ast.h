@@ -281,6 +281,7 @@ struct Input {
 struct Output {
   Identifier name;
   Type type;
+  bool probe = false;  // computed only for those who ask
 };
 
 enum class BlockKind { block, model, train_model };

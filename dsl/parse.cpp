@@ -237,12 +237,6 @@ const auto read_dtype = [](auto& context) {
   x3::_val(context).dtype = x3::_attr(context);
   check_dtype(x3::_attr(context), state_of(context));
 };
-auto unsupported(std::string_view what) {
-  return [what](auto& context) {
-    report_unsupported(state_of(context), x3::_attr(context).where, what);
-  };
-}
-
 const auto any_name = NameParser{""};
 const auto at_end = named("the end of the statement", &(separator | right_brace | end_of_file));
 // The end of the file closes what was reported as never closed.
@@ -330,8 +324,9 @@ const auto function_def = word("fn") >> name[set(&Function::name)] >> left_paren
                           right_paren >> assign >> expression[set(&Function::body)];
 
 const auto input_def = name[set(&Input::name)] >> colon >> placed(type)[set(&Input::type)];
-const auto output_def = -(&(word("probe") >> any_name) >>
-                          word("probe")[unsupported("probes are")]) >>
+// `probe` may also name an output, even one before `using`.
+const auto is_probe = word("probe") >> !(word("using") >> any_name) >> any_name;
+const auto output_def = -(&is_probe >> word("probe")[flag(&Output::probe)]) >>
                         name[set(&Output::name)] >>
                         -(extent_colon >> placed(type)[set(&Output::type)]);
 const auto header_part =

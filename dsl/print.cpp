@@ -278,6 +278,7 @@ class Printer {
     is_first = true;
     for (const Output& output : block.outputs) {
       separate();
+      if (output.probe) layout.add("probe ");
       layout.add(output.name.text);
       const Layout type = layout_type(output.type);
       if (type.width() > 0) layout.add(": ").append(type);

@@ -154,10 +154,6 @@ void check_dtype(const Identifier& dtype, ParseState& state) {
                                   : fmt::format("did you mean `{}`?", meant);
 }
 
-void report_unsupported(ParseState& state, Span where, std::string_view what) {
-  state.diagnostics.error(where, fmt::format("{} not supported yet", what));
-}
-
 Number number_of(const Token& token) {
   const char *first = token.text.data(), *last = first + token.text.size();
   if (token.text.find_first_of(".eE") == std::string_view::npos) {

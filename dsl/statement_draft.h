@@ -33,7 +33,6 @@ void report_named_arguments(const ExprPtr& value, bool outermost, ParseState& st
 Identifier unquoted(const Token& string, ParseState& state);
 
 void check_dtype(const Identifier& dtype, ParseState& state);
-void report_unsupported(ParseState& state, Span where, std::string_view what);
 
 // The value of a number token that the lexer has accepted.
 Number number_of(const Token& token);

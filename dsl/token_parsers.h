@@ -233,27 +233,6 @@ struct Recovery : x3::parser<Recovery> {
   }
 };
 
-// A statement of a part of the language that is still to come: reported as such and skipped.
-struct Unsupported : x3::parser<Unsupported> {
-  using attribute_type = x3::unused_type;
-  static constexpr bool has_attribute = false;
-  std::string_view word, what;
-  constexpr Unsupported(std::string_view of, std::string_view text) : word(of), what(text) {}
-
-  template <typename Iterator, typename Context, typename RuleContext, typename Target>
-  bool parse(Iterator& first, const Iterator&, const Context& context, RuleContext&,
-             Target&) const {
-    // Such a word may also name a tensor: `state[i] = …`.
-    if (first->kind != TokenKind::name || first->text != word) return false;
-    if (first[1].kind != TokenKind::name) return false;
-    ParseState& state = state_of(context);
-    if (state.stopped) return false;
-    report_unsupported(state, first->where, what);
-    first = end_of_statement(first);
-    return true;
-  }
-};
-
 template <typename Parser>
 constexpr auto named(std::string_view text, const Parser& parser) {
   return Named<Parser>(parser, text);

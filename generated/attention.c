@@ -966,6 +966,7 @@ const attn_model* attention_model(void) {
       ATTN_ABI_VERSION, "attention", 17969462981063585247u, 4, 2, 2, 2,
       attention_params_table, attention_inputs_table, attention_outputs_table, attention_size_names, 1,
       attention_sizes_read, attention_shapes, attention_sizes_any, attention_forward_any, attention_backward_any, 0, 0,
-      5, 2, attention_step_options, attention_step_states, attention_step_workspace_any, attention_step_any};
+      5, 2, attention_step_options, attention_step_states, attention_step_workspace_any, attention_step_any,
+      0, 0};
   return &description;
 }

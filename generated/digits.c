@@ -2532,7 +2532,8 @@ const attn_model* digits_model(void) {
       ATTN_ABI_VERSION, "digits", 5330864596900821711u, 41, 2, 2, 1,
       digits_params_table, digits_inputs_table, digits_outputs_table, digits_size_names, 1,
       digits_sizes_read, digits_shapes, digits_sizes_any, digits_forward_any, digits_backward_any, 0, 0,
-      5, 2, digits_step_options, digits_step_states, digits_step_workspace_any, digits_step_any};
+      5, 2, digits_step_options, digits_step_states, digits_step_workspace_any, digits_step_any,
+      0, 0};
   return &description;
 }
 
@@ -3348,6 +3349,7 @@ const attn_model* digits_read_model(void) {
       ATTN_ABI_VERSION, "digits_read", 1848263268279696906u, 41, 1, 2, 1,
       digits_read_params_table, digits_read_inputs_table, digits_read_outputs_table, digits_read_size_names, 0,
       digits_read_sizes_read, digits_read_shapes, digits_read_sizes_any, digits_read_forward_any, 0, 0, 0,
-      0, 0, 0, 0, 0, 0};
+      0, 0, 0, 0, 0, 0,
+      0, 0};
   return &description;
 }

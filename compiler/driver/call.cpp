@@ -76,16 +76,17 @@ class KernelCall {
       : library_(library), m_(m), given_(given) {
     params_ = filled(m.params, m.n_params, "");
     inputs_ = filled(m.inputs, m.n_inputs, "");
-    std::vector<int64_t> sizes(m.n_sizes + 1);
-    library.require(m.read_sizes(context(), params_.data(), inputs_.data(), sizes.data()));
+    sizes_.resize(m.n_sizes + 1);
+    library.require(m.read_sizes(context(), params_.data(), inputs_.data(), sizes_.data()));
     outputs_.resize(m.n_outputs);
-    m.shapes(sizes.data(), nullptr, nullptr, outputs_.data());
+    m.shapes(sizes_.data(), nullptr, nullptr, outputs_.data());
     for (attn_tensor& t : outputs_) t.data = memory_.allocate(count_of(t) * 8);
     library.require(m.sizes(context(), params_.data(), inputs_.data(), &bytes_));
   }
 
   Arrays run(const Call& call) {
-    if (call.gradient || !call.jvp || !m_.jvp) forward(call.gradient);
+    if (call.gradient || call.probes || !call.jvp || !m_.jvp) forward(call.gradient || call.probes);
+    if (call.probes) probes();
     if (call.gradient && m_.backward) backward();
     if (!call.jvp && !call.hvp) return std::move(results_);
     param_tangents_ = filled(m_.params, m_.n_params, "t");
@@ -142,6 +143,19 @@ class KernelCall {
     collect(m_.outputs, outputs_, "");
   }
 
+  void probes() {
+    for (int32_t k = 0; k < m_.n_probes; ++k) {
+      const attn_probe& probe = m_.probes[k];
+      attn_tensor result{};
+      probe.shape(sizes_.data(), &result);
+      result.data = memory_.allocate(count_of(result) * 8);
+      void* workspace = memory_.allocate(probe.workspace(sizes_.data()));
+      library_.require(probe.run(context(), params_.data(), inputs_.data(), outputs_.data(), saved_,
+                                 &result, workspace));
+      results_[probe.result->name] = fetch(result);
+    }
+  }
+
   void backward() {
     const Tensors cotangents = filled(m_.outputs, m_.n_outputs, "d");
     const Tensors params = wanted(m_.params, params_), inputs = wanted(m_.inputs, inputs_);
@@ -174,6 +188,7 @@ class KernelCall {
   const attn_model& m_;
   const Arrays& given_;
   Memory memory_;
+  std::vector<int64_t> sizes_;
   Tensors params_, inputs_, outputs_, param_tangents_, input_tangents_;
   void* saved_ = nullptr;
   attn_sizes bytes_{};
@@ -189,6 +204,8 @@ Arrays model_reference(const Compiled& model, const Call& call) {
   Arrays results;
   for (const ir::Output& o : model.forward.outputs)
     results[o.name] = all.at(model.forward[o.tensor].name);
+  if (call.probes)
+    for (const Probe& p : model.probes) add_outputs(p.graph, call.given, results);
   const Arrays given = with_zeros(model, call.given, results);
   if (call.gradient && model.gradient) add_outputs(*model.gradient, given, results);
   if (call.jvp && model.jvp) add_outputs(*model.jvp, given, results);

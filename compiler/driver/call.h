@@ -22,14 +22,15 @@ struct Call {
   // 0.
   evaluate::Arrays given = {};
   bool gradient = false, jvp = false, hvp = false;
+  bool probes = false;  // those that the model was compiled with
   // A step of the model's update, by the gradients of this call and those that are given as dNAME.
   std::optional<StepCall> step = {};
   bool calls_model = true;  // false: all gradients of the step are given
   int threads = 0;
 };
 
-// The outputs (and gradients as dNAME, tangents as tOUT, products as hNAME; of a step NAME and
-// state.NAME.STATE) by name, in float64 by the evaluator.
+// The outputs (and probes by their names, gradients as dNAME, tangents as tOUT, products as hNAME;
+// of a step NAME and state.NAME.STATE) by name, in float64 by the evaluator.
 evaluate::Arrays call_reference(const Compiled& model, const Call& call);
 
 // The same by kernels compiled for this machine. RefusedError with the model's own message.

@@ -218,6 +218,8 @@ int emit(const CommandLine& c) {
     if (c.stage == "gradient" && m.gradient) out += text::to_string(*m.gradient);
     if (c.stage == "jvp" && m.jvp) out += text::to_string(*m.jvp);
     if (c.stage == "hvp" && m.hvp) out += text::to_string(*m.hvp);
+    if (c.stage == "probe")
+      for (const Probe& p : m.probes) out += (out.empty() ? "" : "\n") + text::to_string(p.graph);
     if (c.stage == "step" && m.step)
       for (const ir::Update& u : m.step->updates) out += text::to_string(u.graph);
     if (c.stage == "plan") {

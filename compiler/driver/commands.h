@@ -25,6 +25,7 @@ struct CommandLine {
   std::vector<std::string> derive;  // "gradient", "jvp", "hvp"
   std::vector<std::string> by;      // what derivatives are taken by; empty: everything
   std::vector<std::string> steps;   // the parameters that `run` updates
+  std::vector<std::string> probes;  // that `run` computes
   int jobs = 0, threads = 0;
   uint64_t seed = 1;
   bool cache = true, gradient = false, jvp = false, hvp = false, reference = false, check = false;

@@ -103,8 +103,12 @@ class Derivation {
   void run(const elaborate::Model& m) {
     ir::verify(m.graph, "elaborate");
     c_.raw = simplify::spread_guards(m.graph);
-    trace("forward", "graph", c_.raw);
-    c_.forward = simplify::simplify(c_.raw, tracer("forward"));
+    // Conditions may not travel through what only a probe reads.
+    const ir::Graph forward = simplify::spread_guards(ir::without_probes(m.graph));
+    trace("forward", "graph", forward);
+    c_.forward = simplify::simplify(forward, tracer("forward"));
+    for (const ir::Output& o : m.graph.outputs)
+      if (o.probe && is_wanted(o.name)) probe(m.graph, o);
     const bool any =
         std::any_of(c_.raw.tensors.begin(), c_.raw.tensors.end(), [&](const ir::Tensor& t) {
           return ir::is_argument(t.role) && ir::is_real(ir::arithmetic_type(t.storage)) &&
@@ -124,6 +128,18 @@ class Derivation {
     const ir::Graph plain = simplify::drop_stops(c_.forward);
     if (!simplify::same_definitions(plain, c_.forward))
       c_.forward = simplify::simplify(plain, tracer("forward"));
+  }
+
+  bool is_wanted(const std::string& probe) const {
+    return !options_.probes || std::count(options_.probes->begin(), options_.probes->end(), probe);
+  }
+
+  void probe(const ir::Graph& whole, const ir::Output& o) {
+    const std::string function = "probe " + o.name;
+    const ir::Graph raw =
+        simplify::spread_guards(ir::with_outputs(whole, {{.name = o.name, .tensor = o.tensor}}));
+    trace(function, "graph", raw);
+    c_.probes.push_back({o.name, simplify::simplify(simplify::drop_stops(raw), tracer(function))});
   }
 
   void gradient() {
@@ -178,6 +194,8 @@ void make_plan(Compiled& c, Diagnostics& diagnostics) {
   c.plan = plan::make_plan(c.forward, c.gradient ? &*c.gradient : nullptr, diagnostics);
   if (c.jvp) c.plan->jvp = plan::plan_derivative("jvp", *c.jvp, diagnostics);
   if (c.hvp) c.plan->hvp = plan::plan_derivative("hvp", *c.hvp, diagnostics);
+  for (const Probe& p : c.probes)
+    c.plan->probes.push_back(plan::plan_probe(p.graph, *c.plan, diagnostics));
   if (c.step) c.step_plan = plan::plan_step(c.name, *c.step, diagnostics);
 }
 
@@ -240,7 +258,7 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
   const bool some_loss =
       std::any_of(program.models.begin(), program.models.end(), [&](const elaborate::Model& m) {
         return (options.model.empty() || m.graph.name == options.model) &&
-               derive::has_loss(m.graph);
+               derive::has_loss(ir::without_probes(m.graph));
       });
   for (elaborate::Model& m : program.models) {
     if (!options.model.empty() && m.graph.name != options.model) continue;

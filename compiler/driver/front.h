@@ -36,12 +36,19 @@ struct Source {
 // Reads and parses; errors stand in the diagnostics.
 void load(Source& source, const std::string& path);
 
+// What one probe of a model takes, as a graph of its own with that output.
+struct Probe {
+  std::string name;
+  ir::Graph graph;  // simplified
+};
+
 // One model after the phases that ran.
 struct Compiled {
   std::string name;
   std::string doc;
-  ir::Graph raw;                          // elaborated, guards spread
+  ir::Graph raw;                          // elaborated, guards spread, with all probes
   ir::Graph forward;                      // simplified
+  std::vector<Probe> probes;              // those that were asked for
   std::optional<ir::Graph> raw_gradient;  // derived, guards spread
   std::optional<ir::Graph> gradient;      // simplified
   std::vector<derive::Origin> origins;    // of raw_gradient
@@ -56,10 +63,12 @@ struct Options {
   std::string model;           // only this one; empty: all
   bool all_gradients = false;  // also of models that do not say `train`
   bool jvp = false, hvp = false;
-  derive::Names by;  // derivatives by these only; empty: by all
+  derive::Names by;                                // derivatives by these only; empty: by all
+  std::optional<std::vector<std::string>> probes;  // only these; nothing: all
   bool plan = true;
   // Called with every pass that changed a graph, the first of which are "graph" and "derive", and
-  // with the function that the graph is to become: "forward", "gradient", "jvp" or "hvp".
+  // with the function that the graph is to become: "forward", "gradient", "jvp", "hvp" or
+  // "probe NAME".
   std::function<void(const std::string& model, const std::string& function, const std::string& pass,
                      const ir::Graph&)>
       trace;

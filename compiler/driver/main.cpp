@@ -109,10 +109,10 @@ int main(int argc, char** argv) {
   derivatives(emit);
   by(emit);
   emit->add_option("--stage", c.stage,
-                   "ast, graph, gradient, jvp, hvp, step, plan, statement, tex or dot")
+                   "ast, graph, gradient, jvp, hvp, probe, step, plan, statement, tex or dot")
       ->required()
-      ->check(CLI::IsMember(
-          {"ast", "graph", "gradient", "jvp", "hvp", "step", "plan", "statement", "tex", "dot"}));
+      ->check(CLI::IsMember({"ast", "graph", "gradient", "jvp", "hvp", "probe", "step", "plan",
+                             "statement", "tex", "dot"}));
   emit->add_option("--after", c.after, "print after this pass: derive, fold, find, …");
   emit->add_option("--model", c.model, "only this model");
   emit->add_option("-t,--target", c.targets, "for statement: the instruction set")->delimiter(',');
@@ -157,6 +157,10 @@ int main(int argc, char** argv) {
                 "real inputs");
   run->add_option("--tangent", c.tangents,
                   "of a parameter or input, for --jvp and --hvp: NAME=A.npy; others are 0")
+      ->allow_extra_args(false);
+  run->add_option("--probe", c.probes, "also these probes of the model: map")
+      ->type_name("NAME,...")
+      ->delimiter(',')
       ->allow_extra_args(false);
   run->add_option("--step", c.steps,
                   "also update these parameters, and write them and state.NAME.STATE: wq or attn; "

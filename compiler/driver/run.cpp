@@ -186,6 +186,7 @@ void finish_step(const CommandLine& c, const Compiled& m, Call& call) {
     if (t.role == ir::Role::parameter && derive::is_chosen(t, c.steps))
       call.calls_model = call.calls_model || !call.given.count("d" + t.name);
   call.gradient = call.gradient || call.calls_model;
+  call.calls_model = call.calls_model || call.probes;
   if (call.calls_model) return;
   for (const ir::Tensor& t : m.forward.tensors)
     if (t.role == ir::Role::parameter && call.given.count("d" + t.name) &&
@@ -277,10 +278,43 @@ void take_tangents(const CommandLine& c, const Compiled& m, Context& context, Ar
   }
 }
 
+// What a probe and a derivative would both be called.
+void require_own_file(const CommandLine& c, const Compiled& m, const std::string& probe) {
+  auto refuse = [&](char prefix, const ir::Tensor& t, const char* what) {
+    if (probe == prefix + t.name)
+      throw UsageError(fmt::format("the probe `{0}` and the {1} of `{2}` would both be {0}.npy",
+                                   probe, what, t.name));
+  };
+  for (const ir::Tensor& t : m.forward.tensors) {
+    if (c.jvp && t.role == ir::Role::output) refuse('t', t, "tangent");
+    if (!ir::is_argument(t.role)) continue;
+    if (c.gradient) refuse('d', t, "gradient");
+    if (c.hvp) refuse('h', t, "Hessian product");
+  }
+}
+
+void require_probes(const CommandLine& c, const Compiled& m) {
+  std::vector<std::string> names;
+  for (const ir::Output& o : m.raw.outputs)
+    if (o.probe) names.push_back(o.name);
+  for (const std::string& name : c.probes) {
+    require_own_file(c, m, name);
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    for (const ir::Output& o : m.forward.outputs)
+      if (o.name == name)
+        throw UsageError(fmt::format("`{}` is no probe but an output: it is written anyway", name));
+    const std::string near = nearest(name, names);
+    throw UsageError(fmt::format("{} has no probe `{}`{}", m.name, name,
+                                 near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+  }
+}
+
 // The declared type of a result; the evaluator's stay float64.
 ir::Storage storage_of(const Compiled& m, const std::string& name) {
   for (const ir::Output& o : m.forward.outputs)
     if (o.name == name) return m.forward[o.tensor].storage;
+  for (const Probe& p : m.probes)
+    if (p.name == name) return p.graph[p.graph.outputs[0].tensor].storage;
   if (auto t = m.forward.find(name); t && m.forward[*t].role == ir::Role::parameter)
     return m.forward[*t].storage;
   if (auto t = m.forward.find(name.substr(1))) return m.forward[*t].storage;
@@ -324,13 +358,19 @@ int run(const CommandLine& c) {
   if (!source.diagnostics.has_errors()) {
     Options options = options_of(c);
     options.plan = !c.reference;
+    options.probes = c.probes;
     models = compile(source, options);
   }
   if (report(source)) return source.failure();
   require_chosen(c, models);
   Compiled& m = only_model(c, models);
   Context context;
-  Call call{.gradient = c.gradient, .jvp = c.jvp, .hvp = c.hvp, .threads = c.threads};
+  require_probes(c, m);
+  Call call{.gradient = c.gradient,
+            .jvp = c.jvp,
+            .hvp = c.hvp,
+            .probes = !c.probes.empty(),
+            .threads = c.threads};
   begin_step(c, m, call);
   take_inputs(c, m, context, call);
   if (call.gradient) take_cotangents(c, m, context, call.given);

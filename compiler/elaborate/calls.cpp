@@ -45,6 +45,13 @@ bool Expander::check_declaration(const dsl::Block& block) {
   for (const dsl::Size& s : block.sizes) add(s.name, "");
   for (const dsl::Output& o : block.outputs)
     add(o.name, "an output has a definition of its own in the body");
+  for (const dsl::Output& o : block.outputs) {
+    if (!o.probe || block.kind != dsl::BlockKind::block) continue;
+    m_.error(o.name.where, "only a model has probes").help = fmt::format(
+        "make `{}` an output of the block; the model that calls it names its result as a probe",
+        o.name.text);
+    good = false;
+  }
   return good;
 }
 

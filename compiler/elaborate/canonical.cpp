@@ -16,7 +16,7 @@ class Renumber {
     number_tensors();
     for (const ir::Definition& d : old_.definitions) add(d);
     for (const ir::Output& o : old_.outputs)
-      new_.outputs.push_back({o.name, tensors_.at(o.tensor)});
+      new_.outputs.push_back({o.name, tensors_.at(o.tensor), o.probe});
     return std::move(new_);
   }
 

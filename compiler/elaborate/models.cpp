@@ -81,9 +81,10 @@ void Expander::model_inputs(const dsl::Block& block, Scope& scope) {
 
 void Expander::model_outputs(const dsl::Block& block, Scope& scope) {
   for (const dsl::Output& o : block.outputs) {
+    const char* what = o.probe ? "probe" : "output";
     Binding* b = scope.find(o.name.text);
     if (!b) {
-      m_.error(o.name.where, fmt::format("output `{}` is never defined", o.name.text)).help =
+      m_.error(o.name.where, fmt::format("{} `{}` is never defined", what, o.name.text)).help =
           suggestion(o.name.text, scope.tensor_names());
       continue;
     }
@@ -91,7 +92,7 @@ void Expander::model_outputs(const dsl::Block& block, Scope& scope) {
     if (b->kind != Binding::Kind::tensor) continue;
     ir::Tensor& t = m_.graph[b->tensor];
     if (t.role == ir::Role::parameter) {
-      m_.error(o.name.where, fmt::format("output `{}` is a parameter", o.name.text))
+      m_.error(o.name.where, fmt::format("{} `{}` is a parameter", what, o.name.text))
           .others.push_back({t.where, "declared here"});
       continue;
     }
@@ -102,11 +103,13 @@ void Expander::model_outputs(const dsl::Block& block, Scope& scope) {
       m_.rename(b->tensor, o.name.text);
     }
     check_size_limits(m_.graph[b->tensor], o.name.where);
-    m_.graph.outputs.push_back({o.name.text, b->tensor});
+    m_.graph.outputs.push_back({o.name.text, b->tensor, o.probe});
   }
-  if (block.outputs.empty())
+  if (std::all_of(block.outputs.begin(), block.outputs.end(),
+                  [](const dsl::Output& o) { return o.probe; }))
     m_.error(block.name.where, fmt::format("model `{}` has no output", block.name.text)).help =
-        "name one after `->`";
+        block.outputs.empty() ? "name one after `->`"
+                              : "a probe is computed beside the outputs: name one after `->`";
 }
 
 bool Expander::check_size_limits(const ir::Tensor& t, Span where) {

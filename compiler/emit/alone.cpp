@@ -58,8 +58,9 @@ std::string check_given(const Interface& i, const Group& group, const std::strin
       wanted);
 }
 
-std::string check_overlap(const Interface& i, const std::vector<Group>& groups) {
-  size_t count = 1;
+std::string check_overlap(const Interface& i, const std::vector<Group>& groups,
+                          const std::string& result) {
+  size_t count = result.empty() ? 1 : 2;
   for (const Group& g : groups) count += arguments_of(i, g.of).size();
   std::string text = fmt::format(
       "  const attn_tensor* all[{0}];\n  const char* names[{0}];\n  int written[{0}], count = 0;\n",
@@ -75,6 +76,9 @@ std::string check_overlap(const Interface& i, const std::vector<Group>& groups) 
         "  }}\n",
         g.name, size, i.model, name_of(g.of), g.written ? 1 : 0);
   }
+  if (!result.empty())
+    text += fmt::format("  all[count] = result;\n  names[count] = {};\n  written[count++] = 1;\n",
+                        quoted(result));
   return text +
          "  status = attn_check_overlap(context, count, all, names, written);\n"
          "  if (status) return status;\n";

@@ -96,7 +96,7 @@ namespace {
 bool is_derived(const plan::Plan& plan, const Tensor& t, const std::string& name) {
   if (!is_real(arithmetic_type(t.storage))) return false;
   for (const plan::Function* f : plan::functions(plan)) {
-    if (f->name == "forward") continue;
+    if (f->name == "forward" || plan::is_probe(*f)) continue;
     if (!is_argument(t.role)) return true;
     for (const Output& o : f->graph.outputs)
       if (f->name == "backward" && o.name == "d" + name) return true;
@@ -128,6 +128,9 @@ Interface interface_of(const plan::Plan& plan) {
     names = identifiers(names);
     for (size_t k = 0; k < group->size(); ++k) (*group)[k].field = names[k];
   }
+  for (const plan::Function& f : plan.probes)
+    result.probes.push_back("probe_" + f.graph.outputs.at(0).name);
+  result.probes = identifiers(result.probes);
   return result;
 }
 

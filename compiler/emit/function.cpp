@@ -19,6 +19,7 @@ class FunctionWriter {
                  const Symbols& symbols, const std::vector<std::string>& targets)
       : plan_(plan), f_(f), g_(f.graph), i_(i), symbols_(symbols), targets_(targets) {
     backward_ = f.name == "backward";
+    probe_ = plan::is_probe(f);
     if (f.name == "jvp" || f.name == "hvp") groups_ = groups_of(f.name);
     std::vector<std::string> names;
     for (const Tensor& t : g_.tensors) names.push_back("t_" + identifier(t.name));
@@ -83,27 +84,7 @@ class FunctionWriter {
     line("");
   }
 
-  void size_locals() {
-    for (size_t k = 0; k < i_.sizes.size(); ++k)
-      line("  const int64_t {} = size[{}];", size_variable(g_, i_.sizes[k]), k);
-    for (size_t k = 0; k < g_.sizes.size(); ++k) {
-      const Size& s = g_.sizes[k];
-      if (s.quotient && !s.value)
-        line("  const int64_t {} = attn_quotient({}, {});",
-             size_variable(g_, {static_cast<int32_t>(k)}), c_expression(g_, s.quotient->first),
-             c_expression(g_, s.quotient->second));
-    }
-    for (size_t k = 0; k < g_.sizes.size(); ++k)
-      if (!g_.sizes[k].value && !g_.sizes[k].definition && !is_step({static_cast<int32_t>(k)}))
-        line("  (void){};", size_variable(g_, {static_cast<int32_t>(k)}));
-    line("  (void)size;");
-  }
-
-  // A size that no tensor tells, but the loop that counts it.
-  bool is_step(SizeId s) const {
-    return std::any_of(f_.loops.begin(), f_.loops.end(),
-                       [&](const plan::Loop& loop) { return loop.steps.step == s; });
-  }
+  void size_locals() { out_ += emit::size_locals(g_, i_.sizes); }
 
   // The slice that a tensor is of another's memory, or null.
   const plan::Slice* slice_of(TensorId t) const {
@@ -142,9 +123,6 @@ class FunctionWriter {
   // The C expression of a tensor's data; empty for tensors that are not in memory.
   std::string location(TensorId t) const {
     const std::string& name = g_[t].name;
-    auto find = [&](const std::vector<TensorId>& list) {
-      return std::find(list.begin(), list.end(), t) - list.begin();
-    };
     switch (f_.places[t.value]) {
       case Place::given:
         if (g_[t].role == Role::parameter)
@@ -158,7 +136,7 @@ class FunctionWriter {
       case Place::result:
         return result(t);
       case Place::saved:
-        return fmt::format("saved + saved_at[{}]", find(f_.saved));
+        return fmt::format("saved + saved_at[{}]", place_in_saved(name));
       case Place::workspace:
         for (size_t k = 0; k < f_.workspace.size(); ++k)
           for (TensorId other : f_.workspace[k].tensors)
@@ -169,6 +147,14 @@ class FunctionWriter {
         return {};
     }
     return {};
+  }
+
+  // The block is forward's, whichever function reads it.
+  size_t place_in_saved(const std::string& tensor_name) const {
+    const plan::Function& forward = plan_.forward;
+    size_t k = 0;
+    while (forward.graph[forward.saved.at(k)].name != tensor_name) ++k;
+    return k;
   }
 
   int output_of(const std::string& tensor_name) const {
@@ -188,6 +174,7 @@ class FunctionWriter {
   }
 
   std::string result(TensorId t) const {
+    if (probe_) return "result->data";
     std::string name;
     for (const Output& o : g_.outputs)
       if (o.tensor == t) name = o.name;
@@ -206,6 +193,7 @@ class FunctionWriter {
           "const attn_tensor* outputs, const int64_t* size, char* saved,\n    char* workspace{}",
           backward_ ? ", const attn_tensor* cotangents,\n    const attn_tensor* param_gradients, "
                       "const attn_tensor* input_gradients"
+          : probe_  ? ", const attn_tensor* result"
                     : "");
     std::string text = "const int64_t* size, char* workspace";
     for (const Group& group : groups_) text += ",\n    const attn_tensor* " + group.name;
@@ -229,6 +217,7 @@ class FunctionWriter {
     }
     for (const Group& group : groups_) line("  (void){};", group.name);
     if (backward_) line("  (void)cotangents, (void)param_gradients, (void)input_gradients;");
+    if (probe_) line("  (void)result;");
     line("  int failed = 0;");
     line("  (void)at, (void)level, (void)failed;\n");
     views();
@@ -360,7 +349,7 @@ class FunctionWriter {
   const Interface& i_;
   const Symbols& symbols_;
   const std::vector<std::string>& targets_;
-  bool backward_ = false;
+  bool backward_ = false, probe_ = false;
   std::vector<Group> groups_;  // of a function that is called alone
   std::vector<std::string> names_;
   std::vector<TensorId> spares_;

@@ -40,6 +40,7 @@ class Glue {
     if (plan_.backward) backward();
     if (plan_.jvp) out_ += write_alone(*plan_.jvp, i_);
     if (plan_.hvp) out_ += write_alone(*plan_.hvp, i_);
+    out_ += write_probes(m_, i_);
     if (m_.step) out_ += write_step(*m_.step, i_, symbols_, targets_);
     model();
     return out_;
@@ -77,32 +78,11 @@ class Glue {
     line("static const char* const {}_size_names[] = {{{}0}};\n", i_.model, names);
   }
 
-  // Locals for the run-time sizes and the quotients of them.
-  void size_locals() {
-    for (size_t k = 0; k < i_.sizes.size(); ++k)
-      line("  const int64_t {} = size[{}];", size_variable(g_, i_.sizes[k]), k);
-    for (size_t k = 0; k < g_.sizes.size(); ++k)
-      if (g_.sizes[k].quotient && !g_.sizes[k].value)
-        line("  const int64_t {} = attn_quotient({}, {});",
-             size_variable(g_, {static_cast<int32_t>(k)}),
-             c_expression(g_, g_.sizes[k].quotient->first),
-             c_expression(g_, g_.sizes[k].quotient->second));
-    unused();
-  }
-  void unused() {
-    for (size_t k = 0; k < g_.sizes.size(); ++k) {
-      const Size& s = g_.sizes[k];
-      if (!s.value && !s.definition)
-        line("  (void){};", size_variable(g_, {static_cast<int32_t>(k)}));
-    }
-    line("  (void)size;");
-  }
-
   void shapes() {
     line("static void {}_shapes(const int64_t* size, attn_tensor* params, attn_tensor* inputs,",
          i_.model);
     line("                      attn_tensor* outputs) {{");
-    size_locals();
+    out_ += size_locals(g_, i_.sizes);
     auto group = [&](const char* name, const std::vector<Argument>& arguments) {
       line("  if ({}) {{", name);
       for (size_t k = 0; k < arguments.size(); ++k) {
@@ -243,7 +223,7 @@ class Glue {
   void saved_layout() {
     const plan::Function& f = plan_.forward;
     line("static int64_t {}_saved_layout(const int64_t* size, int64_t* at) {{", i_.model);
-    size_locals();
+    out_ += size_locals(g_, i_.sizes);
     line("  int64_t end = attn_align({});", 8 * (1 + i_.sizes.size()));
     for (size_t k = 0; k < f.saved.size(); ++k) {
       line("  if (at) at[{}] = end;", k);
@@ -286,38 +266,17 @@ class Glue {
          plan_.backward ? i_.model + "_backward_layout(size, 0)" : "0");
     for (const auto* f : {&plan_.jvp, &plan_.hvp})
       if (*f) line("  result->{0}_workspace = {1}_{0}_layout(size, 0);", (*f)->name, i_.model);
+    for (const plan::Function& f : plan_.probes)
+      line(
+          "  result->probe_workspace = attn_larger(result->probe_workspace, {}_{}_layout(size, "
+          "0));",
+          i_.model, f.name);
     line("  return ATTN_OK;\n}}\n");
-  }
-
-  void begin_call() {
-    line("  int64_t size[{}];", i_.sizes.size() + 1);
-    line("  if (!context) return ATTN_REFUSED;");
-    if (!i_.params.empty())
-      line("  if (!params) return attn_fail(context, ATTN_REFUSED, \"{}: no parameters\");",
-           i_.model);
-    line("  attn_status status = {}_sizes_read(context, (const attn_tensor*)params,", i_.model);
-    line("                                     (const attn_tensor*)inputs, size);");
-    line("  if (status) return status;");
-    line("  attn_tensor wanted[{}];", std::max<size_t>(i_.outputs.size(), 1));
-    line("  {}_shapes(size, 0, 0, wanted);", i_.model);
-    line("  if (!outputs) return attn_fail(context, ATTN_REFUSED, \"{}: no outputs\");", i_.model);
-    line("  const attn_tensor* out = (const attn_tensor*)outputs;");
-    line("  for (int k = 0; k < {} && !status; ++k)", i_.outputs.size());
-    line(
-        "    status = attn_check_tensor(context, \"output\", &{}_outputs_table[k], &out[k], "
-        "&wanted[k], 0);",
-        i_.model);
-    line("  if (status) return status;");
-    line("  if (!workspace || (uintptr_t)workspace % 64)");
-    line(
-        "    return attn_fail(context, ATTN_REFUSED, \"{}: the workspace must be aligned to 64 "
-        "bytes\");",
-        i_.model);
   }
 
   void forward() {
     line("attn_status {}_forward({}) {{", i_.model, parameters(false));
-    begin_call();
+    out_ += begin_call(i_);
     out_ += check_overlap(i_, {{.name = "params", .of = Group::params},
                                {.name = "inputs", .of = Group::inputs},
                                {.name = "outputs", .of = Group::outputs, .written = true}});
@@ -344,17 +303,8 @@ class Glue {
 
   void backward() {
     line("attn_status {}_backward({}) {{", i_.model, parameters(true));
-    begin_call();
-    line("  if (!saved || (uintptr_t)saved % 64)");
-    line(
-        "    return attn_fail(context, ATTN_REFUSED, \"{}: the saved block must be aligned to 64 "
-        "bytes\");",
-        i_.model);
-    line("  uint64_t hash = 0;\n  memcpy(&hash, saved, 8);");
-    line("  if (hash != {}u || memcmp((const char*)saved + 8, size, {}))", m_.source_hash,
-         8 * i_.sizes.size());
-    line("    return attn_fail(context, ATTN_REFUSED, \"{}: the saved block is of another call\");",
-         i_.model);
+    out_ += begin_call(i_);
+    out_ += check_saved(i_, m_.source_hash);
     line("  if (!cotangents) return attn_fail(context, ATTN_REFUSED, \"{}: no cotangents\");",
          i_.model);
     line("  attn_tensor wanted_params[{}], wanted_inputs[{}];", i_.params.size() + 1,
@@ -417,6 +367,7 @@ class Glue {
     for (const auto* f : {&plan_.jvp, &plan_.hvp})
       if (*f) out_ += write_any(i_, (*f)->name);
     if (m_.step) out_ += write_step_any(i_);
+    out_ += write_probe_table(plan_, i_);
     auto table_name = [&](const char* group, const std::vector<Argument>& list) {
       return list.empty() ? std::string("0") : fmt::format("{}_{}_table", i_.model, group);
     };
@@ -435,10 +386,11 @@ class Glue {
     if (m_.step)
       line(
           "      {1}, {2}, {0}_step_options, {0}_step_states, {0}_step_workspace_any, "
-          "{0}_step_any}};",
+          "{0}_step_any,",
           i_.model, m_.step->step.options.size(), m_.step->step.states.size());
     else
-      line("      0, 0, 0, 0, 0, 0}};");
+      line("      0, 0, 0, 0, 0, 0,");
+    line("      {}, {}}};", plan_.probes.size(), plan_.probes.empty() ? "0" : i_.model + "_probes");
     line("  return &description;\n}}");
   }
 

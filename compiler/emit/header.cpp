@@ -8,20 +8,6 @@ namespace {
 
 using namespace ir;
 
-std::string comment(std::string text) {
-  for (size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/", at))
-    text.replace(at, 2, "* /");
-  return text;
-}
-
-std::string shape_text(const Graph& g, const Tensor& t) {
-  std::string text(name_of(t.storage));
-  text += "[";
-  for (size_t k = 0; k < t.extents.size(); ++k)
-    text += (k ? ", " : "") + plan::poly_text(g, t.extents[k]);
-  return text + "]";
-}
-
 std::string group_struct(const Graph& g, const Interface& i, const char* group,
                          const std::vector<Argument>& list) {
   std::string out = fmt::format("typedef struct {}_{} {{\n", i.model, group);
@@ -38,6 +24,20 @@ std::string group_struct(const Graph& g, const Interface& i, const char* group,
 }
 
 }  // namespace
+
+std::string comment(std::string text) {
+  for (size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/", at))
+    text.replace(at, 2, "* /");
+  return text;
+}
+
+std::string shape_text(const Graph& g, const Tensor& t) {
+  std::string text(name_of(t.storage));
+  text += "[";
+  for (size_t k = 0; k < t.extents.size(); ++k)
+    text += (k ? ", " : "") + plan::poly_text(g, t.extents[k]);
+  return text + "]";
+}
 
 std::string write_header(const std::string& stem, const std::vector<ModelPlan>& models,
                          const std::vector<Interface>& interfaces) {
@@ -97,6 +97,7 @@ std::string write_header(const std::string& stem, const std::vector<ModelPlan>& 
           "/* How the gradient of the first scalar output changes along the tangents. Nulls as "
           "for jvp. */\n" +
           fmt::format("attn_status {}_hvp({});\n", i.model, parameters_of(i, "hvp"));
+    out += probe_header(plan, i);
     if (models[k].step) out += step_header(models[k].step->step, i);
   }
   out += "\n#ifdef __cplusplus\n}  /* extern \"C\" */\n";

@@ -20,8 +20,9 @@ struct Argument {
 struct Interface {
   std::string model;  // C prefix
   std::vector<Argument> params, inputs, outputs;
-  std::vector<ir::SizeId> sizes;  // run-time, in the order of size arrays
-  bool timed = false;             // as in ModelPlan
+  std::vector<std::string> probes;  // exported functions, behind the prefix: "probe_map"
+  std::vector<ir::SizeId> sizes;    // run-time, in the order of size arrays
+  bool timed = false;               // as in ModelPlan
 };
 
 Interface interface_of(const plan::Plan& plan);
@@ -48,6 +49,9 @@ struct Start {
 };
 Start start_of(const ir::Graph& g, ir::TensorId parameter);
 
+// What may stand in a comment of C; "f32[B, 4*D]".
+std::string comment(std::string text);
+std::string shape_text(const ir::Graph& g, const ir::Tensor& t);
 // "ATTN_F32".
 std::string c_type(ir::Storage s);
 
@@ -69,7 +73,18 @@ std::string write_any(const Interface& i, const std::string& function);
 // Statements that check a group's tensors, where they are given, against what `wanted` says, and
 // that no written tensor overlaps another argument; inputs may share memory.
 std::string check_given(const Interface& i, const Group& group, const std::string& wanted);
-std::string check_overlap(const Interface& i, const std::vector<Group>& groups);
+// `result`: what messages call a further tensor of this C name, which is written; empty: none.
+std::string check_overlap(const Interface& i, const std::vector<Group>& groups,
+                          const std::string& result = "");
+// Statements that begin a call with outputs: they read the sizes and check parameters, inputs,
+// outputs and workspace.
+std::string begin_call(const Interface& i);
+// That the saved block is one of such a call.
+std::string check_saved(const Interface& i, uint64_t source_hash);
+// The probes: what the header says of them, their exported functions, their table.
+std::string probe_header(const plan::Plan& plan, const Interface& i);
+std::string write_probes(const ModelPlan& model, const Interface& i);
+std::string write_probe_table(const plan::Plan& plan, const Interface& i);
 // The step of a model's `using`: what the header says of it, its glue, and the same for arrays of
 // tensors.
 std::vector<std::string> option_fields(const ir::Step& step);

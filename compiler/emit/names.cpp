@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -186,6 +187,25 @@ std::string c_extent(const Graph& g, const Poly& p) {
   if (auto n = g.known(p)) return std::to_string(std::max<int64_t>(*n, 0));
   std::string text = c_expression(g, p);
   return solve::nonnegative(g, p) ? text : fmt::format("attn_extent({})", text);
+}
+
+std::string size_locals(const Graph& g, const std::vector<SizeId>& sizes) {
+  std::string text, unused;
+  for (size_t k = 0; k < sizes.size(); ++k)
+    text += fmt::format("  const int64_t {} = size[{}];\n", size_variable(g, sizes[k]), k);
+  for (size_t k = 0; k < g.sizes.size(); ++k) {
+    const Size& s = g.sizes[k];
+    const SizeId id{static_cast<int32_t>(k)};
+    // A step of a recurrence is declared by its loop.
+    const bool counted = !s.quotient && std::find(sizes.begin(), sizes.end(), id) == sizes.end();
+    if (s.value || s.definition || counted) continue;
+    const std::string name = size_variable(g, id);
+    unused += fmt::format("  (void){};\n", name);
+    if (s.quotient)
+      text += fmt::format("  const int64_t {} = attn_quotient({}, {});\n", name,
+                          c_expression(g, s.quotient->first), c_expression(g, s.quotient->second));
+  }
+  return text + unused + "  (void)size;\n";
 }
 
 std::string quoted(std::string_view text) {

@@ -20,6 +20,8 @@ std::string size_variable(const ir::Graph& g, ir::SizeId id);
 std::string c_expression(const ir::Graph& g, const ir::Poly& p);
 // The same, 0 where it would be negative.
 std::string c_extent(const ir::Graph& g, const ir::Poly& p);
+// Lines that declare the variables of sizes and quotients of them, from the array `size`.
+std::string size_locals(const ir::Graph& g, const std::vector<ir::SizeId>& sizes);
 // A C string literal.
 std::string quoted(std::string_view text);
 

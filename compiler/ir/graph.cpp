@@ -176,4 +176,24 @@ Graph drop_unused(const Graph& g) {
   return result;
 }
 
+Graph with_outputs(const Graph& g, const std::vector<Output>& outputs) {
+  Graph result = g;
+  result.outputs = outputs;
+  for (Tensor& t : result.tensors)
+    if (t.role == Role::output) t.role = Role::interior;
+  for (const Output& o : outputs) result[o.tensor].role = Role::output;
+  for (const Output& o : g.outputs) {
+    Tensor& t = result[o.tensor];
+    if (t.role == Role::interior && (t.storage == Storage::f16 || t.storage == Storage::bf16))
+      t.storage = Storage::f32;
+  }
+  return drop_unused(result);
+}
+
+Graph without_probes(const Graph& g) {
+  std::vector<Output> outputs = g.outputs;
+  std::erase_if(outputs, [](const Output& o) { return o.probe; });
+  return with_outputs(g, outputs);
+}
+
 }  // namespace attn::ir

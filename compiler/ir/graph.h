@@ -84,6 +84,7 @@ inline const std::string& weight_name(const Tensor& t) {
 struct Output {
   std::string name;
   TensorId tensor;
+  bool probe = false;  // computed only for those who ask
 };
 
 struct Graph {
@@ -140,6 +141,11 @@ Renamed with_fresh_indices(Graph& g, const Definition& d);
 
 // Drops definitions that no output reads; tensors keep their ids.
 Graph drop_unused(const Graph& g);
+
+// Computes these alone. What was an output is an interior tensor then, which 16 bits do not round.
+Graph with_outputs(const Graph& g, const std::vector<Output>& outputs);
+// The outputs that every caller gets.
+Graph without_probes(const Graph& g);
 
 // Throws InternalError naming `pass` where the graph breaks a promise: a read before its
 // definition, a recurrence that does not step, subscripts that do not fit a tensor's rank, an

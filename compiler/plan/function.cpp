@@ -65,7 +65,7 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
       Diagnostic& d = diagnostics.warning(
           k.definitions.back().where, "performance",
           fmt::format("`{}[{}]` of {} is stored in memory as a whole, for {}", tensor.name, extents,
-                      f.name, readers.empty() ? "nothing" : readers));
+                      title(f), readers.empty() ? "nothing" : readers));
       d.help =
           "no input or output is as large; it stays in tiles where every reader sums it over one "
           "of "

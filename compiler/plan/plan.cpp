@@ -128,6 +128,7 @@ std::vector<const Function*> functions(const Plan& plan) {
   std::vector<const Function*> result{&plan.forward};
   for (const auto* f : {&plan.backward, &plan.jvp, &plan.hvp})
     if (*f) result.push_back(&**f);
+  for (const Function& f : plan.probes) result.push_back(&f);
   return result;
 }
 

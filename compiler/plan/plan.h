@@ -160,7 +160,7 @@ struct Loop {
 };
 
 struct Function {
-  std::string name;                 // "forward", "backward", "jvp", "hvp"
+  std::string name;                 // "forward", "backward", "jvp", "hvp", "probe0"
   ir::Graph graph;                  // as planned; tensor ids below are of this graph
   std::vector<Place> places;        // by tensor
   std::vector<ir::TensorId> saved;  // in the order of the saved block
@@ -180,9 +180,15 @@ struct Plan {
   Function forward;
   std::optional<Function> backward;
   std::optional<Function> jvp, hvp;  // which compute all that they need themselves
+  std::vector<Function> probes;      // called after forward; each has one output
 };
 
-// Those that there are, forward first.
+// Whether its graph has one output, a probe, which its name begins to say.
+bool is_probe(const Function& f);
+// What people call it: "backward", "probe map".
+std::string title(const Function& f);
+
+// Those that there are, forward first, probes last.
 std::vector<const Function*> functions(const Plan& plan);
 
 // `gradient`: the simplified gradient graph of `forward`, whose tensors of equal names are the
@@ -196,6 +202,12 @@ std::vector<ir::TensorId> kept_maps(const ir::Graph& forward);
 
 // A derivative that is called on its own; `name` is "jvp" or "hvp".
 Function plan_derivative(const std::string& name, const ir::Graph& g, Diagnostics& diagnostics);
+
+// The function that computes a probe, the one output of `probe`, which was elaborated with the model of
+// `plan`. It reads what `plan` has forward leave behind, outputs and saved block, wherever `probe`
+// would compute the same; for it alone nothing is saved. Its name is the number that it gets among
+// the probes of `plan`: "probe0".
+Function plan_probe(const ir::Graph& probe, const Plan& plan, Diagnostics& diagnostics);
 
 // The printed plan: kernels, loops, what is inlined, stored, saved; workspace and operations as
 // formulas in the sizes.

@@ -117,7 +117,7 @@ bool is_stepped(const Function& f, size_t n) {
 
 std::string function_text(const Function& f) {
   const Graph& g = f.graph;
-  std::string text = "  " + f.name + "\n";
+  std::string text = "  " + title(f) + "\n";
   for (const DataCheck& c : f.data_checks)
     text += fmt::format("    check       {} reads {} in 0..{} - 1\n", c.data, c.read,
                         poly_text(g, c.extent));

@@ -166,7 +166,7 @@ std::string costs(const ModelReport& m) {
         rows + fmt::format("\\hline all & & {} \\\\\n", counted(m.parameter_count, number_text)));
   rows.clear();
   for (const FunctionReport& f : m.functions) {
-    rows += fmt::format("{} & operations & {} & $O\\left({}\\right)$ \\\\\n", f.name,
+    rows += fmt::format("{} & operations & {} & $O\\left({}\\right)$ \\\\\n", plain(f.name),
                         counted(f.operations, number_text), f.order);
     if (f.name == "forward" && m.functions.size() > 1)
       rows += fmt::format(" & saved, bytes & {} & \\\\\n", counted(f.saved, bytes_text));
@@ -179,7 +179,7 @@ std::string costs(const ModelReport& m) {
       rows += fmt::format("{} & {}{} & {} & ${}$ \\\\\n", plain(k.kind), list(k.writes),
                           k.tiles.empty() ? "" : "; tiles " + list(k.tiles), list(k.reads),
                           k.operations.tex);
-    text += fmt::format("\\subsection*{{Plan: {}}}\n", f.name) +
+    text += fmt::format("\\subsection*{{Plan: {}}}\n", plain(f.name)) +
             table("lp{0.28\\textwidth}p{0.24\\textwidth}p{0.3\\textwidth}",
                   "kernel & computes & reads & operations", rows);
   }

@@ -64,24 +64,27 @@ ModelReport collect(const Subject& s) {
   r.sizes = sizes(g, s.sizes);
   for (const ir::Tensor& t : g.tensors)
     if (t.role == ir::Role::input) r.inputs.push_back(declared(g, t.name, t));
-  for (const ir::Output& o : g.outputs) r.outputs.push_back(declared(g, o.name, g[o.tensor]));
+  for (const ir::Output& o : g.outputs)
+    r.outputs.push_back((o.probe ? "probe " : "") + declared(g, o.name, g[o.tensor]));
   r.sections = sections(g);
   const ir::Graph counted = with_sizes(g, s.sizes);
   r.parameters = parameters(counted);
   r.parameter_count = count(counted, parameter_count(g));
   for (const plan::Function* f : plan::functions(*s.plan))
     r.functions.push_back(function_report(*f, s.sizes));
+  // Derivatives are of the outputs that every caller gets.
+  const ir::Graph forward = ir::without_probes(g);
   bool of_f = false;
   for (const Derived& d : s.derived) {
     if (d.name == "gradient") {
-      r.chains = chains(g, derived_by(g, d));
-      of_f = !has_scalar(g);
+      r.chains = chains(forward, derived_by(g, d));
+      of_f = !has_scalar(forward);
     }
     Derivative made = history(d, s.plan->forward_graph);
     made.drawing = draw_derivative(d.name, *d.graph, s.plan->forward_graph, function_of(r, d.name));
     r.derivatives.push_back(std::move(made));
   }
-  r.drawing = draw_model(g, r.functions.at(0), of_f);
+  r.drawing = draw_model(forward, r.functions.at(0), of_f);
   return r;
 }
 

@@ -48,6 +48,7 @@ class Comparison {
       const ir::Output &x = a_.outputs[k], &y = b_.outputs[k];
       require(x.name == y.name && a_[x.tensor].name == b_[y.tensor].name,
               "output {} is {} against {}", k, x.name, y.name);
+      require(x.probe == y.probe, "one is a probe, the other none: {}", x.name);
     }
   }
 

@@ -57,7 +57,8 @@ class TreeOf {
     for (const ir::Tensor& t : g_.tensors)
       if (ir::is_argument(t.role) && t.role != ir::Role::parameter)
         block.inputs.push_back({{t.name, {}}, type(t)});
-    for (const ir::Output& o : g_.outputs) block.outputs.push_back({{o.name, {}}, result_type(o)});
+    for (const ir::Output& o : g_.outputs)
+      block.outputs.push_back({{o.name, {}}, result_type(o), o.probe});
     add_parameters(block);
     bool first = !block.body.empty();
     auto add = [&](dsl::StatementNode node, Span where) {

@@ -43,6 +43,21 @@ TEST(Parse, NamesThatBeginLikeNumbersOrWordsArePlain) {
   }
 }
 
+TEST(Parse, AProbeIsMarkedAndTheWordMayStillNameAnOutput) {
+  auto outputs = [](const std::string& list) {
+    const Parsed parsed = parse_text("train model f(x: [T]) -> " + list + " {\n  y = x\n}\n");
+    std::string text;
+    for (const Output& o : only_block(parsed).outputs)
+      text += (o.probe ? "probe " : "") + o.name.text + (o.type.dtype.text.empty() ? ";" : ":;");
+    return text;
+  };
+  EXPECT_EQ(outputs("y, probe p, probe q: f64, z"), "y;probe p;probe q:;z;");
+  EXPECT_EQ(outputs("probe"), "probe;");
+  EXPECT_EQ(outputs("probe: f64, y"), "probe:;y;");
+  EXPECT_EQ(outputs("y, probe probe using adam"), "y;probe probe;");
+  EXPECT_EQ(outputs("probe using adam"), "probe;");
+}
+
 TEST(Parse, LineEndsAreTheSameOnAllSystems) {
   const std::string unix_text = "size T\nblock f(x: [T]) -> y {\n  # c\n  y[i] = x[i] +\n 1\n}";
   std::string dos = unix_text, mac = unix_text;

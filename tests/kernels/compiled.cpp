@@ -91,9 +91,11 @@ const attn_model& Library::interface(const std::string& name) const {
 
 Arrays Library::reference(const Arrays& given, const std::string& name,
                           const CallOptions& options) const {
-  return driver::call_reference(
-      model(name),
-      {.given = given, .gradient = options.gradient, .jvp = options.jvp, .hvp = options.hvp});
+  return driver::call_reference(model(name), {.given = given,
+                                              .gradient = options.gradient,
+                                              .jvp = options.jvp,
+                                              .hvp = options.hvp,
+                                              .probes = options.probes});
 }
 
 namespace {
@@ -165,11 +167,21 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   if (failed(m.sizes(context, params.data(), inputs.data(), &bytes))) return outcome;
   void* saved = memory.block(bytes.saved, 64);
   if (failed(m.forward(context, params.data(), inputs.data(), outputs.data(),
-                       options.gradient ? saved : nullptr,
+                       options.gradient || options.probes ? saved : nullptr,
                        memory.block(bytes.forward_workspace, 64))))
     return outcome;
   for (int32_t k = 0; k < m.n_outputs; ++k)
     outcome.values[m.outputs[k].name] = driver::fetch(outputs[k]);
+  for (int32_t k = 0; options.probes && k < m.n_probes; ++k) {
+    const attn_probe& probe = m.probes[k];
+    attn_tensor result{};
+    probe.shape(sizes.data(), &result);
+    result.data = memory.result(result);
+    if (failed(probe.run(context, params.data(), inputs.data(), outputs.data(), saved, &result,
+                         memory.block(probe.workspace(sizes.data()), 64))))
+      return outcome;
+    outcome.values[probe.result->name] = driver::fetch(result);
+  }
   auto wanted = [&](const attn_argument* table, int32_t n, const std::string& prefix,
                     std::vector<attn_tensor> tensors) {
     for (int32_t k = 0; k < n; ++k) {

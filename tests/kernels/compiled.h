@@ -30,13 +30,13 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool de
 struct Outcome {
   attn_status status = ATTN_OK;
   std::string message;
-  Arrays values;  // outputs, gradients as dNAME, tangents as tOUT, products as hNAME
+  Arrays values;  // outputs and probes, gradients as dNAME, tangents as tOUT, products as hNAME
   // No byte of results and saved block was written.
   bool untouched = true;
 };
 
 struct CallOptions {
-  bool gradient = true, jvp = false, hvp = false;
+  bool gradient = true, jvp = false, hvp = false, probes = false;
   // Only these gradients (dNAME); empty: all.
   std::vector<std::string> wanted;
 };
@@ -62,8 +62,8 @@ class Library {
   std::unique_ptr<driver::Loaded> loaded_;
 };
 
-// Values in +-[0.2, 1] for every input and parameter, and cotangents and tangents, as their storage holds them.
-// `sizes` by name; the rest follows.
+// Values in +-[0.2, 1] for every input and parameter, and cotangents and tangents, as their storage
+// holds them. `sizes` by name; the rest follows.
 Arrays random_call(const driver::Compiled& model, const std::map<std::string, int64_t>& sizes,
                    uint64_t seed, int64_t integers = 2);
 // What is left of a value in a storage type.

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define ATTN_ABI_VERSION 3
+#define ATTN_ABI_VERSION 4
 #define ATTN_MAX_RANK 8
 
 typedef enum attn_status {
@@ -49,6 +49,7 @@ typedef struct attn_sizes {
   int64_t backward_workspace;
   int64_t saved; /* what forward keeps for backward */
   int64_t jvp_workspace, hvp_workspace;
+  int64_t probe_workspace; /* enough for each of the probes */
 } attn_sizes;
 
 /* How a parameter starts. The fans are the products of extents that its first reader reduces and
@@ -82,6 +83,20 @@ typedef struct attn_step_state {
   const char* name;
   double value;
 } attn_step_state;
+
+/* A result that a model computes only for those who ask, after a forward call. */
+typedef struct attn_probe {
+  const attn_argument* result; /* its init and fan_in_mask say nothing */
+  /* Fills rank, type and extents (never data) for the given run-time sizes. */
+  void (*shape)(const int64_t* sizes, attn_tensor* result);
+  /* Bytes of workspace for them. */
+  int64_t (*workspace)(const int64_t* sizes);
+  /* Parameters, inputs, outputs and saved block are those of the forward call, unchanged. `saved`
+   * may be null where the model has no backward. */
+  attn_status (*run)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
+                     const attn_tensor* outputs, const void* saved, const attn_tensor* result,
+                     void* workspace);
+} attn_probe;
 
 /* A compiled model, for code that does not know it at compile time. Arrays of tensors are in the
  * order of the tables. */
@@ -138,6 +153,8 @@ typedef struct attn_model {
   attn_status (*step)(attn_context*, const double* options, int64_t step,
                       const attn_tensor* params, const attn_tensor* param_gradients,
                       const attn_tensor* states, void* workspace);
+  int32_t n_probes;
+  const attn_probe* probes; /* null where there are none */
 } attn_model;
 
 #ifdef __cplusplus

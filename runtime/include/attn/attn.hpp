@@ -11,8 +11,7 @@
 
 #include <attn/train.h>
 
-#include <attn/tensor.hpp>
-#include <string_view>
+#include <attn/buffers.hpp>
 
 namespace attn {
 
@@ -38,7 +37,7 @@ class Model {
   Status forward(const std::vector<View>& inputs) {
     if (Status s = take_inputs(inputs); !s) return s;
     std::vector<int64_t> sizes(static_cast<size_t>(description_->n_sizes) + 1);
-    attn_status code = description_->read_sizes(context_->get(), views(param_views_),
+    attn_status code = description_->read_sizes(context_->get(), detail::views(param_views_),
                                                 inputs_.data(), sizes.data());
     if (code != ATTN_OK) return context_->status(code);
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_outputs));
@@ -46,7 +45,7 @@ class Model {
     own_outputs_.resize(shapes.size());
     outputs_.resize(shapes.size());
     for (size_t k = 0; k < shapes.size(); ++k) {
-      if (Status s = make(own_outputs_[k], shapes[k]); !s) return s;
+      if (Status s = detail::make(own_outputs_[k], shapes[k]); !s) return s;
       outputs_[k] = own_outputs_[k].view();
     }
     return run_forward();
@@ -67,7 +66,7 @@ class Model {
       for (View& cotangent : cotangents) cotangent.data = nullptr;
       attn_tensor shape = outputs_[k];
       shape.type = attn_gradient_type(shape.type);
-      if (Status s = make(one_, shape); !s) return s;
+      if (Status s = detail::make(one_, shape); !s) return s;
       if (one_.type() == ATTN_F32) *one_.data<float>() = 1;
       if (one_.type() == ATTN_F64) *one_.data<double>() = 1;
       cotangents[k] = one_;
@@ -89,10 +88,32 @@ class Model {
       }
     }
     if (Status s = make_gradients(); !s) return s;
-    if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
+    if (Status s = detail::make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
     return context_->status(description_->backward(
-        context_->get(), views(param_views_), inputs_.data(), outputs_.data(), saved_.view().data,
-        given.data(), views(gradient_views_), wanted.data(), workspace_.view().data));
+        context_->get(), detail::views(param_views_), inputs_.data(), outputs_.data(),
+        saved_.view().data, given.data(), detail::views(gradient_views_), wanted.data(),
+        workspace_.view().data));
+  }
+
+  // A probe for the last forward call, whose inputs, outputs and parameters must still be there,
+  // unchanged. Makes `result` as the probe demands.
+  Status probe(std::string_view name, Tensor& result) {
+    const attn_probe* p = description_->probes;
+    const attn_probe* end = p + description_->n_probes;
+    while (p != end && name != p->result->name) ++p;
+    if (p == end) return refuse("has no probe " + std::string(name));
+    if (outputs_.empty()) return refuse("a probe needs a forward call before it");
+    std::vector<int64_t> sizes(static_cast<size_t>(description_->n_sizes) + 1);
+    attn_status code = description_->read_sizes(context_->get(), detail::views(param_views_),
+                                                inputs_.data(), sizes.data());
+    if (code != ATTN_OK) return context_->status(code);
+    attn_tensor shape = {};
+    p->shape(sizes.data(), &shape);
+    if (Status s = detail::make(result, shape); !s) return s;
+    if (Status s = detail::make_buffer(workspace_, p->workspace(sizes.data())); !s) return s;
+    code = p->run(context_->get(), detail::views(param_views_), inputs_.data(), outputs_.data(),
+                  saved_.view().data, &result.view(), workspace_.view().data);
+    return context_->status(code);
   }
 
   // Steps with the gradients of the last backward call.
@@ -128,7 +149,9 @@ class Model {
     std::vector<double> options(static_cast<size_t>(description_->n_step_options) + 1);
     if (Status s = take_options(given, options); !s) return s;
     if (Status s = make_states(); !s) return s;
-    if (Status s = make_buffer(workspace_, description_->step_workspace(param_views_.data())); !s) {
+    if (Status s =
+            detail::make_buffer(workspace_, description_->step_workspace(param_views_.data()));
+        !s) {
       return s;
     }
     const attn_status code =
@@ -191,13 +214,13 @@ class Model {
   // By position, or by name as the source has it; an empty tensor when there is none.
   const Tensor& output(size_t k) const { return at(own_outputs_, k); }
   const Tensor& output(std::string_view name) const {
-    return at(own_outputs_, find(description_->outputs, description_->n_outputs, name));
+    return at(own_outputs_, detail::find(description_->outputs, description_->n_outputs, name));
   }
   Tensor& param(std::string_view name) {
-    return at(params_, find(description_->params, description_->n_params, name));
+    return at(params_, detail::find(description_->params, description_->n_params, name));
   }
   Tensor& gradient(std::string_view name) {
-    return at(gradients_, find(description_->params, description_->n_params, name));
+    return at(gradients_, detail::find(description_->params, description_->n_params, name));
   }
   const std::vector<Tensor>& params() const { return params_; }
   const std::vector<Tensor>& gradients() const { return gradients_; }
@@ -206,45 +229,11 @@ class Model {
   Status refuse(std::string text) const {
     return {ATTN_REFUSED, std::string(description_->name) + ": " + std::move(text)};
   }
-  static Status out_of_memory() { return {ATTN_NO_MEMORY, "out of memory"}; }
 
-  // Null where there is none, as the C interface wants it.
-  static const attn_tensor* views(const std::vector<attn_tensor>& list) {
-    return list.empty() ? nullptr : list.data();
-  }
-  static size_t find(const attn_argument* list, int32_t count, std::string_view name) {
-    size_t k = 0;
-    while (k < static_cast<size_t>(count) && name != list[k].name) ++k;
-    return k;
-  }
   const Tensor& at(const std::vector<Tensor>& list, size_t k) const {
     return k < list.size() ? list[k] : none_;
   }
   Tensor& at(std::vector<Tensor>& list, size_t k) { return k < list.size() ? list[k] : none_; }
-
-  static bool same_shape(const attn_tensor& a, const attn_tensor& b) {
-    if (a.type != b.type || a.rank != b.rank) return false;
-    for (int k = 0; k < a.rank; ++k) {
-      if (a.extent[k] != b.extent[k]) return false;
-    }
-    return true;
-  }
-  // Keeps the tensor where it has that shape.
-  static Status make(Tensor& tensor, const attn_tensor& shape) {
-    if (tensor.ok() && same_shape(tensor.view(), shape)) return {};
-    tensor = Tensor::like(shape);
-    return tensor.ok() ? Status() : out_of_memory();
-  }
-  // At least `bytes` bytes; never null, so that an empty buffer is still a buffer.
-  static Status make_buffer(Tensor& buffer, int64_t bytes) {
-    if (buffer.ok() && buffer.bytes() >= bytes) return {};
-    View shape;
-    shape.type = ATTN_BOOL;
-    shape.rank = 1;
-    shape.extent[0] = bytes;
-    buffer = Tensor::unset(shape);
-    return buffer.ok() ? Status() : out_of_memory();
-  }
 
   Status take(const std::vector<View>& list, int32_t count, const char* what,
               std::vector<attn_tensor>& to) const {
@@ -284,7 +273,7 @@ class Model {
       description_->shapes(sizes.data(), changed.data(), nullptr, nullptr);
       sizes[k] = 1;
       for (size_t j = 0; j < shapes.size(); ++j) {
-        if (same_shape(shapes[j], changed[j])) continue;
+        if (detail::same_shape(shapes[j], changed[j])) continue;
         return refuse("parameter " + std::string(description_->params[j].name) +
                       " needs the run-time size " + description_->size_names[k]);
       }
@@ -294,7 +283,7 @@ class Model {
   Status make_parameters(const std::vector<attn_tensor>& shapes) {
     std::vector<Tensor> made(shapes.size());
     for (size_t k = 0; k < shapes.size(); ++k) {
-      if (Status s = make(made[k], shapes[k]); !s) return s;
+      if (Status s = detail::make(made[k], shapes[k]); !s) return s;
     }
     params_ = std::move(made);
     param_views_.clear();
@@ -319,7 +308,7 @@ class Model {
       if (!description_->params[k].differentiable) continue;
       attn_tensor shape = param_views_[k];
       shape.type = attn_gradient_type(shape.type);
-      if (Status s = make(gradients_[k], shape); !s) return s;
+      if (Status s = detail::make(gradients_[k], shape); !s) return s;
       gradient_views_[k] = gradients_[k].view();
     }
     return {};
@@ -331,7 +320,7 @@ class Model {
     for (size_t k = 0; k < params_.size(); ++k) {
       attn_tensor shape = param_views_[k];
       shape.type = attn_state_type(shape.type);
-      if (Status s = make(state[k], shape); !s) return s;
+      if (Status s = detail::make(state[k], shape); !s) return s;
       made.push_back(state[k].view());
     }
     state_views.swap(made);
@@ -358,7 +347,7 @@ class Model {
     for (size_t k = 0; k < wanted; ++k) {
       attn_tensor shape = param_views_[k % count];
       shape.type = attn_state_type(shape.type);
-      if (Status s = make(made[k], shape); !s) return s;
+      if (Status s = detail::make(made[k], shape); !s) return s;
       made_views.push_back(made[k].view());
     }
     made_views.emplace_back();  // so that there is an array even where there is no state
@@ -378,11 +367,11 @@ class Model {
     std::vector<attn_tensor> outputs;
     outputs.swap(outputs_);
     attn_status code =
-        description_->sizes(context_->get(), views(param_views_), inputs_.data(), &sizes_);
+        description_->sizes(context_->get(), detail::views(param_views_), inputs_.data(), &sizes_);
     if (code != ATTN_OK) return context_->status(code);
-    if (Status s = make_buffer(workspace_, sizes_.forward_workspace); !s) return s;
-    if (Status s = make_buffer(saved_, sizes_.saved); !s) return s;
-    code = description_->forward(context_->get(), views(param_views_), inputs_.data(),
+    if (Status s = detail::make_buffer(workspace_, sizes_.forward_workspace); !s) return s;
+    if (Status s = detail::make_buffer(saved_, sizes_.saved); !s) return s;
+    code = description_->forward(context_->get(), detail::views(param_views_), inputs_.data(),
                                  outputs.data(), saved_.view().data, workspace_.view().data);
     if (code == ATTN_OK) outputs_.swap(outputs);
     return context_->status(code);
