@@ -1,4 +1,5 @@
 // The generated headers in C++, beside headers that define macros.
+#include <attn/products.hpp>
 #include <cerrno>
 #include <climits>
 #include <cmath>
@@ -7,5 +8,6 @@
 
 #include "calls.h"
 #include "names.h"
+#include "probed.h"
 
 static_assert(sizeof(word_params) > 0 && sizeof(double__params) > 0, "both models are declared");
