@@ -4,13 +4,15 @@
 // The folder has the digits (images.npy, labels.npy) or CIFAR-10's binary version.
 #include "attention_as_convolution.h"
 
+#include <attn/attn.hpp>
 #include <cmath>
 #include <numeric>
 #include <random>
 
 #include "../common/accuracy.h"
-#include "../common/checkpoint.h"
+#include "../common/must.h"
 #include "../common/progress.h"
+#include "../common/rate.h"
 #include "images.h"
 #include "pictures.h"
 
@@ -81,13 +83,12 @@ double held_accuracy(attn::Model& model, const Images& held) {
 }
 
 // Trains, and returns the held-out accuracy, and where the heads look.
-double train(attn::Context& context, attn::Model& model, const Images& learned, const Images& held,
-             int64_t epochs, example::Centres& centres) {
+double train(attn::Model& model, const Images& learned, const Images& held, int64_t epochs,
+             example::Centres& centres) {
   const int64_t batches = learned.count() / kBatch, steps = batches * epochs;
   std::vector<int64_t> order(static_cast<size_t>(learned.count()));
   std::iota(order.begin(), order.end(), 0);
   std::mt19937 random(1);
-  example::Trainer trainer(context, model);
   example::Progress progress(steps);
   double part = 0;
   centres.push_back(example::centres_of(model, kLayers));
@@ -99,7 +100,7 @@ double train(attn::Context& context, attn::Model& model, const Images& learned, 
       must(model.forward({now.pixels, now.labels}));
       sum += *model.output("loss").data<float>();
       must(model.backward());
-      trainer.adam(example::rate_at(step, steps, kRate));
+      must(model.step({{"lr", example::rate_at(step, steps, kRate)}, {"clip", 1}}));
       progress.step(text_of("loss %.4f", sum / (batch + 1)));
     }
     part = held_accuracy(model, held);
@@ -135,7 +136,7 @@ int main(int count, char** words) {
   attn::Model model(context, classifier_model());
   must(model.init(1, {{"C", held.pixels.extent(3)}}));
   example::Centres centres;
-  const double part = train(context, model, learned, held, epochs, centres);
+  const double part = train(model, learned, held, epochs, centres);
   must(example::draw_centres(centres, to + "/centres.svg"), "cannot write " + to + "/centres.svg");
   must(model.save(to + "/classifier.safetensors"));
   std::printf("held out: %.2f %%; wrote %s/limit.svg, centres.svg and classifier.safetensors\n",

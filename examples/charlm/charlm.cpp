@@ -1,16 +1,20 @@
 // Trains the letter model of charlm.attn on nine tenths of a text, compares it on the last tenth
 // with a 5-gram model, writes some text of its own, and goes on where it was stopped.
 //   charlm TEXT FOLDER_FOR_RESULTS [STEPS [STOP]]
-// A run that stops before STEPS leaves a file from which the same command goes on.
+// A run that stops before STEPS leaves files from which the same command goes on.
 #include "charlm.h"
 
+#include <attn/attn.hpp>
+#include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <random>
 
-#include "../common/checkpoint.h"
+#include "../common/must.h"
 #include "../common/progress.h"
+#include "../common/rate.h"
 #include "../common/svg.h"
 #include "ngram.h"
 
@@ -94,7 +98,8 @@ int main(int count, char** words) {
     std::fprintf(stderr, "usage: charlm TEXT FOLDER_FOR_RESULTS [STEPS [STOP]]\n");
     return 2;
   }
-  const std::string to = words[2], checkpoint = to + "/training.safetensors";
+  const std::string to = words[2], weights = to + "/charlm.safetensors";
+  const std::string states = to + "/training.safetensors";
   const Text text = read(words[1]);
   const std::vector<int32_t> learned(text.letters.begin(), text.letters.begin() + text.held);
   const example::NGram counted(learned, kOrder, static_cast<int>(text.bytes.size()));
@@ -105,23 +110,26 @@ int main(int count, char** words) {
   attn::Context context;
   attn::Model model(context, charlm_model());
   must(model.init(1, {{"V", static_cast<int64_t>(text.bytes.size())}}));
-  example::Trainer trainer(context, model);
-  if (trainer.resume(checkpoint)) std::printf("goes on after step %d\n", (int)trainer.steps());
+  if (std::filesystem::exists(states)) {
+    must(model.load(weights));
+    must(model.load_states(states));
+    std::printf("goes on after step %d\n", (int)model.steps());
+  }
   example::Series train{"training", "#d95f02", {}}, held{"held out", "#2563ab", {}};
-  example::Progress progress(stop - trainer.steps());
-  double sum = 0, loss = trainer.steps() < stop ? 0 : held_loss(model, text);
+  example::Progress progress(stop - model.steps());
+  double sum = 0, loss = model.steps() < stop ? 0 : held_loss(model, text);
   int since = 0;  // steps in `sum`
   Windows now(kBatch);
-  while (trainer.steps() < stop) {
+  while (model.steps() < stop) {
     // The windows of a step depend on its number only, so that resuming changes nothing.
-    std::mt19937_64 random(static_cast<uint64_t>(trainer.steps()));
+    std::mt19937_64 random(static_cast<uint64_t>(model.steps()));
     for (int64_t k = 0; k < kBatch; ++k)
       now.set(k, &learned[random() % (learned.size() - kWindow)]);
     must(model.forward({now.letter, now.next}));
     sum += *model.output("loss").data<float>();
     must(model.backward());
-    trainer.adam(example::rate_at(trainer.steps(), steps, kRate));
-    const int64_t part = std::max<int64_t>(steps / 20, 1), at = trainer.steps();
+    must(model.step({{"lr", example::rate_at(model.steps(), steps, kRate)}, {"clip", 1}}));
+    const int64_t part = std::max<int64_t>(steps / 20, 1), at = model.steps();
     progress.step(text_of("loss %.3f", sum / ++since));
     if (at % part != 0 && at != stop) continue;
     loss = held_loss(model, text);
@@ -130,11 +138,11 @@ int main(int count, char** words) {
     sum = since = 0;
   }
   progress.milestone(text_of("%.0f s", progress.seconds()));
-  trainer.save(checkpoint);
-  must(model.save(to + "/charlm.safetensors"));
+  must(model.save(weights));
+  must(model.save_states(states));
 
   attn::Model writer(context, charlm_next_model());
-  must(writer.load(to + "/charlm.safetensors"));
+  must(writer.load(weights));
   const std::string sample = written(writer, text, &text.letters[text.held], 600);
   std::printf("\n%s\n\nheld out: %.4f nats a letter (%.3f bits), 5-gram %.4f (%.3f bits)\n",
               sample.c_str(), loss, loss / M_LN2, to_beat, to_beat / M_LN2);

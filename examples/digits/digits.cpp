@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <attn/attn.hpp>
-#include <cmath>
 #include <numeric>
 #include <random>
 
 #include "../common/accuracy.h"
 #include "../common/must.h"
 #include "../common/progress.h"
+#include "../common/rate.h"
 #include "pictures.h"
 
 namespace {
@@ -46,10 +46,7 @@ example::History train(attn::Model& model, const Digits& learned, const Digits& 
       for (int64_t k = 0; k < now.images.count(); ++k) now.images.data<float>()[k] += noise(random);
       must(model.forward({now.images, now.labels}));
       must(model.backward());
-      // The rate rises over 100 steps and then falls along a cosine.
-      const double done = static_cast<double>(step) / static_cast<double>(steps);
-      const double rate = kRate * std::min(1.0, (step + 1) / 100.0);
-      must(model.step({{"lr", rate * 0.5 * (1 + std::cos(M_PI * done))}}));
+      must(model.step({{"lr", example::rate_at(step, steps, kRate)}}));
       sum += *model.output("loss").data<float>();
       right += accuracy(model.output("logit"), now.labels);
       progress.step(

@@ -3,11 +3,13 @@
 //   translate_shapes FOLDER_FOR_RESULTS [STEPS]
 #include "translate_shapes.h"
 
+#include <attn/attn.hpp>
 #include <random>
 
 #include "../common/accuracy.h"
-#include "../common/checkpoint.h"
+#include "../common/must.h"
 #include "../common/progress.h"
+#include "../common/rate.h"
 #include "pictures.h"
 
 namespace {
@@ -87,7 +89,6 @@ int main(int count, char** words) {
   attn::Context context;
   attn::Model model(context, translate_model());
   must(model.init(1));
-  example::Trainer trainer(context, model);
   example::Progress progress(steps);
   std::mt19937 random(1);
   double sum = 0;
@@ -98,7 +99,7 @@ int main(int count, char** words) {
     must(model.forward({now.source, now.before, now.wanted}));
     sum += *model.output("loss").data<float>();
     must(model.backward());
-    trainer.adam(example::rate_at(step, steps, kRate));
+    must(model.step({{"lr", example::rate_at(step, steps, kRate)}, {"clip", 1}}));
     progress.step(text_of("loss %.4f", sum / static_cast<double>(step % part + 1)));
     if ((step + 1) % part != 0) continue;
     progress.milestone(text_of("step %5d: loss %.4f", (int)step + 1, sum / (double)part));
