@@ -43,19 +43,19 @@ class Options(c.Structure):
                 ("log_data", c.c_void_p)]
 
 
-class Adam(c.Structure):
-    _fields_ = [(name, c.c_double) for name in ("rate", "beta1", "beta2", "epsilon",
-                                                "weight_decay")]
-
-
 P = c.c_void_p
 
 
 ABI_VERSION = 4  # of attn/abi.h, which the structures here follow
 
 
+class Named(c.Structure):
+    """attn_step_option and attn_step_state."""
+    _fields_ = [("name", c.c_char_p), ("value", c.c_double)]
+
+
 class Interface(c.Structure):
-    """attn_model, up to what is called here."""
+    """attn_model."""
     _fields_ = [("abi_version", c.c_uint32), ("name", c.c_char_p), ("source_hash", c.c_uint64),
                 ("n_params", c.c_int32), ("n_inputs", c.c_int32), ("n_outputs", c.c_int32),
                 ("n_sizes", c.c_int32), ("params", c.POINTER(Argument)),
@@ -65,7 +65,12 @@ class Interface(c.Structure):
                 ("shapes", c.CFUNCTYPE(None, P, P, P, P)),
                 ("sizes", c.CFUNCTYPE(c.c_int, P, P, P, P)),
                 ("forward", c.CFUNCTYPE(c.c_int, P, P, P, P, P, P)),
-                ("backward", c.CFUNCTYPE(c.c_int, P, P, P, P, P, P, P, P, P))]
+                ("backward", c.CFUNCTYPE(c.c_int, P, P, P, P, P, P, P, P, P)),
+                ("jvp", P), ("hvp", P), ("n_step_options", c.c_int32),
+                ("n_step_states", c.c_int32), ("step_options", c.POINTER(Named)),
+                ("step_states", c.POINTER(Named)),
+                ("step_workspace", c.CFUNCTYPE(c.c_int64, P)),
+                ("step", c.CFUNCTYPE(c.c_int, P, P, c.c_int64, P, P, P, P))]
 
 
 def aligned(shape, dtype=np.float32):
@@ -249,24 +254,28 @@ class Call:
         self.forward_keeping = bind(forward, *given, saved, workspace)
         self.backward = bind(backward, *given, saved, *rest)
 
-    def adam(self, rate, weight_decay):
-        """A function that takes one step of AdamW with all gradients."""
-        m, state = self.model, []
-        for _ in range(2):
-            group = (Tensor * m.interface.n_params)()
-            for k, a in enumerate(m.arguments("params")):
-                array = aligned(self.arrays[a.name.decode()].shape)
-                describe(group[k], array)
-                state.append(array)
-            state.append(group)
-        first, second = [s for s in state if not isinstance(s, np.ndarray)]
-        options = Adam(rate, 0.9, 0.999, 1e-8, weight_decay)
-        step = m.library.attn_adam_step
+    def step(self, **options):
+        """A function that takes one step of the model's update with all gradients, by the options
+        that are given and the defaults of the others."""
+        m, i = self.model, self.model.interface
+        values = (c.c_double * max(i.n_step_options, 1))()
+        for k in range(i.n_step_options):
+            option = i.step_options[k]
+            values[k] = options.pop(option.name.decode(), option.value)
+        assert not options, f"its update has no {list(options)}"
+        shapes = [self.arrays[a.name.decode()].shape for a in m.arguments("params")]
+        arrays = [aligned(shape) for _ in range(i.n_step_states) for shape in shapes]
+        states = (Tensor * max(len(arrays), 1))()
+        for k, array in enumerate(arrays):
+            array[...] = i.step_states[k // i.n_params].value
+            describe(states[k], array)
+        workspace = P(self.memory(i.step_workspace(self.params)))
         steps = iter(range(1, 1 << 60))
 
-        def run():
-            m.require(step(m.context, c.byref(options), c.c_int64(next(steps)),
-                           m.interface.n_params, self.params, self.param_gradients, first, second))
+        def run(keep=(self, arrays)):
+            status = i.step(m.context, values, next(steps), self.params, self.param_gradients,
+                            states, workspace)
+            if status:
+                m.require(status)
 
-        run.state = state
         return run

@@ -95,12 +95,12 @@ def expected(setting):
 
 def our_step(setting):
     call = setting.our_call(setting.weights)
-    adam = call.adam(RATE, DECAY)
+    adamw = call.step(lr=RATE, decay=DECAY)
 
     def step():
         call.forward_keeping()
         call.backward()
-        adam()
+        adamw()
 
     def result():
         d = joined(setting, {name: call.arrays["d" + name] for name in setting.weights})
