@@ -147,6 +147,10 @@ class StatesAsModel {
 
 using namespace attn::rt;
 
+attn_type attn_state_type(attn_type parameter) {
+  return parameter == ATTN_F64 ? ATTN_F64 : ATTN_F32;
+}
+
 attn_status attn_check_step(attn_context* context, const attn_model* model, const double* options,
                             int64_t step, const attn_tensor* params, const attn_tensor* gradients,
                             const attn_tensor* states) {

@@ -1,6 +1,8 @@
 #include "fake_model.h"
 
 #include <attn/kernel.h>
+#include <attn/types.h>
+#include <math.h>
 #include <string.h>
 
 namespace {
@@ -150,26 +152,62 @@ attn_status backward(attn_context* context, const attn_tensor* params, const att
   return status;
 }
 
-const attn_model kModel = {ATTN_ABI_VERSION, "line",  1,        2,      2, 2,          2,
-                           kParams,          kInputs, kOutputs, kSizes, 1, read_sizes, shapes,
-                           get_sizes,        forward, backward};
-const attn_model kFixedModel = {ATTN_ABI_VERSION,
-                                "fixed_line",
-                                2,
-                                2,
-                                2,
-                                2,
-                                1,
-                                kFixedParams,
-                                kInputs,
-                                kOutputs,
-                                kSizes,
-                                1,
-                                fixed_read_sizes,
-                                fixed_shapes,
-                                get_sizes,
-                                forward,
-                                backward};
+// v' = momentum v + g, w' = w - lr v'.
+const attn_step_option kOptions[] = {{"lr", NAN}, {"momentum", 0}};
+const attn_step_state kStates[] = {{"v", 0}};
+
+int64_t step_workspace(const attn_tensor*) { return 0; }
+
+attn_status step(attn_context* context, const double* options, int64_t number,
+                 const attn_tensor* params, const attn_tensor* gradients, const attn_tensor* states,
+                 void*) {
+  const uint32_t control = attn_begin_call(context);
+  const attn_status status =
+      attn_check_step(context, &kModel, options, number, params, gradients, states);
+  for (int k = 0; k < 2 && status == ATTN_OK; ++k) {
+    float* w = static_cast<float*>(params[k].data);
+    float* v = static_cast<float*>(states[k].data);
+    const float* g = static_cast<const float*>(gradients[k].data);
+    const float lr = static_cast<float>(options[0]), momentum = static_cast<float>(options[1]);
+    for (int64_t j = 0; j < attn_element_count(&params[k]); ++j) {
+      v[j] = momentum * v[j] + g[j];
+      w[j] -= lr * v[j];
+    }
+  }
+  attn_end_call(context, control);
+  return status;
+}
+
+attn_model described(const char* name, uint64_t hash, int32_t n_sizes, const attn_argument* params,
+                     decltype(attn_model::read_sizes) read, decltype(attn_model::shapes) shape) {
+  attn_model model = {};
+  model.abi_version = ATTN_ABI_VERSION;
+  model.name = name;
+  model.source_hash = hash;
+  model.n_params = model.n_inputs = model.n_outputs = 2;
+  model.n_sizes = n_sizes;
+  model.params = params;
+  model.inputs = kInputs;
+  model.outputs = kOutputs;
+  model.size_names = kSizes;
+  model.has_backward = 1;
+  model.read_sizes = read;
+  model.shapes = shape;
+  model.sizes = get_sizes;
+  model.forward = forward;
+  model.backward = backward;
+  model.n_step_options = 2;
+  model.n_step_states = 1;
+  model.step_options = kOptions;
+  model.step_states = kStates;
+  model.step_workspace = step_workspace;
+  model.step = step;
+  return model;
+}
+
+const attn_model kModel = described("line", 1, 2, kParams, read_sizes, shapes);
+const attn_model kFixedModel =
+    described("fixed_line", 2, 1, kFixedParams, fixed_read_sizes, fixed_shapes);
 
 }  // namespace
 

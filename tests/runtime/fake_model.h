@@ -1,5 +1,6 @@
 // A model as generated code exports it, written by hand: y[b] = sum[d] x[b,d] * w[d] + c, and
-// loss = mean of (y - target)^2. B and D are run-time sizes.
+// loss = mean of (y - target)^2, updated by gradient descent with
+// momentum. B and D are run-time sizes.
 #pragma once
 
 #include <attn/abi.h>

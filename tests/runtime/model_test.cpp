@@ -37,7 +37,7 @@ TEST_F(Line, TrainsInMiniBatches) {
       ASSERT_TRUE(model_.forward({x_.rows(first, n), target_.rows(first, n)}));
       ASSERT_EQ(model_.output("y").extent(0), n);
       ASSERT_TRUE(model_.backward());
-      ASSERT_TRUE(model_.adam(0.02));
+      ASSERT_TRUE(model_.step({{"lr", 0.1}, {"momentum", 0.9}}));
     }
   }
   ASSERT_TRUE(model_.forward({x_, target_}));
@@ -48,14 +48,14 @@ TEST_F(Line, TrainsInMiniBatches) {
   EXPECT_NEAR(*model_.param("c").data<float>(), 0.25, 1e-2);
 }
 
-TEST_F(Line, SgdTrainsToo) {
+TEST_F(Line, TrainsWithClippedGradients) {
   ASSERT_TRUE(model_.init(1, {{"D", 3}}));
   for (int step = 0; step < 300; ++step) {
     ASSERT_TRUE(model_.forward({x_, target_}));
     ASSERT_TRUE(model_.backward());
     ASSERT_TRUE(model_.clip_gradients(1));
     EXPECT_LE(model_.gradient_norm(), 1.0001);
-    ASSERT_TRUE(model_.sgd(0.1, 0.9));
+    ASSERT_TRUE(model_.step({{"lr", 0.1}, {"momentum", 0.9}}));
   }
   ASSERT_TRUE(model_.forward({x_, target_}));
   EXPECT_LT(loss(), 1e-6);
@@ -69,7 +69,7 @@ TEST_F(Line, TheSameSeedGivesTheSameRun) {
     for (int step = 0; step < 10; ++step) {
       ASSERT_TRUE(model.forward({x_, target_}));
       ASSERT_TRUE(model.backward());
-      ASSERT_TRUE(model.adam(0.01));
+      ASSERT_TRUE(model.step({{"lr", 0.01}}));
     }
     result = *model.output("loss").data<float>();
   }
@@ -144,7 +144,7 @@ TEST_F(Line, RefusesCallsOutOfOrder) {
   EXPECT_EQ(text(model_.forward({x_})), "line: takes 2 inputs, not 1");
   EXPECT_EQ(text(model_.backward(std::vector<attn::View>(2))),
             "line: backward needs a forward call before it");
-  EXPECT_EQ(text(model_.adam(1)), "line: a step needs a backward call before it");
+  EXPECT_EQ(text(model_.step({{"lr", 1}})), "line: a step needs a backward call before it");
   EXPECT_EQ(text(model_.forward({x_, target_.rows(0, 10)})),
             "target: extent 0 (B) is 10, must be 64");
   EXPECT_EQ(text(model_.backward(std::vector<attn::View>(2))),
@@ -175,7 +175,7 @@ TEST_F(Line, MovesWithItsState) {
   ASSERT_TRUE(model_.forward({x_, target_}));
   attn::Model moved = std::move(model_);
   ASSERT_TRUE(moved.backward());
-  ASSERT_TRUE(moved.adam(0.1));
+  ASSERT_TRUE(moved.step({{"lr", 0.1}}));
 }
 
 class Tensors : public attn_test::Files {};

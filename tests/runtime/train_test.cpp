@@ -1,4 +1,4 @@
-// Initialisation, optimiser steps and norms, against their formulas.
+// Initialisation and norms, against their formulas.
 #include <attn/attn.h>
 #include <attn/train.h>
 #include <attn/types.h>
@@ -116,95 +116,20 @@ TEST_F(Train, IntegersHaveNoRandomStart) {
   EXPECT_STREQ(attn_context_message(context_), "t: i32 has no random initialisation");
 }
 
-// Sizes above one block, so that threads share the work.
-constexpr int64_t kCount = 40000;
-
-struct Step {
-  std::vector<float> p, g, m, v;
-  Step() : p(kCount), g(kCount), m(kCount), v(kCount) {
-    for (size_t k = 0; k < kCount; ++k) {
-      p[k] = static_cast<float>(std::sin(0.1 * static_cast<double>(k)));
-      g[k] = static_cast<float>(std::cos(0.3 * static_cast<double>(k)));
-    }
+TEST_F(Train, NormsDoNotDependOnTheNumberOfThreads) {
+  // Above one block, so that threads share the work.
+  std::vector<float> values(40000);
+  for (size_t k = 0; k < values.size(); ++k) {
+    values[k] = static_cast<float>(std::cos(0.3 * static_cast<double>(k)));
   }
-  static attn_tensor of(std::vector<float>& values) {
-    return {values.data(), ATTN_F32, 2, {4, kCount / 4}};
-  }
-};
-
-TEST_F(Train, AdamFollowsItsFormula) {
-  Step step;
-  std::vector<double> p(step.p.begin(), step.p.end()), m(kCount), v(kCount);
-  const attn_adam options = {0.01, 0.9, 0.99, 1e-8, 0.1};
-  const attn_tensor tp = Step::of(step.p), tg = Step::of(step.g), tm = Step::of(step.m),
-                    tv = Step::of(step.v);
-  for (int t = 1; t <= 3; ++t) {
-    ASSERT_EQ(attn_adam_step(context_, &options, t, 1, &tp, &tg, &tm, &tv), ATTN_OK);
-    for (size_t k = 0; k < kCount; ++k) {
-      const double g = step.g[k];
-      m[k] = 0.9 * m[k] + 0.1 * g;
-      v[k] = 0.99 * v[k] + 0.01 * g * g;
-      const double mh = m[k] / (1 - std::pow(0.9, t)), vh = v[k] / (1 - std::pow(0.99, t));
-      p[k] -= 0.01 * (mh / (std::sqrt(vh) + 1e-8) + 0.1 * p[k]);
-      ASSERT_NEAR(step.p[k], p[k], 1e-6) << k;
-    }
-  }
-}
-
-TEST_F(Train, SgdFollowsItsFormula) {
-  Step step;
-  std::vector<double> p(step.p.begin(), step.p.end()), v(kCount);
-  const attn_sgd options = {0.1, 0.9, 0.01};
-  const attn_tensor tp = Step::of(step.p), tg = Step::of(step.g), tv = Step::of(step.v);
-  for (int t = 0; t < 3; ++t) {
-    ASSERT_EQ(attn_sgd_step(context_, &options, 1, &tp, &tg, &tv), ATTN_OK);
-    for (size_t k = 0; k < kCount; ++k) {
-      v[k] = 0.9 * v[k] + step.g[k] + 0.01 * p[k];
-      p[k] -= 0.1 * v[k];
-      ASSERT_NEAR(step.p[k], p[k], 1e-6) << k;
-    }
-  }
-}
-
-TEST_F(Train, StepsOfEveryRealType) {
-  for (const attn_type type : {ATTN_F32, ATTN_F64, ATTN_F16, ATTN_BF16}) {
-    double p = 0, g = 0, v = 0;
-    attn_tensor tp = {&p, type, 0, {}}, tg = {&g, attn_gradient_type(type), 0, {}},
-                tv = {&v, attn_state_type(type), 0, {}};
-    const uint16_t one16 = attn_f16_from_f64(1), one_b = attn_bf16_from_f64(1);
-    const float one = 1;
-    const double wide = 1;
-    const void* ones[] = {&one, &wide, &one16, &one_b};
-    memcpy(&p, ones[tp.type], static_cast<size_t>(attn_type_size(tp.type)));
-    memcpy(&g, ones[tg.type], static_cast<size_t>(attn_type_size(tg.type)));
-    const attn_sgd options = {0.5, 0.5, 0};
-    ASSERT_EQ(attn_sgd_step(context_, &options, 1, &tp, &tg, &tv), ATTN_OK);
-    float narrow;
-    uint16_t half;
-    memcpy(&narrow, &p, sizeof narrow);
-    memcpy(&half, &p, sizeof half);
-    const double results[] = {narrow, p, attn_f32_from_f16(half), attn_f32_from_bf16(half)};
-    const double result = results[type];
-    EXPECT_EQ(result, 0.5) << attn_type_name(type);
-  }
-}
-
-TEST_F(Train, StepsDoNotDependOnTheNumberOfThreads) {
-  std::vector<std::vector<float>> results;
+  const attn_tensor tensor = {values.data(), ATTN_F32, 2, {4, 10000}};
   std::vector<double> norms;
   for (const int threads : {1, 2, 3, 7}) {
     attn_context_set_threads(context_, threads);
-    Step step;
-    const attn_adam options = ATTN_ADAM_DEFAULTS;
-    const attn_tensor tp = Step::of(step.p), tg = Step::of(step.g), tm = Step::of(step.m),
-                      tv = Step::of(step.v);
-    norms.push_back(attn_gradient_norm(context_, 1, &tg));
-    ASSERT_EQ(attn_adam_step(context_, &options, 1, 1, &tp, &tg, &tm, &tv), ATTN_OK);
-    results.push_back(step.p);
-    EXPECT_EQ(results.back(), results.front());
+    norms.push_back(attn_gradient_norm(context_, 1, &tensor));
     EXPECT_EQ(norms.back(), norms.front());
   }
-  EXPECT_NEAR(norms[0], std::sqrt(kCount / 2.0), 1);
+  EXPECT_NEAR(norms[0], std::sqrt(20000.0), 1);
 }
 
 TEST_F(Train, NormAndScaleSpanAllTensors) {
@@ -217,22 +142,13 @@ TEST_F(Train, NormAndScaleSpanAllTensors) {
   EXPECT_EQ(attn_gradient_norm(context_, 3, tensors), 2.5);
 }
 
-TEST_F(Train, StepsRefuseBeforeTheyWrite) {
-  float p[] = {1, 1}, g[] = {1, 1}, v[] = {0, 0};
-  const attn_sgd options = {0.1, 0.9, 0};
-  attn_tensor params[] = {{p, ATTN_F32, 0, {}}, {p + 1, ATTN_F32, 0, {}}};
-  attn_tensor gradients[] = {{g, ATTN_F32, 0, {}}, {g + 1, ATTN_F32, 1, {1}}};
-  attn_tensor state[] = {{v, ATTN_F32, 0, {}}, {v + 1, ATTN_F32, 0, {}}};
-  EXPECT_EQ(attn_sgd_step(context_, &options, 2, params, gradients, state), ATTN_REFUSED);
+TEST_F(Train, ScaleRefusesWhatIsNotReal) {
+  int32_t whole = 3;
+  const attn_tensor tensor = {&whole, ATTN_I32, 0, {}};
+  EXPECT_EQ(attn_scale(context_, 1, &tensor, 2), ATTN_REFUSED);
   EXPECT_STREQ(attn_context_message(context_),
-               "gradient 1: its extents differ from the parameter's");
-  EXPECT_EQ(p[0], 1);
-  EXPECT_EQ(attn_sgd_step(context_, &options, 1, params, gradients, nullptr), ATTN_REFUSED);
-  state[0].type = ATTN_F64;
-  EXPECT_EQ(attn_sgd_step(context_, &options, 1, params, gradients, state), ATTN_REFUSED);
-  gradients[0].data = nullptr;
-  EXPECT_EQ(attn_sgd_step(context_, &options, 1, params, gradients, state), ATTN_OK);
-  EXPECT_EQ(p[0], 1);
+               "tensor 0: it is not real or its shape is not valid");
+  EXPECT_EQ(whole, 3);
 }
 
 }  // namespace

@@ -116,30 +116,6 @@ class Model {
     return context_->status(code);
   }
 
-  // Steps with the gradients of the last backward call.
-  Status adam(double rate) {
-    attn_adam options = ATTN_ADAM_DEFAULTS;
-    options.rate = rate;
-    return adam(options);
-  }
-  Status adam(const attn_adam& options) {
-    if (gradient_views_.empty()) return refuse("a step needs a backward call before it");
-    if (Status s = make_state(first_, first_views_); !s) return s;
-    if (Status s = make_state(second_, second_views_); !s) return s;
-    const attn_status code = attn_adam_step(
-        context_->get(), &options, step_ + 1, description_->n_params, param_views_.data(),
-        gradient_views_.data(), first_views_.data(), second_views_.data());
-    if (code == ATTN_OK) ++step_;
-    return context_->status(code);
-  }
-  Status sgd(double rate, double momentum = 0, double weight_decay = 0) {
-    if (gradient_views_.empty()) return refuse("a step needs a backward call before it");
-    const attn_sgd options = {rate, momentum, weight_decay};
-    if (Status s = make_state(first_, first_views_); !s) return s;
-    return context_->status(attn_sgd_step(context_->get(), &options, description_->n_params,
-                                          param_views_.data(), gradient_views_.data(),
-                                          first_views_.data()));
-  }
   // A step of the update that the model names with `using`, by the gradients of the last backward
   // call: step({{"lr", 1e-3}}). Options that are not given have their defaults.
   using Option = std::pair<std::string_view, double>;
@@ -290,10 +266,6 @@ class Model {
     for (const Tensor& tensor : params_) param_views_.push_back(tensor.view());
     gradients_.clear();
     gradient_views_.clear();
-    first_.clear();
-    second_.clear();
-    first_views_.clear();
-    second_views_.clear();
     states_.clear();
     state_views_.clear();
     outputs_.clear();
@@ -311,19 +283,6 @@ class Model {
       if (Status s = detail::make(gradients_[k], shape); !s) return s;
       gradient_views_[k] = gradients_[k].view();
     }
-    return {};
-  }
-  Status make_state(std::vector<Tensor>& state, std::vector<attn_tensor>& state_views) {
-    if (!state_views.empty()) return {};
-    state.resize(params_.size());
-    std::vector<attn_tensor> made;
-    for (size_t k = 0; k < params_.size(); ++k) {
-      attn_tensor shape = param_views_[k];
-      shape.type = attn_state_type(shape.type);
-      if (Status s = detail::make(state[k], shape); !s) return s;
-      made.push_back(state[k].view());
-    }
-    state_views.swap(made);
     return {};
   }
   Status take_options(const std::vector<Option>& given, std::vector<double>& options) const {
@@ -379,9 +338,8 @@ class Model {
 
   Context* context_;
   const attn_model* description_;
-  std::vector<Tensor> params_, gradients_, first_, second_, states_, own_outputs_;
-  std::vector<attn_tensor> param_views_, gradient_views_, first_views_, second_views_;
-  std::vector<attn_tensor> state_views_;
+  std::vector<Tensor> params_, gradients_, states_, own_outputs_;
+  std::vector<attn_tensor> param_views_, gradient_views_, state_views_;
   std::vector<attn_tensor> inputs_, outputs_;  // of the last forward call
   Tensor saved_, workspace_, one_, none_;
   attn_sizes sizes_ = {};

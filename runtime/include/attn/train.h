@@ -1,4 +1,4 @@
-/* Initialisation, optimiser steps, and the weights of a whole model. */
+/* Initialisation, states of updates, and the weights of a whole model. */
 #ifndef ATTN_TRAIN_H
 #define ATTN_TRAIN_H
 
@@ -20,29 +20,8 @@ attn_status attn_initialise(attn_context* context, const attn_argument* argument
 attn_status attn_initialise_model(attn_context* context, const attn_model* model,
                                   const attn_tensor* params, uint64_t seed);
 
-/* The steps update parameters of real types in place. Entry k of each array belongs together; a
- * gradient with null data leaves its parameter as it is. The caller owns the state: zeroed tensors
- * of the parameters' extents, f64 for f64 and f32 for every other type (attn_state_type). */
+/* The type of what an update remembers of a parameter: f64 of f64, and f32 of every other type. */
 attn_type attn_state_type(attn_type parameter);
-
-/* v = momentum * v + g + weight_decay * p;  p = p - rate * v.  Without momentum `velocity` may be
- * null. */
-typedef struct attn_sgd {
-  double rate, momentum, weight_decay;
-} attn_sgd;
-attn_status attn_sgd_step(attn_context* context, const attn_sgd* options, int32_t count,
-                          const attn_tensor* params, const attn_tensor* gradients,
-                          const attn_tensor* velocity);
-
-/* Adam (Kingma and Ba, 2015), with the weight decay of AdamW. `step` counts from 1. */
-typedef struct attn_adam {
-  double rate, beta1, beta2, epsilon, weight_decay;
-} attn_adam;
-#define ATTN_ADAM_DEFAULTS \
-  { 1e-3, 0.9, 0.999, 1e-8, 0.0 }
-attn_status attn_adam_step(attn_context* context, const attn_adam* options, int64_t step,
-                           int32_t count, const attn_tensor* params, const attn_tensor* gradients,
-                           const attn_tensor* first, const attn_tensor* second);
 
 /* Fills the states of a model's update, n_step_states times n_params tensors that have their
  * extents and memory, with their values before the first step. */
