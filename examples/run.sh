@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sets up, builds and runs one example; what it writes is in build/NAME. Further words go to the program.
-#   examples/run.sh gelu | digits | charlm | attention_as_convolution | translate_shapes
+#   examples/run.sh gelu | digits | charlm | attention_as_convolution | translate_shapes | reversal
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

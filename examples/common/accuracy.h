@@ -6,9 +6,9 @@
 
 namespace example {
 
-// The class with the greatest score in a row; scores: [row, class].
+// The class with the greatest score in a row; scores: [row…, class], rows counted through.
 inline int64_t best(const attn::Tensor& scores, int64_t row) {
-  const int64_t classes = scores.extent(1);
+  const int64_t classes = scores.extent(scores.view().rank - 1);
   const float* first = scores.data<float>() + row * classes;
   return std::max_element(first, first + classes) - first;
 }
