@@ -216,10 +216,10 @@ class Reverse {
     for (size_t k = 0; k < all.size(); ++k) origins_.push_back({places[k], x, all[k].through});
   }
 
-  TensorId new_cotangent(TensorId x) {
+  TensorId new_cotangent(TensorId x, ir::Storage storage = ir::Storage::f32) {
     std::string name = "d" + g_[x].name;
     if (g_.find(name)) name += ".total";
-    return g_.new_tensor(tensor(name, ir::Storage::f32, g_[x].extents, g_[x].where));
+    return g_.new_tensor(tensor(name, storage, g_[x].extents, g_[x].where));
   }
 
   // A recurrence, whose cotangents need each other one step ahead: all are named before any is
@@ -228,11 +228,19 @@ class Reverse {
     const std::vector<ir::Definition> members(
         g_.definitions.begin() + static_cast<int64_t>(r.first),
         g_.definitions.begin() + static_cast<int64_t>(r.end()));
+    // Each may be a factor of any other.
+    bool wide = false;
+    for (const ir::Definition& d : members) {
+      wide = wide || d.body.type() == ir::Type::f64;
+      for (const Contribution& c : contributions_[d.target])
+        wide = wide || c.value.type() == ir::Type::f64;
+    }
     Steps steps;
     for (size_t n = 0; n < members.size(); ++n) {
-      steps.emplace(members[n].target, r.step[n]);
-      if (live_.count(members[n].target))
-        cotangents_[members[n].target] = new_cotangent(members[n].target);
+      const TensorId x = members[n].target;
+      steps.emplace(x, r.step[n]);
+      if (live_.count(x))
+        cotangents_[x] = new_cotangent(x, wide ? ir::Storage::f64 : ir::Storage::f32);
     }
     for (size_t n = members.size(); n-- > 0;)
       if (live_.count(members[n].target)) hand_down(members[n], steps, members[n].free[r.step[n]]);

@@ -93,14 +93,22 @@ class Forward {
     const size_t end = g_.definitions.size();
     // In a recurrence the tangents need each other: all are named before any is defined.
     const std::set<TensorId> changes = changing();
+    std::set<TensorId> wide;
     for (const ir::Recurrence& r : ir::recurrences(g_)) {
+      bool any_wide = false;
+      for (size_t k = r.first; k < r.end(); ++k)
+        any_wide = any_wide || g_.definitions[k].body.type() == ir::Type::f64;
       for (size_t k = r.first; k < r.end(); ++k) {
         const ir::Definition& d = g_.definitions[k];
-        if (changes.count(d.target) && d.combine != ir::Combine::argmax)
-          awaited_.emplace(d.target, TensorId{});
+        if (!changes.count(d.target) || d.combine == ir::Combine::argmax) continue;
+        awaited_.emplace(d.target, TensorId{});
+        if (any_wide) wide.insert(d.target);
       }
     }
-    for (auto& [y, ty] : awaited_) tangents_[y] = ty = target_for(*g_.definition_of(y));
+    for (auto& [y, ty] : awaited_) {
+      tangents_[y] = ty = target_for(*g_.definition_of(y));
+      if (wide.count(y) && g_[ty].role == Role::interior) g_[ty].storage = ir::Storage::f64;
+    }
     for (size_t k = 0; k < end; ++k) {
       const ir::Definition d = g_.definitions[k];  // a copy: the list grows
       define_tangent(d);

@@ -108,7 +108,9 @@ std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,
   const ir::Tensor of = g[target];
   auto finish = [&](Definition d, ir::TensorId to) {
     d.target = to;
-    if (g[to].role == ir::Role::interior) g[to].storage = storage_of(d.body);
+    // What was named as f64 before it is defined has been read as that.
+    if (g[to].role == ir::Role::interior && g[to].storage != ir::Storage::f64)
+      g[to].storage = storage_of(d.body);
     g.definitions.push_back(std::move(d));
   };
   std::vector<Expr> addends;

@@ -45,6 +45,19 @@ model m(x: [B, T, N], h0: [B, M]) -> y {
 })");
 }
 
+// Cotangents and tangents are named, and so typed, before they are defined.
+TEST(Recurrences, InFloat64AndBesideIt) {
+  expect_right(R"(size B, T
+model m(x: [B, T], w: f64[B, T]) -> h, y {
+  scan t: T {
+    a[b,t] = 0.5 * h[b,t-1] + x[b,t]
+    h[b,t] = a[b,t] * w[b,t] from 0.25
+    c[b,t] = 0.5 * c[b,t-1] + x[b,t] from 0
+  }
+  y[b,t] = w[b,t] * c[b,t]
+})");
+}
+
 TEST(Recurrences, DownwardsWithTheStepInnermostAndConditions) {
   expect_right(R"(size B, T, N = 3
 model m(x: [B, T, N]) -> a, z {
