@@ -24,8 +24,8 @@ class Writer {
     keys_ = self_ ? "T" : "S";
     heads_ = one_of(1, 2, 3);
     const bool known_e = chance(70), known_f = chance(70);
-    e_ = one_of(1, 3, 8, 40, 64, 80, 128);
-    f_ = one_of(1, 3, 8, 40, 64, 80, 128);
+    e_ = features();
+    f_ = features();
     std::string sizes = fmt::format("size B, T{}{}{}\nsize H = {}", self_ ? "" : ", S",
                                     known_e ? "" : ", E", known_f ? "" : ", F", heads_);
     if (known_e) sizes += fmt::format(", E = {}", e_);
@@ -43,19 +43,46 @@ class Writer {
     for (const std::string& result : results_)
       results += fmt::format("{}{}", results.empty() ? "" : ", ", result);
     RandomAttention random;
-    random.text = fmt::format("{}\ntrain model a{}({}) -> {} {{\n{}{}}}\n", sizes, seed_, list,
-                              results, params_, body_);
+    random.text = fmt::format("{}\ntrain model a{}({}) -> {} {{\n{}{}}}\n{}", sizes, seed_, list,
+                              results, params_, body_, counts(list, guard));
+    random.leading = leading_;
     for (int call = 0; call < 3; ++call) {
-      std::map<std::string, int64_t> values = {{"B", one_of(1, 2, 0)}, {"E", e_}, {"F", f_}};
-      values["T"] = one_of(0, 1, 2, 5, 47, 48, 49, 100, 257);
-      values["S"] = one_of(0, 1, 2, 5, 47, 48, 49, 100, 257);
-      if (call == 0) values["B"] = 2, values["T"] = 100;
-      random.calls.push_back(values);
+      if (!known_e) e_ = features();
+      if (!known_f) f_ = features();
+      random.calls.push_back(sizes_of_call(call == 0));
     }
     return random;
   }
 
  private:
+  int64_t features() { return one_of(1, 3, 8, 40, 64, 80, 128); }
+  int64_t length() { return one_of(0, 1, 2, 5, 47, 48, 49, 100, 257, 1023); }
+
+  // The evaluator takes its time: of a long sequence it gets few batches, or few keys.
+  std::map<std::string, int64_t> sizes_of_call(bool first) {
+    std::map<std::string, int64_t> all = {{"B", one_of(1, 2, 0)}, {"E", e_}, {"F", f_}};
+    int64_t t = length(), s = length();
+    if (first) all["B"] = 2, t = 100;
+    const auto cost = [&] { return all["B"] * heads_ * t * (self_ ? t : s) * (e_ + f_); };
+    constexpr int64_t kMost = 60'000'000;
+    if (cost() > kMost) all["B"] = 1;
+    if (cost() > kMost) s = std::min<int64_t>(s, 49);
+    if (cost() > kMost) t = std::min<int64_t>(t, 257);
+    if (cost() > kMost) t = std::min<int64_t>(t, 100);
+    all["T"] = t, all["S"] = s;
+    return all;
+  }
+
+  // How many rows each key has, and how many keys each row.
+  std::string counts(const std::string& inputs, const std::string& guard) const {
+    const std::string where = guard.empty() ? "" : " where " + guard;
+    return fmt::format(
+        "\nmodel seen({0}) -> rows_of_key, keys_of_row {{\n"
+        "  rows_of_key[b: B, j: {1}] = sum[i: T{2}] 1.0\n"
+        "  keys_of_row[b: B, i: T] = sum[j: {1}{2}] 1.0\n}}\n",
+        inputs, keys_, where);
+  }
+
   void line(const std::string& text) { body_ += fmt::format("  {}\n", text); }
 
   // Keys or values, of each head, of all heads, or of all batches; how they are read at j.
@@ -63,7 +90,8 @@ class Writer {
     const char* batch = one_of("B, H, ", "B, ", "H, ");
     inputs_.push_back(fmt::format("{}: [{}{}, {}]", name, batch, keys_, features));
     const std::string all = batch;
-    return fmt::format("{}[{}j,", name, all == "B, H, " ? "b,h," : all == "B, " ? "b," : "h,");
+    leading_[name] = all == "B, H, " ? "b,h," : all == "B, " ? "b," : "h,";
+    return fmt::format("{}[{}j,", name, leading_[name]);
   }
 
   void score(const std::string& k) {
@@ -185,6 +213,7 @@ class Writer {
   int64_t heads_ = 1, e_ = 1, f_ = 1;
   std::string weight_ = "p", params_, body_;
   std::vector<std::string> inputs_, results_;
+  std::map<std::string, std::string> leading_;
 };
 
 }  // namespace

@@ -10,9 +10,13 @@
 namespace attn::testing {
 
 struct RandomAttention {
-  std::string text;  // a train model of the language
+  // A train model of the language, and a model of the same inputs that counts what the guards
+  // leave: `rows_of_key[b,j]` and `keys_of_row[b,i]`, 0 where all is hidden.
+  std::string text;
   // Calls: run-time sizes by name.
   std::vector<std::map<std::string, int64_t>> calls;
+  // The leading indices of the keys k and the values v: "b,h,", "b," or "h,".
+  std::map<std::string, std::string> leading;
 };
 
 // The same program for the same seed.
