@@ -338,22 +338,18 @@ int digits_forward_29_reader_z_v2(void*, attn_buffer*, attn_buffer*, attn_buffer
 int digits_forward_29_reader_z_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_forward_29_reader_z_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_forward_29_reader_z[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_29_reader_z_v2, digits_forward_29_reader_z_v3, digits_forward_29_reader_z_v4};
-int digits_forward_30_logit_sum_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_30_logit_sum_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_30_logit_sum_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_30_logit_sum_part[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_30_logit_sum_part_v2, digits_forward_30_logit_sum_part_v3, digits_forward_30_logit_sum_part_v4};
-int digits_forward_31_logit_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_31_logit_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_31_logit_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_31_logit[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_31_logit_v2, digits_forward_31_logit_v3, digits_forward_31_logit_v4};
-int digits_forward_32_loss_lse_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_32_loss_lse_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_32_loss_lse_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_32_loss_lse[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_32_loss_lse_v2, digits_forward_32_loss_lse_v3, digits_forward_32_loss_lse_v4};
-int digits_forward_33_loss_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_33_loss_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_33_loss_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_forward_33_loss[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_33_loss_v2, digits_forward_33_loss_v3, digits_forward_33_loss_v4};
+int digits_forward_30_logit_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_30_logit_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_30_logit_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_30_logit[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_30_logit_v2, digits_forward_30_logit_v3, digits_forward_30_logit_v4};
+int digits_forward_31_loss_lse_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_31_loss_lse_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_31_loss_lse_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_31_loss_lse[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_31_loss_lse_v2, digits_forward_31_loss_lse_v3, digits_forward_31_loss_lse_v4};
+int digits_forward_32_loss_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_32_loss_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_32_loss_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_forward_32_loss[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_32_loss_v2, digits_forward_32_loss_v3, digits_forward_32_loss_v4};
 
 static int64_t digits_forward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -362,7 +358,6 @@ static int64_t digits_forward_layout(const int64_t* size, int64_t* at) {
   int64_t end = 0, most = 0;
   (void)most, (void)at;
   most = 0;
-  most = attn_larger(most, 4 * n_B * 10 * 4); /* logit.sum.part */
   most = attn_larger(most, 4); /* label.least */
   if (at) at[0] = end;
   end += attn_align(most);
@@ -714,10 +709,6 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   attn_buffer t_label_greatest;
   attn_dimension dt_label_greatest[1];
   if (attn_view(context, &t_label_greatest, dt_label_greatest, pt_label_greatest, ATTN_I32, 0, (const int64_t[]){0})) return ATTN_REFUSED;
-  void* pt_logit_sum_part = workspace + at[0];
-  attn_buffer t_logit_sum_part;
-  attn_dimension dt_logit_sum_part[3];
-  if (attn_view(context, &t_logit_sum_part, dt_logit_sum_part, pt_logit_sum_part, ATTN_F32, 3, (const int64_t[]){n_B, 10, 4})) return ATTN_REFUSED;
 
   /* row label.least label.greatest */
   if ((failed = digits_forward_0_label_least[level](context, &t_label, (int32_t)n_B, &t_label_least, &t_label_greatest)) != 0)
@@ -812,18 +803,15 @@ static attn_status digits_forward_run(attn_context* context, const attn_tensor* 
   /* contraction reader.z */
   if (n_B * 10 * 4 * 8 > 0 && (failed = digits_forward_29_reader_z[level](context, &t_reader_v, &t_look_sum, &t_look_lse, (int32_t)n_B, &t_reader_z)) != 0)
     return attn_kernel_status(context, "digits_forward_29_reader_z", failed);
-  /* row logit.sum.part */
-  if (n_B * 10 * 4 > 0 && (failed = digits_forward_30_logit_sum_part[level](context, &t_reader_wo, &t_reader_z, (int32_t)n_B, &t_logit_sum_part)) != 0)
-    return attn_kernel_status(context, "digits_forward_30_logit_sum_part", failed);
-  /* row logit.sum logit */
-  if (n_B * 10 > 0 && (failed = digits_forward_31_logit[level](context, &t_reader_bias, &t_logit_sum_part, (int32_t)n_B, &t_logit)) != 0)
-    return attn_kernel_status(context, "digits_forward_31_logit", failed);
+  /* contraction logit.sum logit */
+  if (n_B * 10 > 0 && (failed = digits_forward_30_logit[level](context, &t_reader_wo, &t_reader_bias, &t_reader_z, (int32_t)n_B, &t_logit)) != 0)
+    return attn_kernel_status(context, "digits_forward_30_logit", failed);
   /* row loss.lse */
-  if (n_B > 0 && (failed = digits_forward_32_loss_lse[level](context, &t_logit, (int32_t)n_B, &t_loss_lse)) != 0)
-    return attn_kernel_status(context, "digits_forward_32_loss_lse", failed);
+  if (n_B > 0 && (failed = digits_forward_31_loss_lse[level](context, &t_logit, (int32_t)n_B, &t_loss_lse)) != 0)
+    return attn_kernel_status(context, "digits_forward_31_loss_lse", failed);
   /* row loss */
-  if ((failed = digits_forward_33_loss[level](context, &t_label, &t_logit, &t_loss_lse, (int32_t)n_B, &t_loss)) != 0)
-    return attn_kernel_status(context, "digits_forward_33_loss", failed);
+  if ((failed = digits_forward_32_loss[level](context, &t_label, &t_logit, &t_loss_lse, (int32_t)n_B, &t_loss)) != 0)
+    return attn_kernel_status(context, "digits_forward_32_loss", failed);
   return ATTN_OK;
 }
 
@@ -2051,7 +2039,7 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   /* contraction dreader.wv */
   if (pt_dreader_wv && (failed = digits_backward_62_dreader_wv[level](context, &t_reader_h, &t_dreader_v, (int32_t)n_B, &t_dreader_wv)) != 0)
     return attn_kernel_status(context, "digits_backward_62_dreader_wv", failed);
-  /* row dreader.wo */
+  /* contraction dreader.wo */
   if (pt_dreader_wo && (failed = digits_backward_63_dreader_wo[level](context, &t_reader_z, &t_dlogit_total, (int32_t)n_B, &t_dreader_wo)) != 0)
     return attn_kernel_status(context, "digits_backward_63_dreader_wo", failed);
   /* row dreader.bias */
@@ -2794,14 +2782,10 @@ int digits_read_forward_28_reader_z_v2(void*, attn_buffer*, attn_buffer*, int32_
 int digits_read_forward_28_reader_z_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_read_forward_28_reader_z_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_read_forward_28_reader_z[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_read_forward_28_reader_z_v2, digits_read_forward_28_reader_z_v3, digits_read_forward_28_reader_z_v4};
-int digits_forward_30_logit_sum_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_30_logit_sum_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_30_logit_sum_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_29_logit_sum_part[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_30_logit_sum_part_v2, digits_forward_30_logit_sum_part_v3, digits_forward_30_logit_sum_part_v4};
-int digits_forward_31_logit_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_31_logit_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_forward_31_logit_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_read_forward_30_logit[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_31_logit_v2, digits_forward_31_logit_v3, digits_forward_31_logit_v4};
+int digits_forward_30_logit_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_30_logit_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_forward_30_logit_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_read_forward_29_logit[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_forward_30_logit_v2, digits_forward_30_logit_v3, digits_forward_30_logit_v4};
 
 static int64_t digits_read_forward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -2826,7 +2810,6 @@ static int64_t digits_read_forward_layout(const int64_t* size, int64_t* at) {
   most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.0.x */
   most = attn_larger(most, 4 * n_B * 16 * 32); /* reader.layers.1.x */
   most = attn_larger(most, 4 * n_B * 4 * 16 * 8); /* reader.k */
-  most = attn_larger(most, 4 * n_B * 10 * 4); /* logit.sum.part */
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.0.norm2.mu */
   most = attn_larger(most, 4 * n_B * 16); /* reader.layers.1.norm2.mu */
   if (at) at[1] = end;
@@ -3171,10 +3154,6 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   attn_buffer t_reader_layers_1_n2_u;
   attn_dimension dt_reader_layers_1_n2_u[2];
   if (attn_view(context, &t_reader_layers_1_n2_u, dt_reader_layers_1_n2_u, pt_reader_layers_1_n2_u, ATTN_F32, 2, (const int64_t[]){n_B, 16})) return ATTN_REFUSED;
-  void* pt_logit_sum_part = workspace + at[1];
-  attn_buffer t_logit_sum_part;
-  attn_dimension dt_logit_sum_part[3];
-  if (attn_view(context, &t_logit_sum_part, dt_logit_sum_part, pt_logit_sum_part, ATTN_F32, 3, (const int64_t[]){n_B, 10, 4})) return ATTN_REFUSED;
 
   /* contraction reader.x.sum reader.x */
   if (n_B * 16 * 32 > 0 && (failed = digits_read_forward_0_reader_x[level](context, &t_image, &t_reader_patch, &t_reader_place, (int32_t)n_B, &t_reader_x)) != 0)
@@ -3263,12 +3242,9 @@ static attn_status digits_read_forward_run(attn_context* context, const attn_ten
   /* contraction reader.z */
   if (n_B * 10 * 4 * 8 > 0 && (failed = digits_read_forward_28_reader_z[level](context, &t_reader_v, &t_look, (int32_t)n_B, &t_reader_z)) != 0)
     return attn_kernel_status(context, "digits_read_forward_28_reader_z", failed);
-  /* row logit.sum.part */
-  if (n_B * 10 * 4 > 0 && (failed = digits_read_forward_29_logit_sum_part[level](context, &t_reader_wo, &t_reader_z, (int32_t)n_B, &t_logit_sum_part)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_29_logit_sum_part", failed);
-  /* row logit.sum logit */
-  if (n_B * 10 > 0 && (failed = digits_read_forward_30_logit[level](context, &t_reader_bias, &t_logit_sum_part, (int32_t)n_B, &t_logit)) != 0)
-    return attn_kernel_status(context, "digits_read_forward_30_logit", failed);
+  /* contraction logit.sum logit */
+  if (n_B * 10 > 0 && (failed = digits_read_forward_29_logit[level](context, &t_reader_wo, &t_reader_bias, &t_reader_z, (int32_t)n_B, &t_logit)) != 0)
+    return attn_kernel_status(context, "digits_read_forward_29_logit", failed);
   return ATTN_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/elaborate/statement.h"
+#include "compiler/ops/table.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::elaborate {
@@ -145,6 +146,8 @@ MaybeValue Statement::read_carried(const Binding& b, const dsl::Access& a,
       spans.push_back(places[k]);
     }
     start = read(*c.start, std::move(there), spans)->expr;
+    if (ir::is_real(value->expr.type()) && start.type() == ir::Type::integer)
+      start = ir::call(*ops::find("float"), {start});
   }
   path_ = saved;
   value->expr = ir::select(is_there, value->expr, start);

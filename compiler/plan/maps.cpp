@@ -149,7 +149,8 @@ std::vector<TensorId> operands_of(const Graph& g, const Readers& readers,
     bool own = !here.empty() && here[0].args().size() == map.free.size();
     for (const Expr& site : here)
       for (size_t k = 0; own && k < map.free.size(); ++k)
-        own = site.args()[k] == index_value(map.free[k]);
+        own = site.args()[k] == index_value(map.free[k]) &&
+              g.same(g[t].extents[k], g[map.target].extents[k]);
     if (own && !is_dear_elsewhere(map, t)) result.push_back(t);
   }
   return result;

@@ -139,7 +139,7 @@ TEST_F(Probed, TheJacobianProductIsTheGradientAlongTheTangents) {
   expect(products.jvp({x}, {{"x", tx}, {"w", tw}}));
   const double want = dot(g.x, tx) + dot(g.w, tw);
   EXPECT_NEAR(*products.output_tangent("loss").data<float>(), want, 1e-4 * std::abs(want));
-  EXPECT_EQ(*products.output("loss").data<float>(), g.loss);
+  EXPECT_FLOAT_EQ(*products.output("loss").data<float>(), g.loss);
   // What is not given is zero.
   expect(products.jvp({x}, {{"w", tw}}));
   EXPECT_NEAR(*products.output_tangent("loss").data<float>(), dot(g.w, tw), 1e-4 * std::abs(want));
@@ -173,7 +173,7 @@ TEST_F(Probed, ProductsRefuseTangentsThatMakeNoSense) {
   expect_refused(products.jvp({x}, {{"v", tw}}), "has no parameter or input v");
   expect_refused(products.jvp({x}, {{"w", tw}, {"w", tw}}), "two tangents of w");
   expect_refused(products.jvp({}, {}), "takes 1 inputs, not 0");
-  expect_refused(products.hvp({x}, {{"w", tx}}), "tangent of w: extent 0 is 5, must be 4");
+  expect_refused(products.hvp({x}, {{"w", tx}}), "tangent of w: extent 0 (D) is 5, must be 4");
   Model other(context, probed_model());
   expect_refused(Products(context, other).hvp({x}, {}), "call init or load");
 }

@@ -180,6 +180,23 @@ TEST(Convolutions, AreContractionsOfPatches) {
   }
 }
 
+// ---- sums beside one another
+
+// The map reads the first sum at its own indices, of which there are twice as many.
+TEST(Concatenation, OfTwoSums) {
+  Library library(compile_text(R"(
+size B, D, M = 24
+train model joined(x: [B, D]) -> both {
+  param w: [M, D], u: [M, D]
+  z[b,n] = sum[d] x[b,d] * w[n,d]
+  q[b,n] = sum[d] x[b,d] * u[n,d]
+  both[b, n: 2 * M] = if n < M then z[b,n] else q[b, n - M]
+}
+)"));
+  for (int64_t b : {0, 1, 5, 30})
+    expect_agreement(library, "joined", random_call(library.model(), {{"B", b}, {"D", 17}}, 3));
+}
+
 // ---- one query at a time
 
 // Each query has keys and values of its own, of which `length` are there.
