@@ -211,7 +211,7 @@ class FunctionWriter {
     line("  {}_{}_layout(size, at);", i_.model, f_.name);
     line("  (void)params, (void)inputs, (void)workspace;");
     if (groups_.empty()) {
-      line("  int64_t saved_at[{}];", f_.saved.size() + 1);
+      line("  int64_t saved_at[{}];", plan_.forward.saved.size() + 1);
       line("  {}_saved_layout(size, saved_at);", i_.model);
       line("  (void)outputs, (void)saved, (void)saved_at;");
     }
