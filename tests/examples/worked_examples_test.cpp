@@ -59,7 +59,7 @@ Array swapped_rows(Array a) {
 }
 
 Library& attention() {
-  static Library library(compile_file(kFolder + "attention.attn"));
+  static Library library(compile_file(kFolder + "attention.attn", {}, Derive::as_written));
   return library;
 }
 // The same models in float32.
@@ -69,7 +69,7 @@ Library& attention_f32() {
     std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     for (size_t at = text.find("f64"); at != std::string::npos; at = text.find("f64", at))
       text.replace(at, 3, "f32");
-    return Library(compile_text(text));
+    return Library(compile_text(text, {}, Derive::as_written));
   }();
   return library;
 }

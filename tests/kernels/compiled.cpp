@@ -22,24 +22,26 @@
 namespace attn::testing {
 
 std::vector<driver::Compiled> compile_file(const std::string& path,
-                                           const elaborate::Overrides& sizes, bool derived) {
+                                           const elaborate::Overrides& sizes, Derive derive) {
   driver::Source source;
   driver::load(source, path);
   std::vector<driver::Compiled> models;
   if (!source.diagnostics.has_errors())
-    models = driver::compile(
-        source, {.sizes = sizes, .all_gradients = true, .jvp = derived, .hvp = derived});
+    models = driver::compile(source, {.sizes = sizes,
+                                      .all_gradients = derive != Derive::as_written,
+                                      .jvp = derive == Derive::all,
+                                      .hvp = derive == Derive::all});
   if (source.diagnostics.has_errors())
     throw std::runtime_error(render(source.map, source.diagnostics));
   return models;
 }
 
 std::vector<driver::Compiled> compile_text(const std::string& text,
-                                           const elaborate::Overrides& sizes, bool derived) {
+                                           const elaborate::Overrides& sizes, Derive derive) {
   driver::Scratch scratch;
   std::string path = scratch.path() + "/model.attn";
   std::ofstream(path) << text;
-  return compile_file(path, sizes, derived);
+  return compile_file(path, sizes, derive);
 }
 
 driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool derived) {

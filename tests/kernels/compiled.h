@@ -16,15 +16,19 @@ namespace attn::testing {
 using evaluate::Array;
 using evaluate::Arrays;
 
-// The models of a text in the language, or of a file, with gradients; throws with all diagnostics.
-// `derived`: with Jacobian- and Hessian-vector products too.
+// Gradients as the text says, of every model, or of every model with Jacobian- and Hessian-vector
+// products too.
+enum class Derive { as_written, gradients, all };
+
+// The models of a text in the language, or of a file; throws with all diagnostics.
 std::vector<driver::Compiled> compile_text(const std::string& text,
                                            const elaborate::Overrides& sizes = {},
-                                           bool derived = false);
+                                           Derive derive = Derive::gradients);
 std::vector<driver::Compiled> compile_file(const std::string& path,
                                            const elaborate::Overrides& sizes = {},
-                                           bool derived = false);
-// A model that is a graph already; it has a scalar output where it is to be `derived`.
+                                           Derive derive = Derive::gradients);
+// A model that is a graph already, with its gradient; `derived`: with products too, of a graph that
+// has a scalar output.
 driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool derived = false);
 
 struct Outcome {

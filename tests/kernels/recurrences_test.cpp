@@ -42,7 +42,7 @@ void expect_agreement(std::vector<driver::Compiled> models, const std::vector<Si
 
 // Compiled once for several tests.
 Library& memory() {
-  static Library library(compile_file(stage("memory"), {}, true));
+  static Library library(compile_file(stage("memory"), {}, Derive::all));
   return library;
 }
 Library& decoder() {

@@ -232,7 +232,7 @@ TEST(StdBlocks, StoreNoTensorOverTwoSequences) {
 TEST(StdBlocks, HaveTheDerivativesThatDifferencesSay) {
   for (const Program& p : programs()) {
     SCOPED_TRACE(p.text);
-    const driver::Compiled m = compile_text(p.text, {}, true).at(0);
+    const driver::Compiled m = compile_text(p.text, {}, Derive::all).at(0);
     const Arrays given =
         arguments_of(m, {{"B", 2}, {"T", 3}, {"S", 5}, {"I", 3}, {"J", 5}, {"V", 6}});
     const Arrays all =
@@ -265,7 +265,7 @@ TEST(StdBlocks, HaveKernelsThatAgreeWithTheEvaluator) {
   for (const Program& p : programs()) {
     if (!is_compiled(p)) continue;
     SCOPED_TRACE(p.text);
-    Library library(compile_text(p.text, {}, true));
+    Library library(compile_text(p.text, {}, Derive::all));
     for (int64_t t : {5, 1, 0}) {
       const Arrays given = arguments_of(
           library.model(), {{"B", 3}, {"T", t}, {"S", 7}, {"I", t}, {"J", 7}, {"V", 5}});
