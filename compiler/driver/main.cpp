@@ -93,7 +93,8 @@ int main(int argc, char** argv) {
                    "host, or x86-64-v2, x86-64-v3, x86-64-v4; default: these three")
       ->delimiter(',');
   build->add_option("-j,--jobs", c.jobs, "kernels compiled at a time; default: one per processor");
-  build->add_flag_callback("--no-cache", [&c] { c.cache = false; }, "compile every kernel anew");
+  build->add_flag_callback(
+      "--no-cache", [&c] { c.cache = false; }, "compile every kernel anew");
   build->add_option("--progress", c.progress, "auto, on or off")
       ->check(CLI::IsMember({"auto", "on", "off"}));
 
@@ -170,7 +171,8 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   run->add_flag("--reference", c.reference, "by the float64 evaluator instead of kernels");
   run->add_option("--threads", c.threads, "threads of the kernels; default: one per processor");
-  run->add_flag_callback("--no-cache", [&c] { c.cache = false; }, "compile every kernel anew");
+  run->add_flag_callback(
+      "--no-cache", [&c] { c.cache = false; }, "compile every kernel anew");
   run->add_option("--progress", c.progress, "auto, on or off")
       ->check(CLI::IsMember({"auto", "on", "off"}));
 
@@ -183,7 +185,8 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   bench->add_option("--seed", c.seed, "of the random data");
   bench->add_option("--threads", c.threads, "threads of the kernels; default: 1");
-  bench->add_flag_callback("--no-cache", [&c] { c.cache = false; }, "compile every kernel anew");
+  bench->add_flag_callback(
+      "--no-cache", [&c] { c.cache = false; }, "compile every kernel anew");
   bench->add_option("--progress", c.progress, "auto, on or off")
       ->check(CLI::IsMember({"auto", "on", "off"}));
   bench->footer(

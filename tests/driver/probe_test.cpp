@@ -35,7 +35,11 @@ TEST_F(Probe, KernelsAndTheEvaluatorWriteWhatWasAskedFor) {
   EXPECT_EQ(names,
             (std::vector<std::string>{"best.npy", "dx.npy", "loss.npy", "map.npy", "y.npy"}));
   EXPECT_EQ(names, names_in(path("truth")));
-  for (const std::string& name : names) expect_near("kernels/" + name, "truth/" + name, 1e-4);
+  for (const std::string& name : names) {
+    // `dx` is a difference of scores far larger than itself: their rounding counts for more.
+    const double tolerance = name == "dx.npy" ? 1e-4 : 2e-5;
+    expect_near("kernels/" + name, "truth/" + name, tolerance);
+  }
   EXPECT_EQ(loaded("kernels/best.npy").extents, (std::vector<int64_t>{5}));
 }
 
@@ -56,7 +60,7 @@ TEST_F(Probe, BesideAGradient) {
   ASSERT_EQ(attnc(with(base, {"--out", "kernels"})).status, 0);
   ASSERT_EQ(attnc(with(base, {"--out", "truth", "--reference"})).status, 0);
   for (const std::string name : {"map.npy", "dx.npy", "dw.npy"})
-    expect_near("kernels/" + name, "truth/" + name, 1e-4);
+    expect_near("kernels/" + name, "truth/" + name, 2e-5);
 }
 
 TEST_F(Probe, RefusesWhatIsNone) {

@@ -77,8 +77,7 @@ train model m(x: [B, T, N], h0: [B, M]) -> y {
 }
 
 TEST(Recurrences, WithLongShortTermMemory) {
-  expect_agreement(memory(),
-                   {{{"B", 1}, {"T", 1}}, {{"B", 5}, {"T", 9}}, {{"B", 0}, {"T", 3}}},
+  expect_agreement(memory(), {{{"B", 1}, {"T", 1}}, {{"B", 5}, {"T", 9}}, {{"B", 0}, {"T", 3}}},
                    {.gradient = true, .jvp = true, .hvp = true});
 }
 
