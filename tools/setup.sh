@@ -20,6 +20,7 @@ needs=(
   "libcli11-dev CLI/CLI.hpp"
   "nlohmann-json3-dev nlohmann/json.hpp"
   "libbenchmark-dev benchmark/benchmark.h"
+  "libmimalloc-dev mimalloc.h"
 )
 
 is_there() {  # is_there PROBE
