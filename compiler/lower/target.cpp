@@ -30,6 +30,7 @@ Target kernel_target(Level level) {
   Target target = instruction_set(level);
   target.set_feature(Target::NoRuntime);
   target.set_feature(Target::UserContext);
+  target.set_feature(Target::NoBoundsQuery);
   return target;
 }
 
@@ -40,7 +41,7 @@ Target jit_target(Level level) {
 }
 
 void prepare_code_generation() {
-  setenv("HL_LLVM_ARGS", "-x86-branches-within-32B-boundaries", 0);
+  setenv("HL_LLVM_ARGS", "-x86-branches-within-32B-boundaries -vectorize-slp=false", 0);
 }
 
 Level host_level() {
