@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "compiler/base/check.h"
+#include "compiler/lower/argument_checks.h"
 #include "compiler/lower/contraction.h"
 #include "compiler/lower/loops.h"
 #include "compiler/lower/lower.h"
@@ -61,11 +62,12 @@ class Builder {
     for (const Halide::Func& out : outs) {
       // Buffers of one Func have the same bounds.
       Halide::OutputImageParam buffer = out.output_buffers()[0];
-      for (size_t d = 0; d < g_[*written].extents.size(); ++d) constrain(buffer, *written, d);
+      constrain(buffer, *written);
       written += static_cast<int>(out.output_buffers().size());
     }
     for (ir::SizeId s : kernel_.sizes) built.arguments.push_back(arguments_.sizes.at(s));
     built.pipeline = Halide::Pipeline(outs);
+    join_argument_checks(built.pipeline);
     return built;
   }
 
@@ -78,20 +80,20 @@ class Builder {
     return text;
   }
 
-  // Extents are those of the graph, an empty one counting as 1: the caller's view is then of zeros.
-  template <class Buffer>
-  void constrain(Buffer& buffer, ir::TensorId t, size_t d) {
-    const auto& extents = g_[t].extents;
+  // Results have the extents of the graph, an empty one counting as 1: the caller's view is then of
+  // zeros. Of what it reads, a kernel asks no more than the part that it needs.
+  void constrain(Halide::OutputImageParam& buffer, ir::TensorId t) {
     Translator translator(g_, arguments_, {});
-    buffer.dim(static_cast<int>(extents.size() - 1 - d))
-        .set_bounds(0, max(translator.extent(extents[d]), 1));
+    int dim = static_cast<int>(g_[t].extents.size());
+    for (const ir::Poly& extent : g_[t].extents)
+      buffer.dim(--dim).set_bounds(0, max(translator.extent(extent), 1));
   }
 
   Halide::ImageParam parameter(ir::TensorId t, const std::string& name) {
     const ir::Tensor& tensor = g_[t];
     int rank = static_cast<int>(tensor.extents.size()) + (tensor.split ? 1 : 0);
     Halide::ImageParam p(storage_type(tensor.storage), rank, name);
-    for (size_t d = 0; d < tensor.extents.size(); ++d) constrain(p, t, d);
+    for (size_t d = 0; d < tensor.extents.size(); ++d) p.dim(static_cast<int>(d)).set_min(0);
     return p;
   }
 

@@ -29,6 +29,13 @@ Expr unsolved(Expr condition) {
   return Halide::cast<uint8_t>(std::move(condition)) != Halide::cast<uint8_t>(0);
 }
 
+namespace {
+
+// Of which bounds inference knows nothing, so that a promise about it is all there is to know.
+Expr opaque(Expr index) { return std::move(index) ^ Expr(0); }
+
+}  // namespace
+
 std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents) {
   std::vector<Expr> coordinates(extents.size());
   for (size_t i = extents.size(); i-- > 1;) {
@@ -43,9 +50,10 @@ std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents) {
       Expr exact = (Halide::cast<double>(linear) + Halide::cast<double>(0.5f)) * inverse;
       Expr rest = 1;
       for (size_t j = 0; j < i; ++j) rest = rest * extents[j];
-      quotient = in_range(Halide::cast<int32_t>(exact), rest);
+      quotient = in_range(opaque(Halide::cast<int32_t>(exact)), rest);
     }
-    coordinates[i] = in_range(linear - quotient * extent, extent);
+    Expr remainder = linear - quotient * extent;
+    coordinates[i] = in_range(constant(extent) > 0 ? remainder : opaque(remainder), extent);
     linear = quotient;
   }
   if (!extents.empty()) coordinates[0] = in_range(linear, extents[0]);

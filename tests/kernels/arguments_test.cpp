@@ -1,0 +1,113 @@
+// A kernel takes the buffers that it was compiled for, and says so of all others before it writes.
+#include <attn/kernel.h>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+
+#include "compiler/driver/loaded.h"
+#include "compiler/lower/lower.h"
+#include "tests/kernels/compiled.h"
+
+namespace attn::testing {
+namespace {
+
+constexpr int kRows = 4, kColumns = 3;
+constexpr float kUnwritten = -7;
+
+struct Buffer {
+  explicit Buffer(float first) : data(kRows * kColumns) {
+    std::iota(data.begin(), data.end(), first);
+  }
+  attn_buffer view() {
+    attn_buffer b{};
+    b.host = data.data();
+    b.type = {2, 32, 1};
+    b.dimensions = 2;
+    b.dim = dim;
+    return b;
+  }
+  std::vector<float> data;
+  attn_dimension dim[2] = {{0, kColumns, 1, 0}, {0, kRows, kColumns, 0}};
+};
+
+using Kernel = int (*)(void*, attn_buffer*, int32_t, attn_buffer*);
+
+class KernelArguments : public ::testing::Test {
+ protected:
+  KernelArguments() {
+    std::vector<driver::Compiled> models = compile_text(
+        "size T\n"
+        "model m(x: [T, 3]) -> y {\n"
+        "  y[i,d] = 2 * x[i,d]\n"
+        "}\n",
+        {}, Derive::as_written);
+    const std::string target = lower::host_target();
+    driver::BuildOptions options{.targets = {target}, .cache = false, .progress = false};
+    std::vector<emit::ModelPlan> plans;
+    driver::Source none;
+    const std::string path = driver::link_shared(
+        driver::make_library("arguments", none, models, plans, options.targets), scratch_, options);
+    library_ = std::make_unique<driver::Loaded>(path);
+    library_->open(1);
+    handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    const std::string level = target.substr(target.rfind('v'));
+    kernel_ = reinterpret_cast<Kernel>(dlsym(handle_, ("m_forward_0_y_" + level).c_str()));
+  }
+  ~KernelArguments() override {
+    if (handle_) dlclose(handle_);
+  }
+
+  using Change = std::function<void(attn_buffer& x, attn_buffer& y)>;
+  // What the kernel returns, and whether it wrote anything.
+  std::pair<int, bool> call(const Change& change) {
+    Buffer in(1), out(0);
+    std::fill(out.data.begin(), out.data.end(), kUnwritten);
+    attn_buffer x = in.view(), y = out.view();
+    change(x, y);
+    int code = kernel_(library_->context(), &x, kRows, &y);
+    bool wrote = false;
+    for (size_t k = 0; k < out.data.size(); ++k) {
+      wrote |= out.data[k] != kUnwritten;
+      if (code == 0) {
+        EXPECT_EQ(out.data[k], 2 * in.data[k]) << k;
+      }
+    }
+    return {code, wrote};
+  }
+  void expect_refused(const char* what, const Change& change) {
+    auto [code, wrote] = call(change);
+    EXPECT_NE(code, 0) << what;
+    EXPECT_FALSE(wrote) << what;
+  }
+
+  driver::Scratch scratch_;
+  std::unique_ptr<driver::Loaded> library_;
+  void* handle_ = nullptr;
+  Kernel kernel_ = nullptr;
+};
+
+TEST_F(KernelArguments, AreThoseThatItWasCompiledFor) {
+  ASSERT_TRUE(kernel_);
+  auto [code, wrote] = call([](attn_buffer&, attn_buffer&) {});
+  EXPECT_EQ(code, 0);
+  EXPECT_TRUE(wrote);
+  using B = attn_buffer;
+  expect_refused("no input", [](B& x, B&) { x.host = nullptr; });
+  expect_refused("no output", [](B&, B& y) { y.host = nullptr; });
+  expect_refused("doubles", [](B& x, B&) { x.type.bits = 64; });
+  expect_refused("integers", [](B&, B& y) { y.type.code = 0; });
+  expect_refused("a vector", [](B& x, B&) { x.dimensions = 1; });
+  expect_refused("a row too few to read", [](B& x, B&) { x.dim[1].extent = kRows - 1; });
+  expect_refused("a column too few to read", [](B& x, B&) { x.dim[0].extent = kColumns - 1; });
+  expect_refused("a negative extent", [](B& x, B&) { x.dim[1].extent = -1; });
+  expect_refused("a row too few to write", [](B&, B& y) { y.dim[1].extent = kRows - 1; });
+  expect_refused("a row too many to write", [](B&, B& y) { y.dim[1].extent = kRows + 1; });
+  expect_refused("columns apart", [](B& x, B&) { x.dim[0].stride = 2; });
+  expect_refused("a second column first", [](B& x, B&) { x.dim[0].min = 1; });
+  expect_refused("a second row first", [](B&, B& y) { y.dim[1].min = 1; });
+}
+
+}  // namespace
+}  // namespace attn::testing
