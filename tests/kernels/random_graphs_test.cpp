@@ -15,7 +15,7 @@ namespace {
 
 // The first seed and the number of graphs; more of them by hand: ATTN_RANDOM_GRAPHS=100..400.
 struct Range {
-  uint64_t first = 1, count = 24;
+  uint64_t first = 1, count = 16;
 };
 
 Range range() {
