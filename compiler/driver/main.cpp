@@ -80,6 +80,12 @@ int main(int argc, char** argv) {
         ->delimiter(',')
         ->allow_extra_args(false);
   };
+  auto compiling = [&](CLI::App* s) {
+    s->add_flag_callback(
+        "--no-cache", [&c] { c.cache = false; }, "compile every kernel anew");
+    s->add_option("--progress", c.progress, "auto, on or off")
+        ->check(CLI::IsMember({"auto", "on", "off"}));
+  };
 
   CLI::App* build = app.add_subcommand("build", "write header, glue and archive");
   file(build);
@@ -93,10 +99,7 @@ int main(int argc, char** argv) {
                    "host, or x86-64-v2, x86-64-v3, x86-64-v4; default: these three")
       ->delimiter(',');
   build->add_option("-j,--jobs", c.jobs, "kernels compiled at a time; default: one per processor");
-  build->add_flag_callback(
-      "--no-cache", [&c] { c.cache = false; }, "compile every kernel anew");
-  build->add_option("--progress", c.progress, "auto, on or off")
-      ->check(CLI::IsMember({"auto", "on", "off"}));
+  compiling(build);
 
   CLI::App* check = app.add_subcommand("check", "find errors; writes nothing");
   file(check);
@@ -171,10 +174,7 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   run->add_flag("--reference", c.reference, "by the float64 evaluator instead of kernels");
   run->add_option("--threads", c.threads, "threads of the kernels; default: one per processor");
-  run->add_flag_callback(
-      "--no-cache", [&c] { c.cache = false; }, "compile every kernel anew");
-  run->add_option("--progress", c.progress, "auto, on or off")
-      ->check(CLI::IsMember({"auto", "on", "off"}));
+  compiling(run);
 
   CLI::App* bench = app.add_subcommand("bench", "time every kernel of a model on this machine");
   file(bench);
@@ -185,10 +185,7 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   bench->add_option("--seed", c.seed, "of the random data");
   bench->add_option("--threads", c.threads, "threads of the kernels; default: 1");
-  bench->add_flag_callback(
-      "--no-cache", [&c] { c.cache = false; }, "compile every kernel anew");
-  bench->add_option("--progress", c.progress, "auto, on or off")
-      ->check(CLI::IsMember({"auto", "on", "off"}));
+  compiling(bench);
   bench->footer(
       "GF/s counts every multiplication and addition as the plan does, also where a condition "
       "hides "

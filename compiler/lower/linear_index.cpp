@@ -31,7 +31,8 @@ Expr unsolved(Expr condition) {
 
 namespace {
 
-// Of which bounds inference knows nothing, so that a promise about it is all there is to know.
+// The same, but bounds inference knows nothing of it, so that a promise is all there is to know.
+// Halide keeps the operation, LLVM drops it.
 Expr opaque(Expr index) { return std::move(index) ^ Expr(0); }
 
 }  // namespace

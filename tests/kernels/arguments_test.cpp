@@ -34,15 +34,19 @@ struct Buffer {
 
 using Kernel = int (*)(void*, attn_buffer*, int32_t, attn_buffer*);
 
+std::vector<driver::Compiled> doubled() {
+  return compile_text(
+      "size T\n"
+      "model m(x: [T, 3]) -> y {\n"
+      "  y[i,d] = 2 * x[i,d]\n"
+      "}\n",
+      {}, Derive::as_written);
+}
+
 class KernelArguments : public ::testing::Test {
  protected:
   KernelArguments() {
-    std::vector<driver::Compiled> models = compile_text(
-        "size T\n"
-        "model m(x: [T, 3]) -> y {\n"
-        "  y[i,d] = 2 * x[i,d]\n"
-        "}\n",
-        {}, Derive::as_written);
+    std::vector<driver::Compiled> models = doubled();
     const std::string target = lower::host_target();
     driver::BuildOptions options{.targets = {target}, .cache = false, .progress = false};
     std::vector<emit::ModelPlan> plans;
@@ -107,6 +111,22 @@ TEST_F(KernelArguments, AreThoseThatItWasCompiledFor) {
   expect_refused("columns apart", [](B& x, B&) { x.dim[0].stride = 2; });
   expect_refused("a second column first", [](B& x, B&) { x.dim[0].min = 1; });
   expect_refused("a second row first", [](B&, B& y) { y.dim[1].min = 1; });
+}
+
+// Beside the one check that all are joined to there is that each buffer is one at all.
+TEST(KernelArgumentChecks, AreOne) {
+  const driver::Compiled model = doubled().at(0);
+  const plan::Function& forward = model.plan->forward;
+  const std::string text = lower::statement(forward, forward.kernels.at(0), lower::host_target());
+  std::map<std::string, int> checks;
+  const std::string mark = "halide_error_";
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    const size_t name = at + mark.size();
+    ++checks[text.substr(name, text.find('(', name) - name)];
+  }
+  EXPECT_EQ(checks,
+            (std::map<std::string, int>{{"buffer_argument_is_null", 2}, {"requirement_failed", 1}}))
+      << text;
 }
 
 }  // namespace
