@@ -99,9 +99,8 @@ class Lowering {
       decode(reduced, k, indices);
       Translator t(g_, arguments_, indices, true);
       HExpr v = cast(type_, t(value));
-      HExpr zero = Halide::Internal::make_zero(type_);
-      if (leaks) v = select(has_finite_bits(v), v, zero);
-      return guard.empty() ? v : select(t.condition(guard), v, zero);
+      if (leaks) v = select(has_finite_bits(v), v, Halide::Internal::make_zero(type_));
+      return t.where(guard, v);
     };
     f.contiguous = contiguous(value, outer, reduced);
     return f;

@@ -43,11 +43,7 @@ class Loops {
   // The values of the definition, before storage: one, or two planes of a log-sum-exp.
   std::vector<HExpr> values() {
     Translator t(g_, arguments_, indices_);
-    if (d_.combine == Combine::set) {
-      HExpr body = cast(type_, t(d_.body));
-      if (d_.guard.empty()) return {body};
-      return {select(t.condition(d_.guard), body, Halide::Internal::make_zero(type_))};
-    }
+    if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
     if (auto landing = solve::find_landing(d_)) return {scattered(*landing)};
     if (!d_.guard.empty()) domain_.where(domain_condition(d_.guard));
     if (d_.combine == Combine::logsumexp) return log_sum_exp(each_time(cast(type_, t(d_.body))));
@@ -217,8 +213,7 @@ Func lower_loops(const ir::Graph& g, const ir::Definition& d, const ir::Definiti
     Translator t(g, arguments, indices);
     t.replace(d.target, values[0]);
     Halide::Type type = arithmetic_type(ir::arithmetic_type(result.storage));
-    values = {select(t.condition(epilogue->guard), cast(type, t(epilogue->body)),
-                     Halide::Internal::make_zero(type))};
+    values = {t.where(epilogue->guard, cast(type, t(epilogue->body)))};
   }
   if (old) {
     std::vector<HExpr> at(loops.vars_.begin(), loops.vars_.end());

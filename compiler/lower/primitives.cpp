@@ -114,6 +114,12 @@ Expr primitive(const ir::Operation& op, Args args, Type type) {
   return forms().at(op.name)(args, type);
 }
 
+Expr masked(const Expr& condition, const Expr& a, const Expr& b) {
+  Type word = Halide::UInt(a.type().bits());
+  Expr mask = select(condition, word.max(), Halide::Internal::make_zero(word));
+  return reinterpret(a.type(), (reinterpret(word, a) & mask) | (reinterpret(word, b) & ~mask));
+}
+
 Expr has_finite_bits(const Expr& value) {
   int bits = value.type().bits();
   Type word = Halide::UInt(bits);

@@ -40,9 +40,8 @@ std::function<HExpr(HExpr, HExpr, HExpr)> TileCells::factor(const ir::Expr& valu
     for (size_t n = 0; n < inner.size(); ++n) indices[inner[n]] = within[n];
     Translator t = at(std::move(indices), batch);
     HExpr v = Halide::cast(Halide::Float(32), t(value));
-    HExpr zero = Halide::Internal::make_zero(v.type());
-    if (finite) v = select(has_finite_bits(v), v, zero);
-    return guard.empty() ? v : select(t.condition(guard), v, zero);
+    if (finite) v = select(has_finite_bits(v), v, Halide::Internal::make_zero(v.type()));
+    return t.where(guard, v);
   };
 }
 

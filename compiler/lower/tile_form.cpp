@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/lower/tile_scheduler.h"
+#include "compiler/lower/translate.h"
 
 namespace attn::lower {
 
@@ -255,7 +256,7 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
   else if (wide)
     product = product * pack(s.panel, false).func(d_, r, summed_at, h_);
   if ((spec_.careful || s.panel_at) && source.visible)
-    product = select(source.visible(batch_of(h_), row, column), product, 0.0f);
+    product = masked(source.visible(batch_of(h_), row, column), product, 0.0f);
   std::vector<Var> of_part = {u_, b_, ib_, jb_, h_};
   if (wide) of_part.insert(of_part.begin(), d_);
   result.part(of_part) = 0.0f;

@@ -75,13 +75,9 @@ HExpr Translator::where(const ir::Conditions& c, const HExpr& value, const HExpr
                 otherwise.defined() ? otherwise : Halide::Internal::make_zero(value.type()));
 }
 
-// Where data decides, bits are masked. Halide would skip the stages that only one side of a select
-// reads, and fails to when the condition occurs twice.
 HExpr Translator::choose(bool affine, const HExpr& condition, const HExpr& a, const HExpr& b) {
   if (affine || !decoded_ || a.type().is_bool()) return select(condition, a, b);
-  Halide::Type word = Halide::UInt(a.type().bits());
-  HExpr mask = select(condition, word.max(), Halide::Internal::make_zero(word));
-  return reinterpret(a.type(), (reinterpret(word, a) & mask) | (reinterpret(word, b) & ~mask));
+  return masked(condition, a, b);
 }
 
 HExpr Translator::operator()(const ir::Expr& e) {

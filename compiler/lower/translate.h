@@ -75,6 +75,11 @@ Halide::Expr primitive(const ir::Operation& op, const std::vector<Halide::Expr>&
                        Halide::Type type);
 bool is_primitive(const ir::Operation& op);
 
+// `a` where the condition holds, else `b`, by their bits: for conditions that data decides. Halide
+// would skip the stages that only one side of a select reads, and fails to when the condition, or
+// part of it, occurs twice (of such a part, a variable of its own, it takes infinities for bounds).
+Halide::Expr masked(const Halide::Expr& condition, const Halide::Expr& a, const Halide::Expr& b);
+
 // False for infinities and NaN, decided from the bits: comparisons would be folded away.
 Halide::Expr has_finite_bits(const Halide::Expr& value);
 

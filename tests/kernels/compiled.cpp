@@ -315,14 +315,20 @@ std::string differ(const Arrays& want, const Arrays& got, double tolerance, doub
     const bool product = name[0] == 'h' && want.count("d" + of);
     return name[0] == 'd' || tangent || product ? name[0] : '\0';
   };
+  auto largest_of = [](const Array& array) {
+    double largest = 0;
+    for (double v : array.values)
+      if (std::abs(v) < 1e30) largest = std::max(largest, std::abs(v));
+    return largest;
+  };
   std::map<char, double> largest;
   for (const auto& [name, array] : want)
-    for (double v : array.values)
-      if (std::abs(v) < 1e30) largest[kind(name)] = std::max(largest[kind(name)], std::abs(v));
+    largest[kind(name)] = std::max(largest[kind(name)], largest_of(array));
   for (const auto& [name, array] : want) {
     auto it = got.find(name);
     if (it == got.end()) return "no " + name;
-    const double scale = kind(name) ? std::max(largest[kind(name)] / 20, least) : 0;
+    const double scale =
+        kind(name) ? std::max(largest[kind(name)] / 20, least) : largest_of(array) / 1000;
     std::string text = differ(name, array, it->second, tolerance, scale);
     if (!text.empty()) return text;
   }

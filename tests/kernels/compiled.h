@@ -77,9 +77,10 @@ double as_stored(double value, ir::Storage storage);
 // largest magnitude, and at least `least`.
 std::string differ(const std::string& name, const Array& want, const Array& got,
                    double tolerance = 1e-5, double least = 0);
-// The same for all arrays of `want`, which `got` must have. Gradients (dNAME) may be differences of
-// numbers of the other gradients' order, so a twentieth of the largest of all is the least scale,
-// and at least `least`; so with tangents tOUT, and with products hNAME beside gradients.
+// The same for all arrays of `want`, which `got` must have. A row of an output may cancel: a
+// thousandth of the largest element is its least scale. Gradients (dNAME) may be differences of
+// numbers of the other gradients' order, so a twentieth of the largest of all is theirs, and at
+// least `least`; so with tangents tOUT, and with products hNAME beside gradients.
 std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-5,
                    double least = 0);
 
