@@ -26,6 +26,7 @@ class Problem:
     add: Optional[np.ndarray] = None
     doc: Optional[np.ndarray] = None
     threads: int = 1
+    compiled: dict = dataclasses.field(default_factory=dict)  # sizes of ours besides features
 
     @property
     def n(self):
@@ -105,7 +106,7 @@ def expected(p):
 def our_call(p):
     name = p.variant or ("causal" if p.is_causal else "plain")
     arrays = {"q": p.q, "k": p.k, "v": p.v, "dz": p.dz}
-    sizes = {"E": p.q.shape[3], "F": p.v.shape[3]}
+    sizes = {"E": p.q.shape[3], "F": p.v.shape[3], **p.compiled}
     if p.groups > 1:
         name, sizes["R"] = "grouped", p.groups
         shape = (1, p.k.shape[1], p.groups, p.n)
@@ -183,7 +184,10 @@ def shapes(quick):
     ]
     for label, arguments in wanted[1:2] if quick else wanted:
         yield from cases(label, make_problem(**arguments), some)
-    yield from cases("decode 1 x 4096, H12 d64", make_problem(12, 1, 64, m=4096), some, ["forward"])
+    one = make_problem(12, 1, 64, m=4096)
+    yield from cases("decode 1 x 4096, H12 d64", one, some, ["forward"])
+    alone = dataclasses.replace(one, compiled={"N": 1})
+    yield from cases("decode, one query compiled in", alone, ["PyTorch SDPA"], ["forward"])
 
 
 def variants(quick):

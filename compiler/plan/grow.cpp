@@ -115,9 +115,20 @@ class Growth {
   std::vector<TensorId> open_;
 };
 
-// Rows and columns: a log-sum-exp runs over columns; a sum of products has one factor of each.
+// Rows and columns: a log-sum-exp runs over columns; a sum of products has one factor of each; every
+// reader sums over one of them, where that can be had.
 void choose_axes(Graph& g, Group& group) {
   IndexId column, row;
+  auto all_sum = [&](IndexId candidate) {
+    return std::all_of(group.readers.begin(), group.readers.end(), [&](TensorId t) {
+      const std::vector<IndexId>& reduced = g.definition_of(t)->reduced;
+      return std::any_of(reduced.begin(), reduced.end(), [&](IndexId i) {
+        auto found = group.names.at(t).find(i);
+        return found != group.names.at(t).end() &&
+               (found->second == candidate || found->second == column);
+      });
+    });
+  };
   for (TensorId t : group.readers) {
     const Definition& d = *g.definition_of(t);
     if (d.combine == Combine::logsumexp && d.reduced.size() == 1)
@@ -136,16 +147,18 @@ void choose_axes(Graph& g, Group& group) {
     for (IndexId i : c->rows)
       if (shared(i) == column) others = c->columns;
     if (!column.valid()) column = shared(c->columns.back());
+    std::erase_if(others, [&](IndexId i) { return !all_sum(shared(i)); });
+    if (others.empty()) continue;
     row = shared(others.back());
     for (IndexId i : others)
       for (const Expr& condition : visible)
         if (uses(condition, shared(i)) && uses(condition, column)) row = shared(i);
   }
-  // Without a product: the last two that run over unknown sizes.
+  // Without such a product: the last two that run over unknown sizes.
   for (bool any : {false, true})
     for (size_t k = group.indices.size(); k-- > 0;) {
       IndexId i = group.indices[k];
-      if (!any && g.known(g[i].extent)) continue;
+      if (!any && (g.known(g[i].extent) || (column.valid() && !all_sum(i)))) continue;
       if (!column.valid() && !(i == row)) column = i;
       if (!row.valid() && !(i == column)) row = i;
     }

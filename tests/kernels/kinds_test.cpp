@@ -227,30 +227,6 @@ TEST(Queries, ReadTheirKeysWhereTheyLie) {
     expect_agreement(library, "decode", random_call(library.model(), s, 3, 3));
 }
 
-// ---- lengths and positions
-
-// Keys that all batches share: which of them a row sees is part of a tile's condition and of a
-// factor's.
-constexpr const char* kShared = R"(
-size B, T
-size H = 2, E = 8
-train model shared(q: [B, H, T, E], k: [H, T, E], v: [B, H, T, E], length: int[B]) -> z {
-  param r: [9, E]
-  s[b,h,i,j] = (sum[e] q[b,h,i,e] * (k[h,j,e] + r[clamp(j - i, -4, 4) + 4, e])) / sqrt(E)
-  p[b,h,i,j] = softmax[j where j <= i and j < length[b]] (s[b,h,i,j])
-  z[b,h,i,e] = sum[j] p[b,h,i,j] * v[b,h,j,e]
-}
-)";
-
-TEST(Lengths, HideKeysThatAllBatchesShare) {
-  Library library(compile_text(kShared));
-  for (int64_t t : {0, 1, 3, 47, 48, 149}) {
-    SCOPED_TRACE(fmt::format("T = {}", t));
-    expect_agreement(library, "shared",
-                     random_call(library.model(), {{"B", 3}, {"T", t}}, 5, t + 2), 5e-5);
-  }
-}
-
 // ---- storage
 
 constexpr const char* kStorage = R"(
