@@ -1,7 +1,6 @@
 // Contexts: creation, options and messages.
 #include "context.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +9,6 @@
 
 namespace attn::rt {
 namespace {
-
-int32_t usable_processors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  const int count = CPU_COUNT(&set);
-  return count < 1 ? 1 : count;
-}
 
 int32_t wanted_threads(int32_t asked) {
   const int32_t wanted = asked > 0 ? asked : usable_processors();

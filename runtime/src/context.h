@@ -28,31 +28,39 @@ struct FreeLists {
   int64_t limit;
 };
 
+// The indices of a loop that one thread runs first; then it helps with the others' ranges.
+struct alignas(64) Range {
+  std::atomic<int64_t> next;
+  int64_t end;
+};
+
 struct Worker {
+  Range range;
   attn_context* context;
   pthread_t thread;
   FreeLists lists;
 };
 
 // One parallel loop at a time. A loop is open while its caller still runs indices; workers that
-// wake too late find it closed and sleep again, so short loops do not wait for them.
+// wake too late find it closed and wait again, so short loops do not wait for them. Threads that
+// spin open, join and leave a loop by one atomic word; the mutex is for those that sleep.
 struct Pool {
-  pthread_mutex_t mutex;
-  pthread_cond_t wake;  // a loop opened, or stop
-  pthread_cond_t done;  // the last active worker left a closed loop
-  std::atomic<uint32_t> generation;
-  std::atomic<bool> busy;  // a loop is running: loops met inside it are nested
-  std::atomic<int> active;
-  std::atomic<int64_t> next;
+  std::atomic<uint64_t> loop;   // a number for each, whether it is open, and who is in it: pool.cpp
+  std::atomic<int> asleep;      // workers that wait for `wake`
+  std::atomic<bool> busy;       // a loop is running: loops met inside it are nested
   std::atomic<int> failed;
-  bool open, stop;
-  int64_t end;
+  std::atomic<bool> stop;
   int (*task)(void* closure, int64_t index);
   void* closure;
+  Range range;  // of the loop's caller
 
+  pthread_mutex_t mutex;
+  pthread_cond_t wake;  // a loop opened, or stop
+  pthread_cond_t done;  // the last worker left a closed loop
   Worker* workers;
   int32_t started;  // workers that run
   bool tried;       // creation was tried for the present thread count
+  bool may_spin;    // there is a processor for every thread
   pid_t process;    // threads do not survive a fork
 };
 
@@ -81,6 +89,7 @@ void call_release(attn_context* context);
 Worker* current_worker(const attn_context* context);
 
 // Threads (pool.cpp).
+int32_t usable_processors();  // of this process, at least 1
 bool pool_start(attn_context* context);  // the members; false: no memory
 void pool_stop(attn_context* context);
 int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), void* closure);

@@ -1,12 +1,16 @@
-// The threads of a context and the parallel loops that kernels run on them. Indices are handed out
-// one by one, and kernels reduce in an order that is part of the schedule, so results do not depend
-// on who runs what. A loop met inside a loop runs on the thread that meets it: no deadlock, no
-// stack that grows with the number of tasks.
+// The threads of a context and the parallel loops that kernels run on them. Each thread takes the
+// indices of its share one by one, then those that others have left; kernels reduce in an order
+// that is part of the schedule, so results do not depend on who runs what. A loop met inside a loop
+// runs on the thread that meets it: no deadlock, no stack that grows with the number of tasks.
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <xmmintrin.h>
+
+#include <algorithm>
 
 #include "context.h"
 
@@ -14,19 +18,22 @@ namespace attn::rt {
 namespace {
 
 constexpr size_t kStackBytes = size_t{2} << 20;
-// About 10 microseconds: loops of one call follow each other closely.
-constexpr int kSpins = 300;
+// Loops of one call follow each other closely, and the system takes as long to put a thread to
+// sleep and to wake it as many of them run.
+constexpr int64_t kSpinNanoseconds = 200'000;
+
+// Pool::loop: the number above, then whether it is open, then how many workers are in it.
+constexpr uint64_t kNumber = uint64_t{1} << 32, kOpen = uint64_t{1} << 31, kInside = kOpen - 1;
 
 constinit thread_local Worker* t_worker = nullptr;
 
 bool start_members(Pool* pool) {
-  pool->generation = 0;
-  pool->busy = false;
-  pool->active = 0;
-  pool->open = pool->stop = false;
+  pool->loop = 0;
+  pool->asleep = 0;
+  pool->busy = pool->stop = false;
   pool->workers = nullptr;
   pool->started = 0;
-  pool->tried = false;
+  pool->tried = pool->may_spin = false;
   pool->process = getpid();
   if (pthread_mutex_init(&pool->mutex, nullptr) != 0) return false;
   if (pthread_cond_init(&pool->wake, nullptr) != 0) {
@@ -41,16 +48,99 @@ bool start_members(Pool* pool) {
   return true;
 }
 
-void run_indices(Pool* pool) {
-  while (pool->failed.load(std::memory_order_relaxed) == 0) {
-    const int64_t index = pool->next.fetch_add(1, std::memory_order_relaxed);
-    if (index >= pool->end) return;
-    const int result = pool->task(pool->closure, index);
-    if (result != 0) {
-      int none = 0;
-      pool->failed.compare_exchange_strong(none, result);
+int64_t nanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Until the condition holds or waiting has gone on for too long; not at all where other threads of
+// the context may need this processor.
+template <class Condition>
+void spin(const Pool* pool, Condition condition) {
+  if (!pool->may_spin) return;
+  const int64_t end = nanoseconds() + kSpinNanoseconds;
+  while (!condition()) {
+    for (int k = 0; k < 16 && !condition(); ++k) _mm_pause();
+    if (nanoseconds() > end) return;
+  }
+}
+
+Range* range_of(Pool* pool, int32_t thread) {
+  return thread == 0 ? &pool->range : &pool->workers[thread - 1].range;
+}
+
+// Each thread has the same share of every loop over the same indices, so that what one kernel
+// leaves in its caches is there for the next.
+void share_out(Pool* pool, int64_t count) {
+  const int64_t threads = pool->started + 1;
+  for (int32_t k = 0; k < threads; ++k) {
+    Range* range = range_of(pool, k);
+    range->next = count / threads * k + count % threads * k / threads;
+    range->end = count / threads * (k + 1) + count % threads * (k + 1) / threads;
+  }
+}
+
+void run_indices(Pool* pool, int32_t thread) {
+  const int32_t threads = pool->started + 1;
+  for (int32_t k = 0; k < threads; ++k) {
+    Range* range = range_of(pool, (thread + k) % threads);
+    while (pool->failed.load(std::memory_order_relaxed) == 0) {
+      if (range->next.load(std::memory_order_relaxed) >= range->end) break;
+      const int64_t index = range->next.fetch_add(1, std::memory_order_relaxed);
+      if (index >= range->end) break;
+      const int result = pool->task(pool->closure, index);
+      if (result != 0) {
+        int none = 0;
+        pool->failed.compare_exchange_strong(none, result);
+      }
     }
   }
+}
+
+bool may_join(const Pool* pool, uint64_t last) {
+  const uint64_t loop = pool->loop.load();
+  return (loop & kOpen) != 0 && loop / kNumber != last;
+}
+
+// Into the loop that is open, unless it is the last one, of which nothing is left.
+bool join(Pool* pool, uint64_t* last) {
+  uint64_t loop = pool->loop.load();
+  while ((loop & kOpen) != 0 && loop / kNumber != *last) {
+    if (!pool->loop.compare_exchange_weak(loop, loop + 1)) continue;
+    *last = loop / kNumber;
+    return true;
+  }
+  return false;
+}
+
+void leave(Pool* pool) {
+  const uint64_t loop = pool->loop.fetch_sub(1) - 1;
+  if ((loop & (kOpen | kInside)) != 0) return;
+  pthread_mutex_lock(&pool->mutex);
+  pthread_cond_signal(&pool->done);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
+// Wakes as many as have something to do beside the caller.
+void open_loop(Pool* pool, int64_t count) {
+  pool->loop = (pool->loop.load() / kNumber + 1) * kNumber | kOpen;
+  if (pool->asleep.load() == 0) return;
+  pthread_mutex_lock(&pool->mutex);
+  const int64_t helpers = std::min<int64_t>(count - 1, pool->started);
+  for (int64_t k = 0; k < helpers; ++k) pthread_cond_signal(&pool->wake);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
+// Returns when all workers have left.
+void close_loop(Pool* pool) {
+  auto empty = [=] { return (pool->loop.load() & kInside) == 0; };
+  if ((pool->loop.fetch_and(~kOpen) & kInside) == 0) return;
+  spin(pool, empty);
+  if (empty()) return;
+  pthread_mutex_lock(&pool->mutex);
+  while (!empty()) pthread_cond_wait(&pool->done, &pool->mutex);
+  pthread_mutex_unlock(&pool->mutex);
 }
 
 void* work(void* argument) {
@@ -58,30 +148,22 @@ void* work(void* argument) {
   Pool* pool = &self->context->pool;
   t_worker = self;
   enter_kernel_state();
-  uint32_t seen = 0;
-  pthread_mutex_lock(&pool->mutex);
-  while (true) {
-    if (pool->stop) break;
-    if (!pool->open || pool->generation.load() == seen) {
-      pthread_mutex_unlock(&pool->mutex);
-      const uint32_t now = pool->generation.load();
-      for (int k = 0; k < kSpins && pool->generation.load(std::memory_order_relaxed) == now; ++k) {
-        _mm_pause();
-      }
-      pthread_mutex_lock(&pool->mutex);
-      while (!pool->stop && (!pool->open || pool->generation.load() == seen)) {
-        pthread_cond_wait(&pool->wake, &pool->mutex);
-      }
+  uint64_t last = 0;
+  auto wanted = [&] { return pool->stop.load() || may_join(pool, last); };
+  while (!pool->stop.load()) {
+    if (join(pool, &last)) {
+      run_indices(pool, static_cast<int32_t>(self - pool->workers) + 1);
+      leave(pool);
       continue;
     }
-    seen = pool->generation.load();
-    pool->active.fetch_add(1);
-    pthread_mutex_unlock(&pool->mutex);
-    run_indices(pool);
+    spin(pool, wanted);
+    if (wanted()) continue;
     pthread_mutex_lock(&pool->mutex);
-    if (pool->active.fetch_sub(1) == 1 && !pool->open) pthread_cond_signal(&pool->done);
+    pool->asleep.fetch_add(1);
+    while (!wanted()) pthread_cond_wait(&pool->wake, &pool->mutex);
+    pool->asleep.fetch_sub(1);
+    pthread_mutex_unlock(&pool->mutex);
   }
-  pthread_mutex_unlock(&pool->mutex);
   return nullptr;
 }
 
@@ -93,6 +175,7 @@ bool injected_failure(std::atomic<int64_t>* countdown) {
 void start_workers(attn_context* context) {
   Pool* pool = &context->pool;
   pool->tried = true;
+  pool->may_spin = context->threads <= usable_processors();
   const int32_t wanted = context->threads - 1;
   const size_t bytes = sizeof(Worker) * static_cast<size_t>(wanted);
   void* memory = attn_allocate(context, bytes);
@@ -145,6 +228,13 @@ int run_serially(int64_t count, int (*task)(void*, int64_t), void* closure) {
 
 }  // namespace
 
+int32_t usable_processors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  const int count = CPU_COUNT(&set);
+  return count < 1 ? 1 : count;
+}
+
 Worker* current_worker(const attn_context* context) {
   return t_worker != nullptr && t_worker->context == context ? t_worker : nullptr;
 }
@@ -165,7 +255,8 @@ void pool_stop(attn_context* context) {
   attn_free(nullptr, pool->workers);
   pool->workers = nullptr;
   pool->started = 0;
-  pool->stop = pool->tried = false;
+  pool->stop = false;
+  pool->tried = false;
 }
 
 int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), void* closure) {
@@ -178,30 +269,13 @@ int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), 
   pool->busy = true;
   if (!pool->tried) start_workers(context);
 
-  pthread_mutex_lock(&pool->mutex);
   pool->task = task;
   pool->closure = closure;
-  pool->end = count;
-  pool->next = 0;
+  share_out(pool, count);
   pool->failed = 0;
-  pool->open = true;
-  pool->generation.fetch_add(1);
-  if (count - 1 < pool->started) {
-    for (int64_t k = 0; k < count - 1; ++k) pthread_cond_signal(&pool->wake);
-  } else {
-    pthread_cond_broadcast(&pool->wake);
-  }
-  pthread_mutex_unlock(&pool->mutex);
-
-  run_indices(pool);
-
-  pthread_mutex_lock(&pool->mutex);
-  pool->open = false;
-  pthread_mutex_unlock(&pool->mutex);
-  for (int k = 0; k < kSpins && pool->active.load() > 0; ++k) _mm_pause();
-  pthread_mutex_lock(&pool->mutex);
-  while (pool->active.load() > 0) pthread_cond_wait(&pool->done, &pool->mutex);
-  pthread_mutex_unlock(&pool->mutex);
+  open_loop(pool, count);
+  run_indices(pool, 0);
+  close_loop(pool);
   pool->busy = false;
   return pool->failed;
 }
