@@ -86,6 +86,20 @@ TEST(Reductions, CombineInEveryWay) {
   }
 }
 
+// A scalar and the two planes of another leave one kernel of one row.
+TEST(Reductions, LeaveScalarsBesideOthers) {
+  Library library(compile_text(R"(
+size N
+train model score(x: [N]) -> p, bounded {
+  param scale: f32
+  p[i: N] = softmax[i] (float(i) / 8 + erf(scale))
+  bounded = clamp(logsumexp[i: N] exp(scale), 1, 16)
+}
+)"));
+  for (int64_t n : {0, 1, 3, 17, 64})
+    expect_agreement(library, "score", random_call(library.model(), {{"N", n}}, 7), 2e-5);
+}
+
 // ---- data in subscripts
 
 constexpr const char* kTables = R"(
