@@ -18,7 +18,9 @@ struct Backward {
   std::vector<TensorId> forwarded, saved;  // ids of the gradient graph
 };
 
-Backward cut_saved(const Graph& gradient, const Function& forward) {
+// The gradient has the tensors of the graph that forward computes by their names; those that
+// planning forward has added have names that may be others' in the gradient.
+Backward cut_saved(const Graph& gradient, const Graph& computed, const Function& forward) {
   Backward b{gradient, {}, {}};
   // What is wide for forward would be too large to keep; it is computed again.
   const solve::Wide wide(forward.graph);
@@ -28,8 +30,12 @@ Backward cut_saved(const Graph& gradient, const Function& forward) {
   std::vector<Definition> kept;
   for (const Definition& d : gradient.definitions) {
     const Tensor& t = gradient[d.target];
-    auto in_forward = forward.graph.find(t.name);
-    Place place = in_forward ? forward.places[in_forward->value] : Place::none;
+    const auto in_forward = forward.graph.find(t.name);
+    if (!in_forward || !computed.find(t.name)) {
+      kept.push_back(d);
+      continue;
+    }
+    const Place place = forward.places[in_forward->value];
     bool output = outputs.count(t.name) > 0;
     bool gradient_output = std::any_of(gradient.outputs.begin(), gradient.outputs.end(),
                                        [&](const Output& o) { return o.tensor == d.target; });
@@ -83,7 +89,7 @@ Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnos
   const Graph derived = step_major(*gradient, dimensions);
   plan.forward = plan_function(forward.name, "forward", stepped, {}, {},
                                wanted_by(derived, stepped), diagnostics);
-  Backward b = cut_saved(derived, plan.forward);
+  Backward b = cut_saved(derived, stepped, plan.forward);
   plan.backward = plan_function(forward.name, "backward", std::move(b.graph), b.forwarded, b.saved,
                                 {}, diagnostics);
   // What backward wants saved moves out of forward's workspace.

@@ -100,6 +100,21 @@ train model score(x: [N]) -> p, bounded {
     expect_agreement(library, "score", random_call(library.model(), {{"N", n}}, 7), 2e-5);
 }
 
+// Forward takes the sum in two parts; the gradient has another part of the same sum.
+TEST(Reductions, InPartsOfTheSameName) {
+  Library library(compile_text(R"(
+size B, T, M = 3
+train model twice(x: [B, M]) -> y {
+  param scale: f32, w: [T]
+  c[i: B] = (sum[j: M,k] scale * w[k]) / 2
+  y[i,j] = c[i] * x[i,j]
+}
+)"));
+  for (int64_t n : {0, 1, 3, 17})
+    expect_agreement(library, "twice", random_call(library.model(), {{"B", n}, {"T", n + 2}}, 7),
+                     2e-5);
+}
+
 // ---- data in subscripts
 
 constexpr const char* kTables = R"(

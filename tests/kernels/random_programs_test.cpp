@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "compiled.h"
@@ -100,6 +101,7 @@ TEST(RandomPrograms, GiveWhatTheEvaluatorGives) {
     std::vector<driver::Compiled> models;
     for (uint64_t seed = start; seed < start + kTogether && seed <= last; ++seed) {
       const RandomProgram program = random_program(seed);
+      if (first == last) std::puts(program.text.c_str());  // also where it ends the process
       const Verdict v = front(program, models);
       if (v.kind == Verdict::fine)
         programs[seed] = program;
