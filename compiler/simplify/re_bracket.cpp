@@ -8,6 +8,7 @@
 #include "compiler/simplify/brackets.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
+#include "compiler/solve/prove.h"
 
 namespace attn::simplify {
 
@@ -143,8 +144,32 @@ class ReBracketing {
     return result;
   }
 
+  // What kept a read in range may have been a condition that stays with the reader of the sum, which
+  // asks for no other points.
+  void keep_reads_in_range(Definition& sum) const {
+    Conditions everywhere;
+    sum.body = rewrite_under(sum.body, sum.guard, [&](const Expr& e, const Conditions& known) {
+      if (!e.is(Kind::read)) return e;
+      Conditions missing;
+      for (size_t k = 0; k < e.args().size(); ++k) {
+        const Expr& at = e.args()[k];
+        const Poly& extent = result_[e->tensor].extents[k];
+        if (!tensors(at).empty() || in_range(result_, known, at, extent)) continue;
+        missing.merge(conjuncts(at_least_zero(at)));
+        missing.merge(conjuncts(less(at, size_value(extent))));
+      }
+      missing = solve::tidy(result_, missing, known);
+      if (missing.empty()) return e;
+      if (known != sum.guard) return select(all_of(missing), e, Expr(0));
+      everywhere.merge(missing);
+      return e;
+    });
+    sum.guard.merge(everywhere);
+  }
+
   // Appends a sum as a tensor of its own and returns its target.
   Expr new_sum(const Definition& d, const char* suffix, Definition sum) {
+    keep_reads_in_range(sum);
     Tensor t;
     t.name = result_[d.target].name + suffix;
     t.storage = sum.body.type() == Type::f64 ? Storage::f64 : Storage::f32;

@@ -115,6 +115,22 @@ train model twice(x: [B, M]) -> y {
                      2e-5);
 }
 
+// The sum over j that the gradient takes out is asked for where the row after k is there.
+TEST(Reductions, ReadNothingOutsideOfWhatTheyAreAskedFor) {
+  Library library(compile_text(R"(
+size B, T, N
+train model shifted(x: [B, T, T], w: [B, T, N]) -> y {
+  a[i,t,k] = tanh(x[i,t,k])
+  y[i,t,j: N] = if t < T - 1 then tanh(a[i,t + 1,t] - w[i,t,j]) * w[i,t,j] else 0
+}
+)"));
+  for (int64_t t : {0, 1, 3, 7}) {
+    const Arrays given = random_call(library.model(), {{"B", 2}, {"T", t}, {"N", 5}}, 7);
+    expect_agreement(library, "shifted", given, 2e-5);
+    EXPECT_EQ(differ_from_differences(library.model(), given), "");
+  }
+}
+
 // ---- data in subscripts
 
 constexpr const char* kTables = R"(
