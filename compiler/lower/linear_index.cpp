@@ -29,13 +29,7 @@ Expr unsolved(Expr condition) {
   return Halide::cast<uint8_t>(std::move(condition)) != Halide::cast<uint8_t>(0);
 }
 
-namespace {
-
-// The same, but bounds inference knows nothing of it, so that a promise is all there is to know.
-// Halide keeps the operation, LLVM drops it.
 Expr opaque(Expr index) { return std::move(index) ^ Expr(0); }
-
-}  // namespace
 
 std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents) {
   std::vector<Expr> coordinates(extents.size());

@@ -18,6 +18,9 @@ Halide::Expr in_range(Halide::Expr index, Halide::Expr extent);
 Halide::Expr hidden(Halide::Expr offset);
 Halide::Expr unsolved(Halide::Expr condition);
 
+// The same value, of which Halide knows nothing at all; it keeps the operation, LLVM drops it.
+Halide::Expr opaque(Halide::Expr index);
+
 // The coordinates, outermost first, of a linear index into row-major extents. Division by a
 // run-time extent goes through doubles (exact below 2^31), since vectors have no division.
 std::vector<Halide::Expr> decode_index(Halide::Expr linear,

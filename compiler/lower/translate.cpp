@@ -253,6 +253,18 @@ bool made_of_sums(const ir::Expr& e) {
   return result;
 }
 
+// Whether it is smaller at the next of some index.
+bool falls(const ir::Expr& e) {
+  bool result = false;
+  ir::visit(e, [&](const ir::Expr& part) {
+    if (part.is(Kind::multiply))
+      for (const ir::Expr& factor : part.args())
+        result = result || (factor.is(Kind::literal) && factor->number.value() < 0);
+    return !result;
+  });
+  return result;
+}
+
 }  // namespace
 
 std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
@@ -266,6 +278,10 @@ std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
                   solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
     if (!proved)
       value = clamp(value, 0, max(limit - 1, 0));
+    else if (constant(limit) > 0 && falls(s))
+      // Halide fails on a vector that is read backwards from a place that it knows. (By the one more
+      // its range is not exact, or the promise would go as superfluous, and with it the range.)
+      value = in_range(opaque(value + 1) - 1, limit);
     else if (decoded_ || !made_of_sums(s))
       value = in_range(value, limit);
     at.push_back(value);

@@ -131,6 +131,27 @@ train model shifted(x: [B, T, T], w: [B, T, N]) -> y {
   }
 }
 
+// ---- subscripts
+
+TEST(Subscripts, RunBackwards) {
+  for (int n : {2, 16, 17}) {
+    SCOPED_TRACE(fmt::format("N = {}", n));
+    Library library(compile_text(fmt::format(R"(
+size B
+size N = {}
+train model mirror(x: [B, N], u: [N]) -> y, z, s {{
+  param w: [N]
+  y[i,j] = x[i, N - 1 - j] * w[j]
+  z[j] = w[j] * u[N - 1 - j]
+  s = logsumexp[i: B, j] w[j] * u[N - 1 - j]
+}}
+)",
+                                             n)));
+    for (int64_t b : {0, 1, 5})
+      expect_agreement(library, "mirror", random_call(library.model(), {{"B", b}}, 3), 2e-5);
+  }
+}
+
 // ---- data in subscripts
 
 constexpr const char* kTables = R"(
