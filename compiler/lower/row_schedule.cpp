@@ -336,10 +336,10 @@ void RowScheduler::store_columns(Func out, const RowStage& stage, const Func& to
 void RowScheduler::add_output(int stage) {
   const RowStage& s = spec_.stages[stage];
   const std::string name = spec_.name + "_" + s.name + "_out";
-  // Equal names of the domains let compute_with recognise the same loops.
   // Of loops that are known to run once Halide says that they may run in any order, but not where
   // the output is a scalar; it fuses no two of which it says different things.
   auto unknown = [this](const Expr& e) { return constant(spec_.rows) == 1 ? likely(e) : e; };
+  // Equal names of the domains let compute_with recognise the same loops.
   RDom r({{0, height_}, {0, unknown(groups_)}, {0, unknown(blocks_)}}, "rows");
   At at{r[0], r[1], r[2], column_};
   Expr row = row_of(at);
