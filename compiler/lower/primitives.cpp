@@ -120,12 +120,15 @@ Expr masked(const Expr& condition, const Expr& a, const Expr& b) {
   return reinterpret(a.type(), (reinterpret(word, a) & mask) | (reinterpret(word, b) & ~mask));
 }
 
+// As a comparison of magnitudes: LLVM takes the bits of the exponent, tested for equality, for a test
+// of a class, which what is computed without regard to NaN never fails.
 Expr has_finite_bits(const Expr& value) {
-  int bits = value.type().bits();
-  Type word = Halide::UInt(bits);
-  uint64_t exponent = bits == 64 ? 0x7ff0000000000000u : 0x7f800000u;
-  Expr mask = Halide::Internal::make_const(word, exponent);
-  return (reinterpret(word, value) & mask) != mask;
+  const int bits = value.type().bits();
+  const Type word = Halide::Int(bits);
+  Expr magnitude = Halide::Internal::make_const(word, bits == 64 ? INT64_MAX : INT32_MAX);
+  Expr infinity =
+      Halide::Internal::make_const(word, bits == 64 ? 0x7ff0000000000000 : int64_t{0x7f800000});
+  return (reinterpret(word, value) & magnitude) < infinity;
 }
 
 }  // namespace attn::lower

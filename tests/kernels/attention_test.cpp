@@ -292,5 +292,31 @@ TEST_P(Masks, KeepWhatIsNotFiniteFromTheRowsThatDoNotSeeIt) {
   }
 }
 
+// What a mask hides is replaced where it is packed, here behind arithmetic.
+TEST(HiddenData, StaysOutOfFactorsThatAreComputed) {
+  Library library(compile_text(R"(
+size B, T
+size E = 8
+train model computed(q: [B, T, E], k: [T, E], v: [T, E], keep: bool[B, T]) -> z {
+  param table: [9, E]
+  p[b,i,j] = softmax[j where keep[b,j]] (sum[e] q[b,i,e] * k[j,e])
+  z[b,i,e] = sum[j] p[b,i,j] * (v[j,e] + table[clamp(j - i, -4, 4) + 4, e])
+}
+)"));
+  Arrays a = random_call(library.model(), {{"B", 2}, {"T", 19}}, 3);
+  std::vector<double>& keep = a.at("keep").values;
+  for (size_t j : {3, 7, 18}) keep[j] = keep[19 + j] = 0;
+  Arrays hidden = a;
+  size_t n = 0;
+  for (const char* name : {"k", "v"})
+    for (size_t j : {3, 7, 18})
+      for (size_t e = 0; e < 8; ++e) hidden.at(name).values[j * 8 + e] = kBad[n++ % 3];
+  const Outcome clean = library.call(a), got = library.call(hidden);
+  ASSERT_EQ(clean.status, ATTN_OK) << clean.message;
+  ASSERT_EQ(got.status, ATTN_OK) << got.message;
+  EXPECT_EQ(differ(library.reference(a), clean.values), "");
+  expect_same_bits(clean.values, got.values);
+}
+
 }  // namespace
 }  // namespace attn::testing

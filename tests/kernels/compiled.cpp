@@ -13,7 +13,6 @@
 #include "compiler/base/check.h"
 #include "compiler/derive/derive.h"
 #include "compiler/driver/call.h"
-#include "compiler/lower/lower.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/simplify/passes.h"
 #include "guarded_memory.h"
@@ -69,11 +68,17 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool de
   return c;
 }
 
-Library::Library(std::vector<driver::Compiled> models, int threads) {
+std::string target_in_turn(uint64_t seed) {
+  const std::vector<std::string>& all = lower::target_names();
+  const auto host = std::find(all.begin(), all.end(), lower::host_target());
+  return all[seed % static_cast<uint64_t>(host - all.begin() + 1)];
+}
+
+Library::Library(std::vector<driver::Compiled> models, int threads, const std::string& target) {
   std::vector<emit::ModelPlan> plans;
   driver::Source none;
   // Kernels are found again only where the caller keeps a cache for it.
-  driver::BuildOptions options{.targets = {lower::host_target()},
+  driver::BuildOptions options{.targets = {target},
                                .cache = getenv("ATTNC_CACHE_DIR") != nullptr,
                                .progress = false};
   emit::Library library = driver::make_library("library", none, models, plans, options.targets);
@@ -327,9 +332,8 @@ std::string differ(const Arrays& want, const Arrays& got, double tolerance, doub
   for (const auto& [name, array] : want) {
     auto it = got.find(name);
     if (it == got.end()) return "no " + name;
-    const double scale =
-        kind(name) ? std::max(largest[kind(name)] / 20, least) : largest_of(array) / 1000;
-    std::string text = differ(name, array, it->second, tolerance, scale);
+    const double scale = kind(name) ? largest[kind(name)] / 20 : largest_of(array) / 1000;
+    std::string text = differ(name, array, it->second, tolerance, std::max(scale, least));
     if (!text.empty()) return text;
   }
   return "";

@@ -10,6 +10,7 @@
 #include "compiler/driver/front.h"
 #include "compiler/driver/loaded.h"
 #include "compiler/evaluate/evaluate.h"
+#include "compiler/lower/lower.h"
 
 namespace attn::testing {
 
@@ -45,9 +46,13 @@ struct CallOptions {
   std::vector<std::string> wanted;
 };
 
+// One of the instruction sets that this machine can run.
+std::string target_in_turn(uint64_t seed);
+
 class Library {
  public:
-  explicit Library(std::vector<driver::Compiled> models, int threads = 2);
+  explicit Library(std::vector<driver::Compiled> models, int threads = 2,
+                   const std::string& target = lower::host_target());
 
   void use_threads(int threads) { loaded_->open(threads); }
   const driver::Compiled& model(const std::string& name = "") const;
@@ -77,10 +82,10 @@ double as_stored(double value, ir::Storage storage);
 // largest magnitude, and at least `least`.
 std::string differ(const std::string& name, const Array& want, const Array& got,
                    double tolerance = 1e-5, double least = 0);
-// The same for all arrays of `want`, which `got` must have. A row of an output may cancel: a
-// thousandth of the largest element is its least scale. Gradients (dNAME) may be differences of
-// numbers of the other gradients' order, so a twentieth of the largest of all is theirs, and at
-// least `least`; so with tangents tOUT, and with products hNAME beside gradients.
+// The same for all arrays of `want`, which `got` must have, with `least` or more as the least scale.
+// A row of an output may cancel: a thousandth of its largest element is. Gradients (dNAME) may be
+// differences of numbers of the other gradients' order: a twentieth of the largest of all is; so
+// with tangents tOUT, and with products hNAME beside gradients.
 std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-5,
                    double least = 0);
 

@@ -1,5 +1,6 @@
 // Random attention: streaming kernels give what the evaluator gives, forward and backward; rows
-// that see nothing give exact zeros, and what no row sees changes no bit.
+// that see nothing give exact zeros, and what no row sees changes no bit. One instruction set after
+// the other.
 #include "tests/support/random_attention.h"
 
 #include <gtest/gtest.h>
@@ -113,10 +114,10 @@ TEST(RandomAttention, GivesWhatTheEvaluatorGives) {
       std::vector<driver::Compiled> models = compile_text(random.text);
       const driver::Compiled counts = std::move(models.back());
       models.pop_back();
-      Library library(std::move(models));
+      Library library(std::move(models), 2, target_in_turn(seed));
       for (const auto& sizes : random.calls) {
         SCOPED_TRACE(::testing::Message()
-                     << seed << " B=" << sizes.at("B") << " T=" << sizes.at("T") << " S="
+                     << seed << " for " << target_in_turn(seed) << " B=" << sizes.at("B") << " T=" << sizes.at("T") << " S="
                      << sizes.at("S") << " E=" << sizes.at("E") << " F=" << sizes.at("F") << "\n"
                      << plan::to_string(*library.model().plan));
         check_call(library, random, counts, random_call(library.model(), sizes, seed, 3));

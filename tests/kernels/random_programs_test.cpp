@@ -1,5 +1,6 @@
 // Random programs of the whole language: forward and gradient kernels give what the evaluator
-// gives. A failure is shrunk to a program that has nothing but what it needs.
+// gives, with one instruction set after the other. A failure is shrunk to a program that has nothing
+// but what it needs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -66,13 +67,13 @@ Verdict judge_calls(Library& library, const std::string& name, const RandomProgr
   return {};
 }
 
-Verdict judge(const RandomProgram& program) {
+Verdict judge(const RandomProgram& program, const std::string& target) {
   std::vector<driver::Compiled> models;
   Verdict v = front(program, models);
   if (v.kind != Verdict::fine) return v;
   try {
     const std::string name = models.at(0).name;
-    Library library(std::move(models));
+    Library library(std::move(models), 2, target);
     return judge_calls(library, name, program);
   } catch (const std::exception& e) {
     return {Verdict::broken, e.what()};
@@ -80,13 +81,14 @@ Verdict judge(const RandomProgram& program) {
 }
 
 // What the generator has made is valid, so that a program that is refused is looked at as it is.
-void report(uint64_t seed, const RandomProgram& program, const Verdict& verdict) {
+void report(uint64_t seed, const RandomProgram& program, const std::string& target,
+            const Verdict& verdict) {
   RandomProgram least = program;
   if (verdict.kind != Verdict::refused)
     least = shrink(
-        program, [&](const RandomProgram& p) { return judge(p).kind == verdict.kind; }, 300);
-  ADD_FAILURE() << "seed " << seed << ": " << verdict.message << "\n"
-                << least.text << judge(least).message;
+        program, [&](const RandomProgram& p) { return judge(p, target).kind == verdict.kind; }, 300);
+  ADD_FAILURE() << "seed " << seed << " for " << target << ": " << verdict.message << "\n"
+                << least.text << judge(least, target).message;
 }
 
 // The first seed and the last; more of them by hand: ATTN_RANDOM_PROGRAMS=100..400.
@@ -97,6 +99,7 @@ TEST(RandomPrograms, GiveWhatTheEvaluatorGives) {
   }
   constexpr uint64_t kTogether = 8;
   for (uint64_t start = first; start <= last; start += kTogether) {
+    const std::string target = target_in_turn(start / kTogether);
     std::map<uint64_t, RandomProgram> programs;
     std::vector<driver::Compiled> models;
     for (uint64_t seed = start; seed < start + kTogether && seed <= last; ++seed) {
@@ -106,19 +109,19 @@ TEST(RandomPrograms, GiveWhatTheEvaluatorGives) {
       if (v.kind == Verdict::fine)
         programs[seed] = program;
       else
-        report(seed, program, v);
+        report(seed, program, target, v);
     }
     if (models.empty()) continue;
     std::unique_ptr<Library> together;
     try {
-      together = std::make_unique<Library>(std::move(models));
+      together = std::make_unique<Library>(std::move(models), 2, target);
     } catch (const std::exception&) {
       // One of them: each is judged alone.
     }
     for (const auto& [seed, program] : programs) {
-      const Verdict v =
-          together ? judge_calls(*together, fmt::format("r{}", seed), program) : judge(program);
-      if (v.kind != Verdict::fine) report(seed, program, v);
+      const Verdict v = together ? judge_calls(*together, fmt::format("r{}", seed), program)
+                                 : judge(program, target);
+      if (v.kind != Verdict::fine) report(seed, program, target, v);
     }
   }
 }
