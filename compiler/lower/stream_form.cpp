@@ -19,6 +19,7 @@ namespace {
 // exponentials are 0 beside a row without any visible score.
 constexpr float kFloor = -3.0e38f;
 constexpr int kUnknownFeatures = 64;
+constexpr int kPackedTogether = 8;  // columns of a right factor
 
 StreamTiles tiles_for(const TargetInfo& target, const StreamSpec& spec) {
   const int lanes = target.lanes(Halide::Float(32));
@@ -66,15 +67,21 @@ Expr StreamScheduler::end_column(const Expr& tile) const {
   return clamp(spec_.end_column(row, row + (tiles_.rows - 1)), 0, spec_.columns);
 }
 
-// Beyond an extent the last row or column repeats, so that every tile below is whole.
+// Beyond the last row it repeats, so that every tile below is whole. Columns are packed some at a
+// time; what is beyond the last of these is any number, and hidden.
 void StreamScheduler::pack(const StreamDot& dot) {
   Func left(spec_.name + "_left"), right(spec_.name + "_right");
   Expr d = in_range(d_, dot.reduced);
   left(d_, ii_, t_, h_) = dot.left(batch_of(h_), row_of(t_, ii_), d);
-  Expr column = min(jp_ * panel_columns_ + jj_, some_columns_ - 1);
-  right(jj_, d_, jp_, h_) = dot.right(batch_of(h_), in_range(column, some_columns_), d);
+  const int some = std::min(panel_columns_, kPackedTogether);
+  RDom r({{0, some}, {0, panel_columns_ / some}}, "rc");
+  r.where(jp_ * panel_columns_ + r[1] * some < some_columns_);
+  Expr within = r[1] * some + r[0];
+  Expr column = min(jp_ * panel_columns_ + within, some_columns_ - 1);
+  right(jj_, d_, jp_, h_) = Halide::undef<float>();
+  right(within, d_, jp_, h_) = dot.right(batch_of(h_), in_range(column, some_columns_), d);
   left_.push_back(left);
-  right_.push_back(right);
+  right_.push_back({right, r});
 }
 
 void StreamScheduler::pack_panel() {
@@ -114,7 +121,7 @@ void StreamScheduler::add_tile(int index) {
     } else {
       pack(dot);
       dots.sum(jj_, jp_, ii_, t_, c_, h_) +=
-          left_.back()(r, ii_, t_, h_) * right_.back()(jj_, r, c_ * panels + jp_, h_);
+          left_.back()(r, ii_, t_, h_) * right_.back().func(jj_, r, c_ * panels + jp_, h_);
     }
     dots.reduced.push_back(RVar(r));
   }

@@ -63,15 +63,15 @@ void StreamScheduler::place() {
   LoopLevel of_block(z, block_);
   LoopLevel of_batch =
       batch_vars_.empty() ? LoopLevel(z, Var::outermost()) : LoopLevel(z, batch_vars_.back());
-  Var xo("xo"), xi("xi"), rows("rows"), jo("jo");
+  Var rows("rows"), jo("jo");
   for (Func& left : left_)
     left.compute_at(of_block).vectorize(d_, lanes_, TailStrategy::GuardWithIf);
-  for (Func& right : right_) {
-    const int width = std::min(panel_columns_, 8);
-    right.compute_at(of_batch)
-        .split(jj_, xo, xi, width)
-        .reorder(xi, d_, xo, jp_)
-        .vectorize(xi)
+  for (Right& right : right_) {
+    right.func.compute_at(of_batch)
+        .update()
+        .allow_race_conditions()
+        .reorder({right.columns[0], d_, right.columns[1], jp_})
+        .vectorize(right.columns[0])
         .never_partition({jp_});
   }
   if (panel_.defined()) {

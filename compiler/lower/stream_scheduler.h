@@ -71,7 +71,12 @@ class StreamScheduler {
     Halide::Func sum;
     std::vector<Halide::RVar> reduced;
   };
-  std::vector<Halide::Func> left_, right_, tile_funcs_;
+  struct Right {
+    Halide::Func func;
+    Halide::RDom columns;  // of a panel: some at a time, and which of these
+  };
+  std::vector<Halide::Func> left_, tile_funcs_;
+  std::vector<Right> right_;
   std::vector<Dots> dots_;  // of each tile
   Halide::Func panel_, scores_, largest_lanes_, largest_, weights_, total_lanes_, partial_, packed_;
   Halide::Func top_, factor_, merged_, total_, finished_;

@@ -21,6 +21,7 @@ TileSizes sizes_for(const TargetInfo& target, bool careful) {
 }
 
 constexpr int kUnknownFeatures = 64;
+constexpr int kPackedTogether = 4;    // columns for dots
 constexpr int kTasks = 8;             // that a call should have at least
 constexpr int kPartFloats = 1 << 22;  // that all parts of a result may have at most
 
@@ -129,10 +130,14 @@ const TileScheduler::Packed& TileScheduler::pack(int index, bool transposed) {
   const Var& within = p.of_rows ? i_ : j_;
   const Expr& extent = p.of_rows ? rows_ : columns_;
   const Expr& true_extent = p.of_rows ? spec_.rows : spec_.columns;
-  RDom r({{0, unit}, {0, block / unit}}, p.of_rows ? "rw" : "rc");
-  r.where(hidden(at_block * block) + r[1] * unit < true_extent + slack_);
+  // Columns for dots are packed some at a time: what is beyond the last of these is any number, and
+  // hidden.
+  const int some = transposed && !p.of_rows ? kPackedTogether : unit;
+  RDom r({{0, some}, {0, unit / some}, {0, block / unit}}, p.of_rows ? "rw" : "rc");
+  Expr first = hidden(at_block * block) + r[2] * unit;
+  r.where(some < unit ? first + r[1] * some < true_extent : first < true_extent + slack_);
   if (constant(p.length) <= 0) r.where(p.length > 0);
-  Expr inside = r[1] * unit + r[0];
+  Expr inside = r[2] * unit + r[1] * some + r[0];
   Expr place = in_range(min(at_block * block + inside, extent - 1), extent);
   Expr feature = in_range(min(d_, p.length - 1), p.length);
   Expr value = p.at(batch_of(h_), place, feature);

@@ -31,18 +31,15 @@ void TileScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
     keep_for_a_part(f);
     Stage stage = f.update();
     stage.allow_race_conditions();
+    std::vector<VarOrRVar> order = {d_, p.domain[0], p.domain[1], p.domain[2]};
     if (p.transposed) {
       // Dense loads, scattered stores.
-      RVar r0("r0"), r1("r1");
       Var outer("outer");
-      stage.split(d_, outer, d_, lanes_)
-          .split(p.domain[0], r0, r1, 4)
-          .reorder({d_, r1, r0, outer, p.domain[1]})
-          .vectorize(d_)
-          .unroll(r1);
-    } else {
-      stage.reorder({d_, p.domain[0], p.domain[1]}).vectorize(d_, lanes_);
+      stage.split(d_, outer, d_, lanes_);
+      order.insert(order.begin() + 3, outer);
     }
+    stage.reorder(order).vectorize(d_, lanes_);
+    if (p.transposed) stage.unroll(p.domain[0]);
   }
 }
 
