@@ -1,17 +1,12 @@
-// Rows go in groups, groups in blocks, blocks in parallel. Every output is one update over the same
-// domain (row in group, group, block), and compute_with fuses all of them over the groups; what is
-// not an output is computed for one group at a time and stays in the first-level cache. A column
-// sum is kept per block, and the blocks' sums are added at the end. The block's size follows from
-// the extents alone, which fixes the order of every sum.
+// What row kernels compute, stage by stage.
 #include "compiler/lower/row_schedule.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
 
 #include "compiler/base/check.h"
 #include "compiler/lower/linear_index.h"
+#include "compiler/lower/row_scheduler.h"
 #include "compiler/lower/translate.h"
 #include "compiler/lower/vector_math.h"
 
@@ -53,52 +48,7 @@ Expr combined(Combine combine, const Expr& a, const Expr& b) {
   }
 }
 
-class RowScheduler {
- public:
-  RowScheduler(const RowSpec& spec, const TargetInfo& target);
-  Halide::Pipeline schedule();
-
- private:
-  // A place inside a group: row u of the group, or any row where the index is not relative.
-  struct At {
-    Expr u, group, block, column;
-  };
-  void count_readers();
-  RowCell cell(const At& at);
-  Expr value(int stage, const At& at);
-  Expr body(int stage, const At& at) { return spec_.stages[stage].body(cell(at)); }
-  Expr row_of(const At& at) const { return (at.block * groups_ + at.group) * height_ + at.u; }
-
-  void add_map(int stage);
-  void add_row_map(int stage);
-  void add_reduction(int stage);
-  Func reduce(const std::string& name, Combine combine, const std::function<Expr(const At&)>& term,
-              const Type& type);
-  void add_output(int stage);
-  void store_rows(Func out, const RowStage& stage, const At& at, const Expr& row);
-  void store_columns(Func out, const RowStage& stage, const Func& total);
-  bool shaped() const { return !spec_.row_extents.empty() || !spec_.column_extents.empty(); }
-  void hold(Func func);
-  // Halide aligns an array of one element for a scalar, and reads it as a vector all the same; so
-  // storage is of whole vectors.
-  void vectorize_columns(Func func, const Type& type) {
-    const int lanes = target_.lanes(type);
-    func.vectorize(column_, lanes, TailStrategy::GuardWithIf).align_storage(column_, lanes);
-  }
-
-  const RowSpec& spec_;
-  TargetInfo target_;
-  int height_ = 1;        // rows in a group
-  Expr groups_, blocks_;  // groups in a block, blocks
-  std::vector<int> readers_;
-  std::vector<Type> types_;
-  std::map<int, Func> stored_;  // by stage; of a log-sum-exp the high plane
-  std::map<int, Func> low_;
-  std::vector<std::function<void(const LoopLevel& group, const LoopLevel& block)>> place_;
-  std::vector<Func> fused_, results_;
-  Var u_{"u"}, group_{"group"}, block_{"block"}, column_{"column"}, lane_{"lane"}, plane_{"plane"};
-  RVar fused_group_{"row_group"}, fused_block_{"row_block"};
-};
+}  // namespace
 
 RowScheduler::RowScheduler(const RowSpec& spec, const TargetInfo& target)
     : spec_(spec), target_(target) {
@@ -192,8 +142,8 @@ void RowScheduler::add_row_map(int stage) {
 }
 
 // Lanes first, several vectors of them for long rows, then the lanes of one vector.
-Func RowScheduler::reduce(const std::string& name, Combine combine,
-                          const std::function<Expr(const At&)>& term, const Type& type) {
+Func RowScheduler::reduce(const std::string& name, Combine combine, const Term& term,
+                          const Type& type) {
   const int lanes = target_.lanes(type);
   const int width = height_ > 1 ? lanes : 4 * lanes;
   Func partial(name + "_lanes"), total(name);
@@ -261,125 +211,6 @@ void RowScheduler::add_reduction(int stage) {
   low_[stage] = low;
 }
 
-// An output over rows: its update sets the elements of one row.
-void RowScheduler::store_rows(Func out, const RowStage& stage, const At& at, const Expr& row) {
-  auto stored = [&](const Expr& v) { return stage.store ? stage.store(v) : v; };
-  const int index = static_cast<int>(&stage - spec_.stages.data());
-  const bool map = stage.kind == Kind::kMap;
-  std::vector<Expr> place;
-  std::vector<Var> vars;
-  if (shaped()) {
-    std::vector<Expr> rows = decode_index(in_range(row, spec_.rows), spec_.row_extents);
-    for (size_t k = stage.dimensions.size(); k-- > 0;) {
-      const bool column = stage.dimensions[k] >= static_cast<int>(rows.size());
-      place.push_back(column ? Expr(column_) : rows[stage.dimensions[k]]);
-      vars.push_back(column ? column_ : Var("d" + std::to_string(k)));
-    }
-  } else {
-    if (map) place.push_back(column_), vars.push_back(column_);
-    place.push_back(in_range(row, spec_.rows));
-    vars.push_back(u_);
-  }
-  Expr value;
-  if (stage.planes) {
-    value = stored(select(plane_ == 0, stored_.at(index)(at.u, at.group, at.block),
-                          low_.at(index)(at.u, at.group, at.block)));
-    place.push_back(plane_);
-    vars.push_back(plane_);
-  } else {
-    value = stored(this->value(index, at));
-  }
-  out(vars) = Halide::undef(value.type());
-  out(place) = value;
-  if (stage.planes) {
-    out.bound(plane_, 0, 2);
-    out.update().unroll(plane_);
-  }
-  if (shaped()) return;
-  if (map) out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
-  auto rows = out.output_buffer().dim(map ? 1 : 0);
-  rows.set_bounds(0, spec_.rows);
-  rows.set_stride(map ? spec_.columns : Expr(1));
-}
-
-// An output over columns: `total` has them in linear order.
-void RowScheduler::store_columns(Func out, const RowStage& stage, const Func& total) {
-  const int lanes = target_.lanes(total.types()[0]);
-  std::vector<Var> vars;
-  Expr linear = 0;
-  if (shaped()) {
-    std::vector<Expr> at(spec_.column_extents.size());
-    for (size_t k = stage.dimensions.size(); k-- > 0;) {
-      Var v = vars.empty() ? column_ : Var("d" + std::to_string(k));
-      vars.push_back(v);
-      at[stage.dimensions[k] - spec_.row_extents.size()] = v;
-    }
-    for (size_t k = 0; k < at.size(); ++k) linear = linear * spec_.column_extents[k] + at[k];
-    if (at.size() > 1) linear = in_range(linear, spec_.columns);
-  } else {
-    vars = {column_};
-    linear = column_;
-  }
-  out(vars) = stage.store ? stage.store(total(linear)) : Expr(total(linear));
-  if (!shaped()) out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
-  Func sums = total;
-  Var outer("outer");
-  if (vars.empty()) {
-    sums.compute_root();
-    return;
-  }
-  out.split(column_, outer, column_, 4 * lanes, TailStrategy::GuardWithIf)
-      .vectorize(column_, lanes, TailStrategy::GuardWithIf);
-  sums.compute_at(out, outer);
-}
-
-void RowScheduler::add_output(int stage) {
-  const RowStage& s = spec_.stages[stage];
-  const std::string name = spec_.name + "_" + s.name + "_out";
-  // Of loops that are known to run once Halide says that they may run in any order, but not where
-  // the output is a scalar; it fuses no two of which it says different things.
-  auto unknown = [this](const Expr& e) { return constant(spec_.rows) == 1 ? likely(e) : e; };
-  // Equal names of the domains let compute_with recognise the same loops.
-  RDom r({{0, height_}, {0, unknown(groups_)}, {0, unknown(blocks_)}}, "rows");
-  At at{r[0], r[1], r[2], column_};
-  Expr row = row_of(at);
-  r.where(row < spec_.rows);
-  Func out(name);
-  if (s.kind == Kind::kColumnSum) {
-    const int lanes = target_.lanes(types_[stage]);
-    Func sums(name + "_blocks"), total(name + "_total");
-    // Written so that Halide takes the block for an index like the other outputs' rows.
-    Expr place = min(r[2], blocks_ - 1);
-    sums(column_, block_) = Halide::Internal::make_zero(types_[stage]);
-    sums(column_, place) += body(stage, at);
-    vectorize_columns(sums.compute_root(), types_[stage]);
-    fused_.push_back(sums);
-    RDom b(0, blocks_, "blocks");
-    total(column_) = Halide::Internal::make_zero(types_[stage]);
-    total(column_) += sums(column_, b);
-    store_columns(out, s, total);
-    vectorize_columns(total, types_[stage]);
-    total.update().reorder(column_, b).vectorize(column_, lanes, TailStrategy::GuardWithIf);
-  } else {
-    if (s.kind != Kind::kMap) at.column = Expr();
-    store_rows(out, s, at, row);
-    fused_.push_back(out);
-  }
-  Stage update = fused_.back().update();
-  if (s.kind == Kind::kMap || s.kind == Kind::kColumnSum) {
-    update.reorder(column_, r[0], r[1], r[2])
-        .vectorize(column_, target_.lanes(types_[stage]), TailStrategy::GuardWithIf);
-  } else if (s.planes) {
-    update.reorder(plane_, r[0], r[1], r[2]);
-  }
-  update.allow_race_conditions()
-      .rename(r[1], fused_group_)
-      .rename(r[2], fused_block_)
-      .parallel(fused_block_)
-      .never_partition({fused_group_, fused_block_});
-  results_.push_back(out);
-}
-
 Halide::Pipeline RowScheduler::schedule() {
   const int count = static_cast<int>(spec_.stages.size());
   for (int s = 0; s < count; ++s) {
@@ -399,8 +230,6 @@ Halide::Pipeline RowScheduler::schedule() {
   for (auto& place : place_) place(group, block);
   return Halide::Pipeline(results_);
 }
-
-}  // namespace
 
 Halide::Pipeline schedule_rows(const RowSpec& spec, const TargetInfo& target) {
   return RowScheduler(spec, target).schedule();
