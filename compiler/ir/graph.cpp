@@ -141,6 +141,17 @@ Definition normal_form(Definition d) {
   return d;
 }
 
+Definition copying(Graph& g, TensorId from, TensorId to) {
+  Definition d{.target = to};
+  std::vector<Expr> at;
+  for (const Poly& extent : g[to].extents) {
+    d.free.push_back(g.new_index("i", extent));
+    at.push_back(index_value(d.free.back()));
+  }
+  d.body = g.read(from, at);
+  return d;
+}
+
 Renamed with_fresh_indices(Graph& g, const Definition& d) {
   Renamed r{d, {}};
   auto fresh = [&](std::vector<IndexId>& ids) {

@@ -132,6 +132,8 @@ std::set<TensorId> reads(const Definition& d);
 // Hoists a select over 0 at the top of a set or sum body into the guard; a body that is never
 // reached becomes 0. Every definition in a graph is in this form.
 Definition normal_form(Definition d);
+// to[i, ..] = from[i, ..]: of the same extents.
+Definition copying(Graph& g, TensorId from, TensorId to);
 // A copy with fresh indices for everything bound, for placing one definition inside another.
 struct Renamed {
   Definition definition;

@@ -27,16 +27,8 @@ void copy_split_outputs(Graph& g) {
     g[planes].name += ".planes";
     g[planes].role = Role::interior;
     value.split = false;
-    TensorId copy = g.new_tensor(value);
-    Definition d{.target = copy};
-    std::vector<Expr> at;
-    for (const Poly& extent : value.extents) {
-      d.free.push_back(g.new_index("i", extent));
-      at.push_back(index_value(d.free.back()));
-    }
-    d.body = g.read(planes, at);
-    g.definitions.push_back(d);
-    o.tensor = copy;
+    o.tensor = g.new_tensor(value);
+    g.definitions.push_back(copying(g, planes, o.tensor));
   }
 }
 

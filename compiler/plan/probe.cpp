@@ -97,15 +97,9 @@ TensorId copy(Graph& g, TensorId of) {
   Tensor tensor = g[of];
   tensor.role = Role::output;
   tensor.split = false;
-  Definition d{.target = g.new_tensor(tensor)};
-  std::vector<Expr> at;
-  for (const Poly& extent : tensor.extents) {
-    d.free.push_back(g.new_index("i", extent));
-    at.push_back(index_value(d.free.back()));
-  }
-  d.body = g.read(of, at);
-  g.definitions.push_back(d);
-  return d.target;
+  const TensorId copied = g.new_tensor(tensor);
+  g.definitions.push_back(copying(g, of, copied));
+  return copied;
 }
 
 }  // namespace
