@@ -27,6 +27,7 @@ class Problem:
     doc: Optional[np.ndarray] = None
     threads: int = 1
     compiled: dict = dataclasses.field(default_factory=dict)  # sizes of ours besides features
+    avx2: bool = False  # and no wider vectors
 
     @property
     def n(self):
@@ -116,7 +117,8 @@ def our_call(p):
         arrays["add"] = p.add
     if p.doc is not None:
         arrays["doc"] = p.doc
-    return ours.Model(name, threads=p.threads, **sizes).call(arrays)
+    target = "x86-64-v3" if p.avx2 else "host"
+    return ours.Model(name, threads=p.threads, target=target, **sizes).call(arrays)
 
 
 def our_contestant(p, direction):
@@ -156,7 +158,8 @@ def cases(label, p, contestants, directions=("forward", "backward"), halved=Fals
         what = {"both": "forward + backward"}.get(direction, direction)
         yield Case(f"{label}, {what}", work * {"forward": 1, "backward": 2.5, "both": 3.5}[direction],
                    [z] if direction == "forward" else gradients, make,
-                   tolerance=2e-5 if direction == "forward" else 1e-4, threads=p.threads)
+                   tolerance=2e-5 if direction == "forward" else 1e-4, threads=p.threads,
+                   lanes=8 if p.avx2 else 0)
 
 
 def dense(quick):
@@ -167,6 +170,16 @@ def dense(quick):
         for causal in (False, True):
             label = f"H{h} N{n} d{e}" + (" causal" if causal else "")
             yield from cases(label, make_problem(h, n, e, causal=causal), some, halved=True)
+
+
+def avx2(quick):
+    """The peers are held to AVX2 by the process's environment."""
+    for h, n, e in [(4, 1024, 64)] if quick else [(12, 128, 64), (12, 512, 64), (4, 1024, 64),
+                                                  (4, 2048, 128)]:
+        for causal in (False, True):
+            label = f"H{h} N{n} d{e}" + (" causal" if causal else "")
+            p = dataclasses.replace(make_problem(h, n, e, causal=causal), avx2=True)
+            yield from cases(label, p, ["PyTorch SDPA"], halved=True)
 
 
 def shapes(quick):

@@ -23,6 +23,7 @@ TABLES = {
     "variants": ("Variants per operation that is not masked, one thread", "GF/s", 1, "attention",
                  "variants", None),
     "threads": ("One head, two threads", "GF/s", 2, "attention", "threads", None),
+    "avx2": ("Attention with AVX2 alone, one thread", "GF/s", 1, "attention", "avx2", None),
     "small": ("Small calls, one thread", "us", 1, "attention", "small", None),
     "linear": ("Linear layers with a bias, one thread", "GF/s", 1, "linear", "linear", None),
     "training": ("Whole training steps with AdamW, one thread", "ms", 1, "training", "training",
@@ -32,6 +33,10 @@ TABLES = {
     "compiling": ("Compile times", "", os.cpu_count(), "starts", "compiling",
                   ["seconds", "processor seconds"]),
 }
+
+# What a table's process has in its environment besides.
+ENVIRONMENTS = {"avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2",
+                         "MKL_ENABLE_INSTRUCTIONS": "AVX2"}}
 
 
 def machine():
@@ -95,9 +100,10 @@ def run_table(name, quick, seconds, path):
         gc.collect()  # the memory of a case's contestants, before the next has its own
 
 
-def environment(threads):
+def environment(name):
+    threads = str(TABLES[name][2])
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    return os.environ | {n: str(threads) for n in names} | {
+    return os.environ | {n: threads for n in names} | ENVIRONMENTS.get(name, {}) | {
         "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3",
         # Inductor's workers would be forked from a process in which JAX has threads.
         "TORCHINDUCTOR_COMPILE_THREADS": "1", "PYTHONWARNINGS": "ignore"}
@@ -134,7 +140,7 @@ def main():
         part.unlink(missing_ok=True)
         command = [sys.executable, __file__, "--table", name, "--out", str(part)]
         command += ["--seconds", str(seconds)] + (["--quick"] if options.quick else [])
-        if subprocess.run(command, env=environment(TABLES[name][2])).returncode:
+        if subprocess.run(command, env=environment(name)).returncode:
             failed.append(name)
         if not part.exists():
             continue

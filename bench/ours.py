@@ -102,13 +102,13 @@ def build(file, sizes, target="host", folder=None, cache=True):
     return folder / (pathlib.Path(file).stem + ".a")
 
 
-def shared_object(file, sizes):
-    """The file's models for this machine, from the cache where the compiler is the same."""
-    key = compiler_stamp() + file.read_text() + repr(sorted(sizes.items()))
+def shared_object(file, sizes, target):
+    """The file's models for one instruction set, from the cache where the compiler is the same."""
+    key = compiler_stamp() + file.read_text() + target + repr(sorted(sizes.items()))
     folder = CACHE / hashlib.sha256(key.encode()).hexdigest()[:24]
     path = folder / "model.so"
     if not path.exists():
-        archive = build(file, sizes, folder=folder)
+        archive = build(file, sizes, target, folder=folder)
         made = folder / f"model.{os.getpid()}.so"
         subprocess.run(["cc", "-shared", "-o", str(made), "-Wl,--whole-archive", str(archive),
                         str(RUNTIME), "-Wl,--no-whole-archive", "-Wl,-Bsymbolic", "-lm",
@@ -120,8 +120,9 @@ def shared_object(file, sizes):
 class Model:
     """The model of bench/models/NAME.attn, with the sizes that are compiled in."""
 
-    def __init__(self, name, threads=1, **sizes):
-        self.library = c.CDLL(str(shared_object(BENCH / "models" / f"{name}.attn", sizes)))
+    def __init__(self, name, threads=1, target="host", **sizes):
+        path = shared_object(BENCH / "models" / f"{name}.attn", sizes, target)
+        self.library = c.CDLL(str(path))
         get = self.library[name + "_model"]
         get.restype = c.POINTER(Interface)
         self.interface = get().contents

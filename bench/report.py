@@ -121,7 +121,8 @@ def write(tables, out):
         "# Results\n",
         "Written by `bench/run.sh`, which says how to repeat them. Figures are medians, and in "
         "brackets the best, of at least ten calls, contestants taking turns in one process on the "
-        "same arrays; each has its library's defaults and as many threads as the title says. "
+        "same arrays, in a random order and each when the others' threads are still; each has its "
+        "library's defaults and as many threads as the title says. "
         "Operations are 2 for every visible pair of a query and a key and every feature of keys and "
         "values (half of N² for causal attention in the first table), times 2.5 for the gradients. "
         "The peak is of fused multiply-adds in f32, measured between the turns. The last column is "

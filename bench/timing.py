@@ -4,6 +4,7 @@ fused multiply-adds measured between the turns."""
 import ctypes
 import dataclasses
 import hashlib
+import random
 import statistics
 import subprocess
 import time
@@ -36,6 +37,7 @@ class Case:
     make: dict
     tolerance: float = 2e-5
     threads: int = 1
+    lanes: int = 0  # that contestants may use of a vector of f32; 0: all
 
 
 def load_peak():
@@ -47,7 +49,7 @@ def load_peak():
         subprocess.run(["c++", "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{ours.ROOT}",
                         str(source), "-o", str(path)], check=True)
     rate = ctypes.CDLL(str(path)).attn_fma_peak
-    rate.restype, rate.argtypes = ctypes.c_double, [ctypes.c_double]
+    rate.restype, rate.argtypes = ctypes.c_double, [ctypes.c_double, ctypes.c_int]
     return rate
 
 
@@ -105,6 +107,16 @@ def turn_of(call, count):
     return (time.perf_counter() - begin) / count
 
 
+def settle():
+    """Waits until no thread of this process runs: some software frees memory, or spins, behind its
+    calls, which the next contestant would pay for."""
+    for _ in range(300):
+        before = time.process_time()
+        time.sleep(1e-3)
+        if time.process_time() - before < 2e-4:
+            return
+
+
 def measure(case, seconds):
     """Cells by contestant: median and best seconds a call, the error, and refusals; and the peak.
     `seconds` is for one contestant, but no case has fewer than ten rounds."""
@@ -112,15 +124,16 @@ def measure(case, seconds):
     ready, cells = prepare(case)
     repeats = {contestant.name: repeats_of(contestant.call) for contestant in ready}
     samples = {contestant.name: [] for contestant in ready}
+    order = random.Random(1)
     peak, start = 0.0, time.perf_counter()
     for round_ in range(MOST_ROUNDS):
         late = time.perf_counter() - start > seconds * max(len(ready), 1)
         if round_ >= LEAST_ROUNDS and late:
             break
-        turn = round_ % max(len(ready), 1)
-        for contestant in ready[turn:] + ready[:turn]:
+        for contestant in order.sample(ready, len(ready)):
+            settle()
             samples[contestant.name].append(turn_of(contestant.call, repeats[contestant.name]))
-        peak = max(peak, peak_of(1e-3))
+        peak = max(peak, peak_of(1e-3, case.lanes))
     for name, times in samples.items():
         cells[name] |= {"median": statistics.median(times), "best": min(times),
                         "rounds": len(times)}

@@ -202,6 +202,7 @@ void print(const std::string& text) {
 }
 
 std::string duration(double seconds) {
+  if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
   if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
   return fmt::format("{:.3f} s ", seconds);
@@ -295,7 +296,7 @@ Figures measure(Loaded& library, const attn_model& m, const plan::Plan& plan, Su
     }
     once(figures.forward, [&] { subject.forward(); });
     if (m.has_backward) once(figures.backward, [&] { subject.backward(); });
-    figures.peak = std::max(figures.peak, attn_fma_peak(1e-3));
+    figures.peak = std::max(figures.peak, attn_fma_peak(1e-3, 0));
   }
   return figures;
 }

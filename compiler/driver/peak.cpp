@@ -51,11 +51,12 @@ float run_v2() {
 
 }  // namespace
 
-extern "C" double attn_fma_peak(double seconds) {
-  const bool v4 = __builtin_cpu_supports("avx512f");
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+extern "C" double attn_fma_peak(double seconds, int lanes) {
+  const bool v4 = __builtin_cpu_supports("avx512f") && (lanes == 0 || lanes == 16);
+  const bool v3 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && lanes != 4;
   float (*const run)() = v4 ? run_v4 : v3 ? run_v3 : run_v2;
-  const int lanes = v4 ? 16 : v3 ? 8 : 4;
+  lanes = v4 ? 16 : v3 ? 8 : 4;
   using Clock = std::chrono::steady_clock;
   auto elapsed = [](Clock::time_point since) {
     return std::chrono::duration<double>(Clock::now() - since).count();
