@@ -96,10 +96,11 @@ def repeats_of(call):
     return max(1, min(2000, int(2e-3 / max(shortest, 1e-7))))
 
 
-def turn_of(call, count):
+def turn_of(call, count, threads=1):
     """Seconds a call. What takes several calls to measure is called once before, to find its data
-    and code where the call before would have left them."""
-    if count > 1:
+    and code where the call before would have left them; so is what has several threads, to find them
+    awake."""
+    if count > 1 or threads > 1:
         call()
     begin = time.perf_counter()
     for _ in range(count):
@@ -132,7 +133,8 @@ def measure(case, seconds):
             break
         for contestant in order.sample(ready, len(ready)):
             settle()
-            samples[contestant.name].append(turn_of(contestant.call, repeats[contestant.name]))
+            samples[contestant.name].append(turn_of(contestant.call, repeats[contestant.name],
+                                                      case.threads))
         peak = max(peak, peak_of(1e-3, case.lanes))
     for name, times in samples.items():
         cells[name] |= {"median": statistics.median(times), "best": min(times),
