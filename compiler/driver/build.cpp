@@ -22,6 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
 // A kernel as text, with everything that its object depends on.
 std::string describe(const emit::Object& o) {
   const ir::Graph& g = o.function->graph;
@@ -47,6 +52,40 @@ std::string describe(const emit::Object& o) {
         text += " " + g[i].name + ":" + text::to_string(g, g.expand(g[i].extent));
   }
   return text;
+}
+
+// The glue, with everything that its object depends on: the C compiler and the runtime's headers.
+std::string describe_glue(const emit::Library& library, const std::string& compiler,
+                          const std::string& include) {
+  std::string text = fmt::format("{}\n{}\n{}\n", compiler_identity(), compiler, library.stem), said;
+  if (run_program({compiler, "--version"}, said) != 0) return {};
+  text += said + library.header + library.glue;
+  std::vector<std::string> headers;
+  for (const fs::directory_entry& e : fs::directory_iterator(include + "/attn"))
+    headers.push_back(e.path().string());
+  std::sort(headers.begin(), headers.end());
+  for (const std::string& header : headers) text += header + "\n" + bytes_of(header);
+  return text;
+}
+
+// Where an object that depends on `description` is kept; empty where nothing is.
+std::string cached_path(const std::string& cache, const std::string& description) {
+  return cache.empty() || description.empty() ? std::string()
+                                              : cache + "/" + content_hash(description) + ".o";
+}
+
+bool take(const std::string& cached, const std::string& path) {
+  std::error_code error;
+  return !cached.empty() && fs::copy_file(cached, path, error) && !error;
+}
+
+void keep(const std::string& path, const std::string& cached) {
+  if (cached.empty()) return;
+  try {
+    write_file(cached, bytes_of(path));
+  } catch (const SystemError&) {
+    // A cache that cannot be written is only slow.
+  }
 }
 
 // The moving line of a long build.
@@ -99,8 +138,7 @@ pid_t start(const Job& job) {
 }
 
 [[noreturn]] void give_up(const Job& job, int status) {
-  std::ifstream in(job.path + ".why");
-  std::string why((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::string why = bytes_of(job.path + ".why");
   if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
     throw SystemError(fmt::format("{}: {}", job.path, why));
   if (WIFSIGNALED(status))
@@ -118,9 +156,8 @@ std::vector<std::string> compile_objects(const emit::Library& library, const Scr
   for (const emit::Object& o : library.objects) {
     std::string path = fmt::format("{}/{}.o", scratch.path(), o.symbol);
     paths.push_back(path);
-    std::string cached = cache.empty() ? "" : cache + "/" + content_hash(describe(o)) + ".o";
-    std::error_code error;
-    if (!cached.empty() && fs::copy_file(cached, path, error) && !error) continue;
+    const std::string cached = cached_path(cache, cache.empty() ? "" : describe(o));
+    if (take(cached, path)) continue;
     jobs.push_back({&o, path, cached});
   }
   auto effort = [](const Job& job) { return job.object->kernel->kind->effort; };
@@ -152,19 +189,12 @@ std::vector<std::string> compile_objects(const emit::Library& library, const Scr
       for (const auto& [other, unused] : running) waitpid(other, nullptr, 0);
       give_up(job, status);
     }
-    if (job.cached.empty()) continue;
-    std::ifstream in(job.path, std::ios::binary);
-    std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    try {
-      write_file(job.cached, bytes);
-    } catch (const SystemError&) {
-      // A cache that cannot be written is only slow.
-    }
+    keep(job.path, job.cached);
   }
   return paths;
 }
 
-std::string compile_glue(const emit::Library& library, const Scratch& scratch,
+std::string compile_glue(const emit::Library& library, const Scratch& scratch, bool use_cache,
                          std::string& why_not) {
   std::string include = runtime_include();
   if (include.empty()) {
@@ -175,8 +205,13 @@ std::string compile_glue(const emit::Library& library, const Scratch& scratch,
   std::string o = fmt::format("{}/{}_glue.o", scratch.path(), library.stem);
   write_file(c, library.glue);
   write_file(fmt::format("{}/{}.h", scratch.path(), library.stem), library.header);
-  const char* compiler = getenv("CC");
-  std::vector<std::string> command = {compiler && *compiler ? compiler : "cc",
+  const char* named = getenv("CC");
+  const std::string compiler = named && *named ? named : "cc";
+  const std::string cache = use_cache ? cache_folder() : std::string();
+  const std::string cached =
+      cached_path(cache, cache.empty() ? "" : describe_glue(library, compiler, include));
+  if (take(cached, o)) return o;
+  std::vector<std::string> command = {compiler,
                                       "-std=c11",
                                       "-O1",
                                       "-fPIC",
@@ -189,11 +224,12 @@ std::string compile_glue(const emit::Library& library, const Scratch& scratch,
   std::string said;
   int status = run_program(command, said);
   if (status == 127) {
-    why_not = "no C compiler `" + command[0] + "`";
+    why_not = "no C compiler `" + compiler + "`";
     return {};
   }
   if (status != 0)
     throw InternalError(fmt::format("the generated glue does not compile:\n{}", said));
+  keep(o, cached);
   return o;
 }
 

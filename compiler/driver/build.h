@@ -39,8 +39,9 @@ class Scratch {
 // The library's objects, compiled (or taken from the cache) into `scratch`.
 std::vector<std::string> compile_objects(const emit::Library& library, const Scratch& scratch,
                                          const BuildOptions& options);
-// Compiles the glue to an object in `scratch`; empty, with the reason, where no C compiler works.
-std::string compile_glue(const emit::Library& library, const Scratch& scratch,
+// Compiles the glue to an object in `scratch` (or takes it from the cache); empty, with the reason,
+// where no C compiler works.
+std::string compile_glue(const emit::Library& library, const Scratch& scratch, bool use_cache,
                          std::string& why_not);
 // The bytes of an archive of the objects.
 std::string make_archive(const std::vector<std::string>& objects, const Scratch& scratch);

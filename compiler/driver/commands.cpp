@@ -274,7 +274,7 @@ int build(const CommandLine& c) {
   BuildOptions options{
       .targets = targets, .jobs = c.jobs, .cache = c.cache, .progress = c.progress != "off"};
   std::vector<std::string> objects = compile_objects(library, scratch, options);
-  std::string glue = compile_glue(library, scratch, why_not);
+  std::string glue = compile_glue(library, scratch, c.cache, why_not);
   if (!glue.empty()) objects.push_back(glue);
   std::string bytes = make_archive(objects, scratch);
   write_files({{base + ".h", library.header}, {base + ".c", library.glue}, {base + ".a", bytes}});

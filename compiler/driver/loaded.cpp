@@ -64,7 +64,7 @@ std::string link_shared(const emit::Library& library, const Scratch& scratch,
                         const BuildOptions& options) {
   std::vector<std::string> objects = compile_objects(library, scratch, options);
   std::string why_not;
-  std::string glue = compile_glue(library, scratch, why_not);
+  std::string glue = compile_glue(library, scratch, options.cache, why_not);
   if (glue.empty()) throw SystemError("calling a model needs a C compiler: " + why_not);
   std::string runtime = runtime_archive();
   if (runtime.empty()) throw SystemError("libattn_rt.a is not beside the compiler");

@@ -184,6 +184,35 @@ TEST_F(Outputs, AreTheSameBytesWhereverAndWheneverTheyAreBuilt) {
   EXPECT_EQ(names_in(path("two words")), (std::vector<std::string>{"m.attn", "out"}));
 }
 
+TEST_F(Outputs, ComeFromTheCacheWhereNothingChanged) {
+  file("m.attn", kModel);
+  const std::string compiler = file("cc.sh", "#!/bin/sh\necho \"$@\" >> \"$LOG\"\nexec cc \"$@\"\n");
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  // How often the C compiler has compiled.
+  const auto compilations = [&] {
+    const std::string log = read_bytes(path("log"));
+    size_t n = 0;
+    for (size_t at = log.find(" -c "); at != std::string::npos; at = log.find(" -c ", at + 1)) ++n;
+    return n;
+  };
+  const How how{.environment = {"CC=" + compiler, "LOG=" + path("log"),
+                                "ATTNC_CACHE_DIR=" + path("cache")}};
+  ASSERT_EQ(build({"m.attn", "-o", "out"}, how).status, 0);
+  EXPECT_EQ(compilations(), 1u);
+  const std::string first = read_bytes(path("out/m.a"));
+  const std::vector<std::string> cached = names_in(path("cache"));
+  ASSERT_EQ(build({"m.attn", "-o", "out"}, how).status, 0);
+  EXPECT_EQ(compilations(), 1u);
+  EXPECT_TRUE(read_bytes(path("out/m.a")) == first);
+  EXPECT_EQ(names_in(path("cache")), cached);
+  // The name is in the glue.
+  ASSERT_EQ(build({"m.attn", "-o", "out", "--name", "other"}, how).status, 0);
+  EXPECT_EQ(compilations(), 2u);
+  ASSERT_EQ(build({"m.attn", "-o", "out", "--no-cache"}, how).status, 0);
+  EXPECT_EQ(compilations(), 3u);
+  EXPECT_TRUE(read_bytes(path("out/m.a")) == first);
+}
+
 TEST_F(Outputs, OldOnesStayWhereTheNewOnesFail) {
   file("m.attn", kModel);
   ASSERT_EQ(build({"m.attn", "-o", "out"}).status, 0);
