@@ -96,49 +96,50 @@ std::vector<int> TileCells::dimensions(const std::vector<ir::IndexId>& free,
   return result;
 }
 
+Edge TileCells::edge(const ir::Expr& c, ir::IndexId by, ir::IndexId of, bool upper) const {
+  if (c.is(ir::Kind::both) || c.is(ir::Kind::either)) {
+    std::vector<Edge> parts;
+    for (const ir::Expr& part : c.args()) {
+      if (Edge found = edge(part, by, of, upper))
+        parts.push_back(found);
+      else if (c.is(ir::Kind::either))
+        return {};
+    }
+    if (parts.empty()) return {};
+    const bool least = c.is(ir::Kind::both) == upper;
+    return [=](HExpr from, HExpr to) {
+      HExpr place = parts[0](from, to);
+      for (size_t k = 1; k < parts.size(); ++k)
+        place = least ? min(place, parts[k](from, to)) : max(place, parts[k](from, to));
+      return place;
+    };
+  }
+  if (!c.is(ir::Kind::at_least_zero) || !ir::tensors(c).empty()) return {};
+  const ir::Expr& e = c.args()[0];
+  auto with = [&](int b, int o) {
+    return ir::substitute(e, {{by, ir::Expr(b)}, {of, ir::Expr(o)}});
+  };
+  ir::Expr of_slope = with(0, 1) - with(0, 0), by_slope = with(1, 0) - with(0, 0);
+  if (!of_slope.is(ir::Kind::literal) || !by_slope.is(ir::Kind::literal)) return {};
+  const double o = of_slope->number.value(), b = by_slope->number.value();
+  ir::Expr linear = of_slope * ir::index_value(of) + by_slope * ir::index_value(by) + with(0, 0);
+  std::set<ir::IndexId> others = ir::indices(e);
+  others.erase(by);
+  others.erase(of);
+  if (o != (upper ? -1 : 1) || std::abs(b) > 1 || !(linear == e) || !others.empty()) return {};
+  const ir::Expr distance = ir::substitute(e, {{of, ir::Expr(0)}});
+  return [=, this](HExpr from, HExpr to) -> HExpr {
+    // Who sees most of them decides.
+    HExpr d = Translator(g_, arguments_, {{by, b > 0 ? to : from}}, true)(distance);
+    return upper ? d + 1 : -d;
+  };
+}
+
 TileCells::Edges TileCells::edges(const ir::Conditions& visible, ir::IndexId by,
                                   ir::IndexId of) const {
-  // distance(by) +- of >= 0
-  struct Bound {
-    bool upper, grows;
-    ir::Expr distance;
-  };
-  std::vector<Bound> bounds;
-  for (const ir::Expr& c : visible) {
-    if (!c.is(ir::Kind::at_least_zero) || !ir::tensors(c).empty()) continue;
-    const ir::Expr& e = c.args()[0];
-    auto with = [&](int b, int o) {
-      return ir::substitute(e, {{by, ir::Expr(b)}, {of, ir::Expr(o)}});
-    };
-    ir::Expr of_slope = with(0, 1) - with(0, 0), by_slope = with(1, 0) - with(0, 0);
-    if (!of_slope.is(ir::Kind::literal) || !by_slope.is(ir::Kind::literal)) continue;
-    const double o = of_slope->number.value(), b = by_slope->number.value();
-    ir::Expr linear = of_slope * ir::index_value(of) + by_slope * ir::index_value(by) + with(0, 0);
-    std::set<ir::IndexId> others = ir::indices(e);
-    others.erase(by);
-    others.erase(of);
-    if (std::abs(o) != 1 || std::abs(b) != 1 || !(linear == e) || !others.empty()) continue;
-    bounds.push_back({o<0, b> 0, ir::substitute(e, {{of, ir::Expr(0)}})});
-  }
-  auto edge = [&](bool upper) -> Edge {
-    std::vector<Bound> own;
-    for (const Bound& b : bounds)
-      if (b.upper == upper) own.push_back(b);
-    if (own.empty()) return {};
-    return [this, own, upper, by](HExpr from, HExpr to) {
-      HExpr tightest;
-      for (const Bound& b : own) {
-        // Who sees most of them decides.
-        HExpr d = Translator(g_, arguments_, {{by, b.grows ? to : from}}, true)(b.distance);
-        HExpr place = upper ? d + 1 : -d;
-        tightest = !tightest.defined() ? place
-                   : upper             ? min(tightest, place)
-                                       : max(tightest, place);
-      }
-      return tightest;
-    };
-  };
-  return {edge(false), edge(true)};
+  if (visible.empty()) return {};
+  const ir::Expr all = ir::all_of(std::vector<ir::Expr>(visible.begin(), visible.end()));
+  return {edge(all, by, of, false), edge(all, by, of, true)};
 }
 
 }  // namespace attn::lower

@@ -55,14 +55,16 @@ class TileCells {
   std::vector<int> dimensions(const std::vector<ir::IndexId>& free, ir::IndexId kept) const;
 
   // The places `of` that some `by` in a range sees under these conditions, [first, end); empty
-  // functions where nothing is known. From conditions that are linear in both, with 1 or -1 for
-  // each, and read nothing else.
+  // functions where nothing is known. From conditions that are linear, with 1 or -1 for `of` and at
+  // most that for `by`, and read nothing else; all of several hold, or one of several.
   struct Edges {
     Edge first, end;
   };
   Edges edges(const ir::Conditions& visible, ir::IndexId by, ir::IndexId of) const;
 
  private:
+  Edge edge(const ir::Expr& condition, ir::IndexId by, ir::IndexId of, bool upper) const;
+
   const ir::Graph& g_;
   const Arguments& arguments_;
   std::vector<ir::IndexId> batch_;

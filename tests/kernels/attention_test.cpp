@@ -318,5 +318,30 @@ train model computed(q: [B, T, E], k: [T, E], v: [T, E], keep: bool[B, T]) -> z 
   expect_same_bits(clean.values, got.values);
 }
 
+// What rows may see ends where the last of the alternatives ends, and begins where the first does.
+TEST(Bounds, OfConditionsOfWhichOneHolds) {
+  Library library(compile_text(R"(
+size T, S
+size E = 8
+train model ended(q: [T, E], k: [S, E], v: [S, E]) -> z {
+  p[i,j] = softmax[j where j <= i - 3 or (j < 70 and j <= i + 40)] (sum[e] q[i,e] * k[j,e])
+  z[i,e] = sum[j] p[i,j] * v[j,e]
+}
+train model begun(q: [T, E], k: [S, E], v: [S, E]) -> z {
+  p[i,j] = softmax[j where (j > i and j < i + 9) or j >= i + 60] (sum[e] q[i,e] * k[j,e])
+  z[i,e] = sum[j] p[i,j] * v[j,e]
+}
+)"));
+  const std::pair<int64_t, int64_t> sizes[] = {{1, 1}, {5, 3}, {48, 49}, {100, 257}, {257, 100}};
+  for (const char* model : {"ended", "begun"})
+    for (const auto& [t, s] : sizes) {
+      SCOPED_TRACE(::testing::Message() << model << " T=" << t << " S=" << s);
+      const Arrays given = random_call(library.model(model), {{"T", t}, {"S", s}}, 5);
+      const Outcome o = library.call(given, {}, model);
+      ASSERT_EQ(o.status, ATTN_OK) << o.message;
+      EXPECT_EQ(differ(library.reference(given, model), o.values), "");
+    }
+}
+
 }  // namespace
 }  // namespace attn::testing
