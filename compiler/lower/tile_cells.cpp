@@ -139,7 +139,14 @@ TileCells::Edges TileCells::edges(const ir::Conditions& visible, ir::IndexId by,
                                   ir::IndexId of) const {
   if (visible.empty()) return {};
   const ir::Expr all = ir::all_of(std::vector<ir::Expr>(visible.begin(), visible.end()));
-  return {edge(all, by, of, false), edge(all, by, of, true)};
+  Edges found{edge(all, by, of, false), edge(all, by, of, true)};
+  auto bounds = [&](const ir::Expr& c, ir::IndexId i, ir::IndexId j) {
+    return edge(c, i, j, false) || edge(c, i, j, true);
+  };
+  for (const ir::Expr& c : visible)
+    if (bounds(c, by, of) && (!c.is(ir::Kind::at_least_zero) || !bounds(c, of, by)))
+      found.both_ways = false;
+  return found;
 }
 
 }  // namespace attn::lower

@@ -59,6 +59,8 @@ class TileCells {
   // most that for `by`, and read nothing else; all of several hold, or one of several.
   struct Edges {
     Edge first, end;
+    // Whether the edges with `by` and `of` exchanged bound the same points.
+    bool both_ways = true;
   };
   Edges edges(const ir::Conditions& visible, ir::IndexId by, ir::IndexId of) const;
 

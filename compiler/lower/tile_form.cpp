@@ -248,6 +248,12 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
   const TileCells::Edges& e = s.of_rows ? spec_.columns_of_rows : spec_.rows_of_columns;
   if (e.end) r.where(here < e.end(near, far));
   if (e.first) r.where(here >= e.first(near, far));
+  if (!s.of_rows && !spec_.columns_of_rows.both_ways) {
+    // Tiles are computed where rows see columns.
+    const TileCells::Edges& seen = spec_.columns_of_rows;
+    if (seen.end) r.where(near < seen.end(here, here));
+    if (seen.first) r.where(far >= seen.first(here, here));
+  }
   Expr kept_within = b_ * high + u_;
   Func tile = tiles_[s.tile];
   Expr product =

@@ -327,13 +327,17 @@ train model ended(q: [T, E], k: [S, E], v: [S, E]) -> z {
   p[i,j] = softmax[j where j <= i - 3 or (j < 70 and j <= i + 40)] (sum[e] q[i,e] * k[j,e])
   z[i,e] = sum[j] p[i,j] * v[j,e]
 }
+train model either(q: [T, E], k: [S, E], v: [S, E]) -> z {
+  p[i,j] = softmax[j where (i < 20 or i >= 290) and j < 200] (sum[e] q[i,e] * k[j,e])
+  z[i,e] = sum[j] p[i,j] * v[j,e]
+}
 train model begun(q: [T, E], k: [S, E], v: [S, E]) -> z {
   p[i,j] = softmax[j where (j > i and j < i + 9) or j >= i + 60] (sum[e] q[i,e] * k[j,e])
   z[i,e] = sum[j] p[i,j] * v[j,e]
 }
 )"));
-  const std::pair<int64_t, int64_t> sizes[] = {{1, 1}, {5, 3}, {48, 49}, {100, 257}, {257, 100}};
-  for (const char* model : {"ended", "begun"})
+  const std::pair<int64_t, int64_t> sizes[] = {{1, 1}, {5, 3}, {48, 49}, {100, 457}, {457, 399}};
+  for (const char* model : {"ended", "either", "begun"})
     for (const auto& [t, s] : sizes) {
       SCOPED_TRACE(::testing::Message() << model << " T=" << t << " S=" << s);
       const Arrays given = random_call(library.model(model), {{"T", t}, {"S", s}}, 5);
