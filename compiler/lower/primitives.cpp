@@ -120,8 +120,8 @@ Expr masked(const Expr& condition, const Expr& a, const Expr& b) {
   return reinterpret(a.type(), (reinterpret(word, a) & mask) | (reinterpret(word, b) & ~mask));
 }
 
-// As a comparison of magnitudes: LLVM takes the bits of the exponent, tested for equality, for a test
-// of a class, which what is computed without regard to NaN never fails.
+// As a comparison of magnitudes: LLVM takes the bits of the exponent, tested for equality, for a
+// test of a class, which what is computed without regard to NaN never fails.
 Expr has_finite_bits(const Expr& value) {
   const int bits = value.type().bits();
   const Type word = Halide::Int(bits);

@@ -1,8 +1,8 @@
-// One row kernel in the making. Rows go in groups, groups in blocks, blocks in parallel. Every output
-// is one update over the same domain (row in group, group, block), and compute_with fuses all of them
-// over the groups; what is not an output is computed for one group at a time and stays in the
-// first-level cache. A column sum is kept per block, and the blocks' sums are added at the end. The
-// block's size follows from the extents alone, which fixes the order of every sum.
+// One row kernel in the making. Rows go in groups, groups in blocks, blocks in parallel. Every
+// output is one update over the same domain (row in group, group, block), and compute_with fuses all
+// of them over the groups; what is not an output is computed for one group at a time and stays in
+// the first-level cache. A column sum is kept per block, and the blocks' sums are added at the end.
+// The block's size follows from the extents alone, which fixes the order of every sum.
 #pragma once
 
 #include <functional>

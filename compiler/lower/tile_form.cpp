@@ -249,7 +249,7 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
   if (e.end) r.where(here < e.end(near, far));
   if (e.first) r.where(here >= e.first(near, far));
   if (!s.of_rows && !spec_.columns_of_rows.both_ways) {
-    // Tiles are computed where rows see columns.
+    // Tiles are computed where rows see columns, which says less of the rows of a column.
     const TileCells::Edges& seen = spec_.columns_of_rows;
     if (seen.end) r.where(near < seen.end(here, here));
     if (seen.first) r.where(far >= seen.first(here, here));

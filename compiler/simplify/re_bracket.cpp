@@ -144,8 +144,8 @@ class ReBracketing {
     return result;
   }
 
-  // What kept a read in range may have been a condition that stays with the reader of the sum, which
-  // asks for no other points.
+  // What kept a read in range may have been a condition that stays with the reader of the sum,
+  // which asks for no other points.
   void keep_reads_in_range(Definition& sum) const {
     Conditions everywhere;
     sum.body = rewrite_under(sum.body, sum.guard, [&](const Expr& e, const Conditions& known) {

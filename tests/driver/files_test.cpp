@@ -186,7 +186,8 @@ TEST_F(Outputs, AreTheSameBytesWhereverAndWheneverTheyAreBuilt) {
 
 TEST_F(Outputs, ComeFromTheCacheWhereNothingChanged) {
   file("m.attn", kModel);
-  const std::string compiler = file("cc.sh", "#!/bin/sh\necho \"$@\" >> \"$LOG\"\nexec cc \"$@\"\n");
+  const std::string compiler =
+      file("cc.sh", "#!/bin/sh\necho \"$@\" >> \"$LOG\"\nexec cc \"$@\"\n");
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
   // How often the C compiler has compiled.
   const auto compilations = [&] {

@@ -117,7 +117,8 @@ TEST(RandomAttention, GivesWhatTheEvaluatorGives) {
       Library library(std::move(models), 2, target_in_turn(seed));
       for (const auto& sizes : random.calls) {
         SCOPED_TRACE(::testing::Message()
-                     << seed << " for " << target_in_turn(seed) << " B=" << sizes.at("B") << " T=" << sizes.at("T") << " S="
+                     << seed << " for " << target_in_turn(seed)
+                     << " B=" << sizes.at("B") << " T=" << sizes.at("T") << " S="
                      << sizes.at("S") << " E=" << sizes.at("E") << " F=" << sizes.at("F") << "\n"
                      << plan::to_string(*library.model().plan));
         check_call(library, random, counts, random_call(library.model(), sizes, seed, 3));
