@@ -269,15 +269,19 @@ bool falls(const ir::Expr& e) {
 
 std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
   const ir::Tensor& t = g_[e->tensor];
+  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
   std::vector<HExpr> at;
   for (size_t k = e.args().size(); k-- > 0;) {
     const ir::Expr& s = e.args()[k];
     HExpr value = (*this)(s), limit = extent(t.extents[k]);
     // What comes from data is bounded here even when known to be in range: Halide must see it.
+    // Bounded by the buffer's extent, of which Halide knows nothing: in a loop over n points it
+    // takes n > 0 for granted, makes clamp(2, 0, n - 1) shorter, and asks for the element also
+    // where the loop is empty.
     bool proved = tensors(s).empty() && solve::proves(g_, {}, ir::at_least_zero(s)) &&
                   solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
     if (!proved)
-      value = clamp(value, 0, max(limit - 1, 0));
+      value = clamp(value, 0, (constant(limit) > 0 ? limit : buffer.dim(at.size()).extent()) - 1);
     else if (constant(limit) > 0 && falls(s))
       // Halide fails on a vector that is read backwards from a place that it knows. (By the one more
       // its range is not exact, or the promise would go as superfluous, and with it the range.)

@@ -7,25 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "compiled.h"
+#include "agreement.h"
 
 namespace attn::testing {
 namespace {
-
-using Sizes = std::map<std::string, int64_t>;
-
-void expect_agreement(Library& library, const std::string& model, const Arrays& given,
-                      double tolerance = 1e-5) {
-  Outcome o = library.call(given, {}, model);
-  ASSERT_EQ(o.status, ATTN_OK) << o.message;
-  EXPECT_EQ(differ(library.reference(given, model), o.values, tolerance), "");
-}
-
-std::string text_of(const Sizes& sizes) {
-  std::string text;
-  for (const auto& [name, value] : sizes) text += fmt::format("{}={} ", name, value);
-  return text;
-}
 
 // ---- reductions
 
@@ -129,90 +114,6 @@ train model shifted(x: [B, T, T], w: [B, T, N]) -> y {
     expect_agreement(library, "shifted", given, 2e-5);
     EXPECT_EQ(differ_from_differences(library.model(), given), "");
   }
-}
-
-// ---- subscripts
-
-TEST(Subscripts, RunBackwards) {
-  for (int n : {2, 16, 17}) {
-    SCOPED_TRACE(fmt::format("N = {}", n));
-    Library library(compile_text(fmt::format(R"(
-size B
-size N = {}
-train model mirror(x: [B, N], u: [N]) -> y, z, s {{
-  param w: [N]
-  y[i,j] = x[i, N - 1 - j] * w[j]
-  z[j] = w[j] * u[N - 1 - j]
-  s = logsumexp[i: B, j] w[j] * u[N - 1 - j]
-}}
-)",
-                                             n)));
-    for (int64_t b : {0, 1, 5})
-      expect_agreement(library, "mirror", random_call(library.model(), {{"B", b}}, 3), 2e-5);
-  }
-}
-
-// ---- data in subscripts
-
-constexpr const char* kTables = R"(
-size B, T, V, D
-train model tokens(token: int[B, T]) -> h {
-  param table: [V, D]
-  h[b,i,d] = table[token[b,i], d]
-}
-# Read only where a condition holds, and shifted.
-train model shifted(token: int[B, T], keep: bool[B, T]) -> h {
-  param table: [V, D]
-  h[b,i,d] = if keep[b,i] then table[token[b,i] - 1, d] else 0
-}
-)";
-
-TEST(Tables, AreReadAndTheirGradientsScattered) {
-  Library library(compile_text(kTables));
-  for (const Sizes& s : std::vector<Sizes>{{{"B", 2}, {"T", 5}, {"V", 4}, {"D", 3}},
-                                           {{"B", 3}, {"T", 40}, {"V", 7}, {"D", 33}},
-                                           {{"B", 1}, {"T", 1}, {"V", 1}, {"D", 1}},
-                                           {{"B", 0}, {"T", 5}, {"V", 4}, {"D", 3}},
-                                           {{"B", 2}, {"T", 5}, {"V", 4}, {"D", 0}}}) {
-    SCOPED_TRACE(text_of(s));
-    Arrays given = random_call(library.model("tokens"), s, 5, s.at("V"));
-    expect_agreement(library, "tokens", given);
-    given = random_call(library.model("shifted"), s, 5, s.at("V"));
-    for (double& v : given.at("token").values) v += 1;
-    expect_agreement(library, "shifted", given);
-  }
-}
-
-TEST(Tables, RefuseDataOutOfRangeAndWriteNothing) {
-  Library library(compile_text(kTables));
-  Sizes s = {{"B", 2}, {"T", 5}, {"V", 4}, {"D", 3}};
-  for (double bad : {-1.0, 4.0, 2147483647.0, -2147483648.0}) {
-    Arrays given = random_call(library.model("tokens"), s, 5, 4);
-    given.at("token").values[7] = bad;
-    Outcome o = library.call(given, {}, "tokens");
-    EXPECT_EQ(o.status, ATTN_BAD_DATA) << bad;
-    EXPECT_NE(o.message.find("token: reads table at"), std::string::npos) << o.message;
-    EXPECT_TRUE(o.untouched);
-  }
-  // Where its condition fails, data may be anything.
-  Arrays given = random_call(library.model("shifted"), s, 5, 4);
-  std::vector<double>&token = given.at("token").values, &keep = given.at("keep").values;
-  for (size_t k = 0; k < token.size(); ++k) {
-    keep[k] = k % 3 != 0;
-    token[k] = keep[k] ? token[k] + 1 : k % 2 ? -2147483648.0 : 2147483647.0;
-  }
-  expect_agreement(library, "shifted", given);
-  token[1] = 0;
-  EXPECT_EQ(library.call(given, {}, "shifted").status, ATTN_BAD_DATA);
-}
-
-TEST(Tables, RefuseEveryReadOfAnEmptyTable) {
-  Library library(compile_text(kTables));
-  Sizes s = {{"B", 1}, {"T", 2}, {"V", 0}, {"D", 3}};
-  Arrays given = random_call(library.model("tokens"), s, 5, 1);
-  Outcome o = library.call(given, {}, "tokens");
-  EXPECT_EQ(o.status, ATTN_BAD_DATA) << o.message;
-  EXPECT_TRUE(o.untouched);
 }
 
 // ---- convolutions

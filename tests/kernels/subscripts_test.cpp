@@ -1,0 +1,125 @@
+// Elements at places that formulas and data say, each kernel against the evaluator.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "agreement.h"
+
+namespace attn::testing {
+namespace {
+
+// ---- subscripts
+
+TEST(Subscripts, RunBackwards) {
+  for (int n : {2, 16, 17}) {
+    SCOPED_TRACE(fmt::format("N = {}", n));
+    Library library(compile_text(fmt::format(R"(
+size B
+size N = {}
+train model mirror(x: [B, N], u: [N]) -> y, z, s {{
+  param w: [N]
+  y[i,j] = x[i, N - 1 - j] * w[j]
+  z[j] = w[j] * u[N - 1 - j]
+  s = logsumexp[i: B, j] w[j] * u[N - 1 - j]
+}}
+)",
+                                             n)));
+    for (int64_t b : {0, 1, 5})
+      expect_agreement(library, "mirror", random_call(library.model(), {{"B", b}}, 3), 2e-5);
+  }
+}
+
+// A place that only some sizes have, in a loop that only some sizes have: the kernel asks for nothing
+// that is not there.
+TEST(Subscripts, OfPlacesThatAConditionAllows) {
+  Library library(compile_text(R"(
+size B, S, E
+train model one(x: [B, S], w: [S]) -> y {
+  y[i] = sum[j] x[i,j] * (if 2 < S then w[2] else 1)
+}
+train model next(x: [B, S]) -> y, p {
+  y[i] = sum[j where j + 1 < S] x[i,j] * x[i,j + 1]
+  p[i,j] = softmax[j] (if j + 1 < S then x[i,j + 1] else x[i,j])
+}
+train model rows(x: [B], w: [S, E]) -> y {
+  y[i] = x[i] * logsumexp[j: S,k where j % 2 == 0] (j * (if 1 < S then w[1,k] else 1))
+}
+train model scored(x: [B, S], q: [B, E], k: [S, E]) -> z {
+  s[i,j] = (sum[e] q[i,e] * k[j,e]) + (if 2 < S then x[i,2] else 1)
+  p[i,j] = softmax[j] (s[i,j])
+  z[i,e] = sum[j] p[i,j] * k[j,e]
+}
+)"));
+  for (int64_t n : {0, 1, 2, 3, 17, 67})
+    for (const char* name : {"one", "next", "rows", "scored"})
+      for (int64_t b : {0, 2, 19}) {
+        const Sizes s = {{"B", b}, {"S", n}, {"E", 3}};
+        SCOPED_TRACE(name + (" " + text_of(s)));
+        expect_agreement(library, name, random_call(library.model(name), s, 3), 2e-5);
+      }
+}
+
+// ---- data in subscripts
+
+constexpr const char* kTables = R"(
+size B, T, V, D
+train model tokens(token: int[B, T]) -> h {
+  param table: [V, D]
+  h[b,i,d] = table[token[b,i], d]
+}
+# Read only where a condition holds, and shifted.
+train model shifted(token: int[B, T], keep: bool[B, T]) -> h {
+  param table: [V, D]
+  h[b,i,d] = if keep[b,i] then table[token[b,i] - 1, d] else 0
+}
+)";
+
+TEST(Tables, AreReadAndTheirGradientsScattered) {
+  Library library(compile_text(kTables));
+  for (const Sizes& s : std::vector<Sizes>{{{"B", 2}, {"T", 5}, {"V", 4}, {"D", 3}},
+                                           {{"B", 3}, {"T", 40}, {"V", 7}, {"D", 33}},
+                                           {{"B", 1}, {"T", 1}, {"V", 1}, {"D", 1}},
+                                           {{"B", 0}, {"T", 5}, {"V", 4}, {"D", 3}},
+                                           {{"B", 2}, {"T", 5}, {"V", 4}, {"D", 0}}}) {
+    SCOPED_TRACE(text_of(s));
+    Arrays given = random_call(library.model("tokens"), s, 5, s.at("V"));
+    expect_agreement(library, "tokens", given);
+    given = random_call(library.model("shifted"), s, 5, s.at("V"));
+    for (double& v : given.at("token").values) v += 1;
+    expect_agreement(library, "shifted", given);
+  }
+}
+
+TEST(Tables, RefuseDataOutOfRangeAndWriteNothing) {
+  Library library(compile_text(kTables));
+  Sizes s = {{"B", 2}, {"T", 5}, {"V", 4}, {"D", 3}};
+  for (double bad : {-1.0, 4.0, 2147483647.0, -2147483648.0}) {
+    Arrays given = random_call(library.model("tokens"), s, 5, 4);
+    given.at("token").values[7] = bad;
+    Outcome o = library.call(given, {}, "tokens");
+    EXPECT_EQ(o.status, ATTN_BAD_DATA) << bad;
+    EXPECT_NE(o.message.find("token: reads table at"), std::string::npos) << o.message;
+    EXPECT_TRUE(o.untouched);
+  }
+  // Where its condition fails, data may be anything.
+  Arrays given = random_call(library.model("shifted"), s, 5, 4);
+  std::vector<double>&token = given.at("token").values, &keep = given.at("keep").values;
+  for (size_t k = 0; k < token.size(); ++k) {
+    keep[k] = k % 3 != 0;
+    token[k] = keep[k] ? token[k] + 1 : k % 2 ? -2147483648.0 : 2147483647.0;
+  }
+  expect_agreement(library, "shifted", given);
+  token[1] = 0;
+  EXPECT_EQ(library.call(given, {}, "shifted").status, ATTN_BAD_DATA);
+}
+
+TEST(Tables, RefuseEveryReadOfAnEmptyTable) {
+  Library library(compile_text(kTables));
+  Sizes s = {{"B", 1}, {"T", 2}, {"V", 0}, {"D", 3}};
+  Arrays given = random_call(library.model("tokens"), s, 5, 1);
+  Outcome o = library.call(given, {}, "tokens");
+  EXPECT_EQ(o.status, ATTN_BAD_DATA) << o.message;
+  EXPECT_TRUE(o.untouched);
+}
+
+}  // namespace
+}  // namespace attn::testing
