@@ -67,6 +67,32 @@ Expr StreamScheduler::end_column(const Expr& tile) const {
   return clamp(spec_.end_column(row, row + (tiles_.rows - 1)), 0, spec_.columns);
 }
 
+Expr StreamScheduler::first_seen(const Expr& tile) const {
+  Expr first = first_column(tile), row = tile * tiles_.rows;
+  if (!spec_.seen_by_data) return first;
+  return clamp(spec_.seen_by_data.first(h_, row, row + (tiles_.rows - 1)), first, spec_.columns);
+}
+
+Expr StreamScheduler::end_seen(const Expr& tile) const {
+  Expr end = end_column(tile), row = tile * tiles_.rows;
+  if (!spec_.seen_by_data) return end;
+  return clamp(spec_.seen_by_data.end(h_, row, row + (tiles_.rows - 1)), 0, end);
+}
+
+void StreamScheduler::limit(RDom& domain, const Expr& position, int unit) const {
+  Expr end = min(end_column(t_) - c_ * tiles_.chunk, tiles_.chunk);
+  domain.where(position < (unit == 1 ? end : (end + (unit - 1)) / unit));
+  if (!spec_.first_column) return;
+  Expr first = max(first_column(t_) - c_ * tiles_.chunk, 0);
+  domain.where(position >= (unit == 1 ? first : first / unit));
+}
+
+void StreamScheduler::limit_to_seen(RDom& domain, const Expr& block, int size) const {
+  if (!spec_.seen_by_data) return;
+  Expr from = block * size;
+  domain.where(unsolved(from < end_seen(t_) && from + size > first_seen(t_)));
+}
+
 // Beyond the last row it repeats, so that every tile below is whole. Columns are packed some at a
 // time; what is beyond the last of these is any number, and hidden.
 void StreamScheduler::pack(const StreamDot& dot) {
@@ -126,29 +152,41 @@ void StreamScheduler::add_tile(int index) {
     dots.reduced.push_back(RVar(r));
   }
   Func func(name);
-  Expr key = c_ * tiles_.chunk + j_;
-  Expr sum = 0.0f;
-  if (!tile.dots.empty()) sum = dots.sum(j_ % panel_columns_, j_ / panel_columns_, ii_, t_, c_, h_);
-  auto earlier = [&](int k) -> Expr { return tile_funcs_[k](j_, ii_, t_, c_, h_); };
-  Expr value = tile.value(batch_of(h_), row_of(t_, ii_), column_or_last(key), sum, earlier);
   const bool last = index + 1 == static_cast<int>(spec_.tiles.size());
-  func(j_, ii_, t_, c_, h_) = select(key < spec_.columns, value, last ? kLowest : 0.0f);
+  auto at = [&](const Expr& j, const Expr& i, const Expr& sum) {
+    Expr key = c_ * tiles_.chunk + j;
+    auto earlier = [&](int k) -> Expr { return tile_funcs_[k](j, i, t_, c_, h_); };
+    Expr value = tile.value(batch_of(h_), row_of(t_, i), column_or_last(key), sum, earlier);
+    return select(key < spec_.columns, value, last ? kLowest : 0.0f);
+  };
+  auto dot = [&](const Expr& within, const Expr& panel, const Expr& i) -> Expr {
+    return tile.dots.empty() ? Expr(0.0f) : Expr(dots.sum(within, panel, i, t_, c_, h_));
+  };
+  if (spec_.seen_by_data) {
+    const int rows = tiles_.score_rows;
+    RDom r({{0, panel_columns_}, {0, rows}, {0, tiles_.rows / rows}, {0, panels}}, "rp");
+    limit_to_seen(r, c_ * panels + r[3], panel_columns_);
+    Expr j = r[3] * panel_columns_ + r[0], i = r[2] * rows + r[1];
+    func(j_, ii_, t_, c_, h_) = Halide::undef<float>();
+    func(j, i, t_, c_, h_) = at(j, i, dot(r[0], r[3], i));
+    tile_domains_.push_back(r);
+  } else {
+    func(j_, ii_, t_, c_, h_) = at(j_, ii_, dot(j_ % panel_columns_, j_ / panel_columns_, ii_));
+  }
   dots_.push_back(dots);
   tile_funcs_.push_back(func);
 }
 
 // Of one tile and chunk: the largest score, the weights' sum in lanes, and the weighted sum.
 void StreamScheduler::sum_chunks() {
-  Expr end = min(end_column(t_) - c_ * tiles_.chunk, tiles_.chunk);
-  Expr first = max(first_column(t_) - c_ * tiles_.chunk, 0);
-  Expr vectors = (end + (lanes_ - 1)) / lanes_, first_vector = first / lanes_;
-  rm_ = RDom(0, tiles_.chunk / lanes_, "rm");
-  rs_ = RDom(0, tiles_.chunk / lanes_, "rs");
-  rj_ = RDom(0, tiles_.chunk, "rj");
+  const int vectors = tiles_.chunk / lanes_;
+  rm_ = RDom(0, vectors, "rm");
+  rs_ = RDom(0, vectors, "rs");
   over_lanes_ = RDom(0, lanes_, "rl");
-  limit(rm_, rm_, first_vector, vectors);
-  limit(rs_, rs_, first_vector, vectors);
-  limit(rj_, rj_, first, end);
+  for (RDom* r : {&rm_, &rs_}) {
+    limit(*r, *r, lanes_);
+    limit_to_seen(*r, c_ * vectors + *r, lanes_);
+  }
 
   largest_lanes_ = Func(spec_.name + "_largest_lanes");
   largest_ = Func(spec_.name + "_largest");
@@ -160,8 +198,19 @@ void StreamScheduler::sum_chunks() {
       max(largest_(ii_, t_, c_, h_), largest_lanes_(over_lanes_, ii_, t_, c_, h_));
 
   weights_ = Func(spec_.name + "_weights");
-  weights_(j_, ii_, t_, c_, h_) =
-      vector_exp(scores_(j_, ii_, t_, c_, h_) - largest_(ii_, t_, c_, h_), -60.0f);
+  auto weight = [&](const Expr& j, const Expr& i) {
+    return vector_exp(scores_(j, i, t_, c_, h_) - largest_(i, t_, c_, h_), -60.0f);
+  };
+  if (spec_.seen_by_data) {
+    const int rows = rows_together();
+    rw_ = RDom({{0, lanes_}, {0, rows}, {0, tiles_.chunk / lanes_}, {0, tiles_.rows / rows}}, "rw");
+    limit_to_seen(rw_, c_ * vectors + rw_[2], lanes_);
+    Expr j = rw_[2] * lanes_ + rw_[0], i = rw_[3] * rows + rw_[1];
+    weights_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
+    weights_(j, i, t_, c_, h_) = weight(j, i);
+  } else {
+    weights_(j_, ii_, t_, c_, h_) = weight(j_, ii_);
+  }
   total_lanes_ = Func(spec_.name + "_total_lanes");
   total_lanes_(l_, ii_, t_, c_, h_) = 0.0f;
   total_lanes_(l_, ii_, t_, c_, h_) += weights_(rs_ * lanes_ + l_, ii_, t_, c_, h_);
@@ -175,14 +224,27 @@ void StreamScheduler::sum_chunks() {
       select(x_ < pd + lanes_, total_lanes_(clamp(x_ - pd, 0, lanes_ - 1), ii_, t_, c_, h_),
              largest_(ii_, t_, c_, h_));
   if (sums_) value = select(x_ < pd, partial_(clamp(x_, 0, pd - 1), dp_, ii_, t_, c_, h_), value);
-  packed_(x_, ii_, dp_, t_, c_, h_) = value;
+  if (!spec_.seen_by_data) {
+    packed_(x_, ii_, dp_, t_, c_, h_) = value;
+    return;
+  }
+  // What a tile sees nothing of is left out: nobody reads it.
+  RDom seen(0, 1, "seen");
+  limit_to_seen(seen, c_, tiles_.chunk);
+  packed_(x_, ii_, dp_, t_, c_, h_) = Halide::undef<float>();
+  packed_(x_, ii_, dp_, t_, c_, h_) = value + cast<float>(seen);
 }
 
 void StreamScheduler::sum_panel() {
   partial_ = Func(spec_.name + "_partial");
-  Expr key = c_ * tiles_.chunk + rj_;
+  const int together = spec_.seen_by_data ? spec_.seen_by_data.block : tiles_.chunk;
+  rj_ = RDom({{0, together}, {0, tiles_.chunk / together}}, "rj");
+  Expr within = rj_[1] * together + rj_[0];
+  limit(rj_, within, 1);
+  limit_to_seen(rj_, c_ * (tiles_.chunk / together) + rj_[1], together);
+  Expr key = c_ * tiles_.chunk + within;
   Expr column = in_range(min(key, some_columns_ - 1), some_columns_);
-  Expr weight = weights_(rj_, ii_, t_, c_, h_);
+  Expr weight = weights_(within, ii_, t_, c_, h_);
   if (spec_.weight) weight = weight * spec_.weight(batch_of(h_), row_of(t_, ii_), column);
   Expr product;
   if (spec_.panel_at) {
@@ -207,6 +269,7 @@ void StreamScheduler::merge() {
   for (RDom* r : {&rc_max_, &rc_}) {
     if (spec_.end_column) r->where(*r < blocks_of(end_column(t_), tiles_.chunk));
     if (spec_.first_column) r->where(*r >= first_column(t_) / tiles_.chunk);
+    limit_to_seen(*r, *r, tiles_.chunk);
   }
   top_ = Func(spec_.name + "_top");
   factor_ = Func(spec_.name + "_factor");

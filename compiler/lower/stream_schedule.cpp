@@ -19,7 +19,6 @@ using Halide::VarOrRVar;
 namespace {
 
 constexpr int kBlockRows = 96;
-constexpr int kTogether = 6;  // rows in flight in the passes over elements
 
 }  // namespace
 
@@ -105,8 +104,9 @@ void StreamScheduler::place() {
   packed_.compute_at(of_block)
       .bound_storage(c_, blocks_of(some_columns_, tiles_.chunk))
       .bound_extent(ii_, tiles_.rows)
-      .bound_extent(x_, panel_features_ + 2 * lanes_)
-      .split(ii_, rows, ii_, tiles_.sum_rows)
+      .bound_extent(x_, panel_features_ + 2 * lanes_);
+  Halide::Stage of_chunk = spec_.seen_by_data ? packed_.update() : Halide::Stage(packed_);
+  of_chunk.split(ii_, rows, ii_, tiles_.sum_rows)
       .reorder({x_, ii_, rows, dp_, t_, c_})
       .vectorize(x_, lanes_)
       .unroll(x_)
@@ -119,14 +119,14 @@ void StreamScheduler::place() {
         .unroll(dd_)
         .unroll(ii_)
         .update()
-        .reorder(dd_, ii_, rj_)
+        .reorder(dd_, ii_, rj_[0], rj_[1])
         .vectorize(dd_, lanes_)
         .unroll(dd_)
         .unroll(ii_)
-        .unroll(rj_, tiles_.unroll);
+        .unroll(rj_[0], tiles_.unroll);
   }
   for (size_t n = 0; n < tile_funcs_.size(); ++n) place_tile(static_cast<int>(n), of_tile);
-  const int together = std::min(tiles_.rows, kTogether);
+  const int together = rows_together();
   largest_lanes_.compute_at(of_tile)
       .vectorize(l_, lanes_)
       .unroll(ii_, together)
@@ -144,12 +144,19 @@ void StreamScheduler::place() {
   weights_.compute_at(of_tile)
       .bound_extent(c_, 1)
       .bound_storage(j_, tiles_.chunk)
-      .bound_extent(ii_, tiles_.rows)
-      .split(j_, jo, j_, lanes_, TailStrategy::RoundUp)
-      .split(ii_, rows, ii_, together)
-      .reorder(j_, ii_, jo, rows)
-      .vectorize(j_)
-      .unroll(ii_);
+      .bound_extent(ii_, tiles_.rows);
+  if (spec_.seen_by_data)
+    weights_.update()
+        .allow_race_conditions()
+        .reorder(rw_[0], rw_[1], rw_[2], rw_[3])
+        .vectorize(rw_[0])
+        .unroll(rw_[1]);
+  else
+    weights_.split(j_, jo, j_, lanes_, TailStrategy::RoundUp)
+        .split(ii_, rows, ii_, together)
+        .reorder(j_, ii_, jo, rows)
+        .vectorize(j_)
+        .unroll(ii_);
   total_lanes_.compute_at(of_tile)
       .vectorize(l_, lanes_)
       .unroll(ii_, together)
@@ -166,17 +173,30 @@ void StreamScheduler::place_tile(int index, const LoopLevel& of_tile) {
   tile.compute_at(of_tile)
       .bound_extent(c_, 1)
       .bound_storage(j_, tiles_.chunk)
-      .bound_extent(ii_, tiles_.rows)
-      .split(j_, jo, jj_, panel_columns_, TailStrategy::RoundUp)
-      .split(ii_, rows, ii_, tiles_.score_rows)
-      .reorder(jj_, ii_, rows, jo)
-      .vectorize(jj_, lanes_)
-      .unroll(jj_)
-      .unroll(ii_);
+      .bound_extent(ii_, tiles_.rows);
+  LoopLevel of_dots(tile, rows);
+  if (spec_.seen_by_data) {
+    const Halide::RDom& r = tile_domains_[index];
+    of_dots = LoopLevel(tile, r[2]);
+    tile.update()
+        .allow_race_conditions()
+        .reorder(r[0], r[1], r[2], r[3])
+        .vectorize(r[0], lanes_)
+        .unroll(r[0])
+        .unroll(r[1])
+        .never_partition_all();
+  } else {
+    tile.split(j_, jo, jj_, panel_columns_, TailStrategy::RoundUp)
+        .split(ii_, rows, ii_, tiles_.score_rows)
+        .reorder(jj_, ii_, rows, jo)
+        .vectorize(jj_, lanes_)
+        .unroll(jj_)
+        .unroll(ii_);
+  }
   const std::vector<StreamDot>& dots = spec_.tiles[index].dots;
   if (dots.empty()) return;
   Func sum = dots_[index].sum;
-  sum.compute_at(tile, rows).vectorize(jj_, lanes_).unroll(jj_).unroll(ii_);
+  sum.compute_at(of_dots).vectorize(jj_, lanes_).unroll(jj_).unroll(ii_);
   for (size_t k = 0; k < dots.size(); ++k) {
     Halide::Stage stage = sum.update(static_cast<int>(k));
     const RVar r = dots_[index].reduced[k];

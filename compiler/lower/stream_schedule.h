@@ -47,8 +47,9 @@ struct StreamSpec {
   Halide::Expr rows, columns;
   std::vector<StreamTile> tiles;
   Cell visible;  // empty: everywhere; asked by careful kernels only
-  // The columns [first, end) that a row of [row, last] may see, at least these; empty: all.
-  std::function<Halide::Expr(Halide::Expr row, Halide::Expr last)> first_column, end_column;
+  // The columns [first, end) that some of a number of rows may see, at least these; empty: all.
+  Edge first_column, end_column;
+  SeenByData seen_by_data;
   // z is summed where it has features; one that has no such dimension has 1.
   Halide::Expr features;
   Cell weight;  // empty: 1

@@ -3,6 +3,7 @@
 // products are register tiles. What a tile cannot see, its guards' bounds leave out of the loops.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -50,11 +51,15 @@ class StreamScheduler {
   // Of the columns that the row tile may see.
   Halide::Expr first_column(const Halide::Expr& tile) const;
   Halide::Expr end_column(const Halide::Expr& tile) const;
-  void limit(Halide::RDom& domain, const Halide::Expr& position, const Halide::Expr& from,
-             const Halide::Expr& to) const {
-    domain.where(position < to);
-    if (spec_.first_column) domain.where(position >= from);
-  }
+  // The same where data has a say too.
+  Halide::Expr first_seen(const Halide::Expr& tile) const;
+  Halide::Expr end_seen(const Halide::Expr& tile) const;
+  // Leaves of the chunk's columns, in units of some, those that the row tile may see by its guards;
+  // and of blocks of some columns those that data lets it see.
+  void limit(Halide::RDom& domain, const Halide::Expr& position, int unit) const;
+  void limit_to_seen(Halide::RDom& domain, const Halide::Expr& block, int size) const;
+  // In flight in the passes over elements.
+  int rows_together() const { return std::min(tiles_.rows, 6); }
   Halide::Func output(const std::string& name, const std::vector<int>& dimensions, bool planes);
 
   const StreamSpec& spec_;
@@ -86,6 +91,9 @@ class StreamScheduler {
       c_{"c"};
   Halide::Var jj_{"jj"}, jp_{"jp"}, dd_{"dd"}, dp_{"dp"}, l_{"l"}, plane_{"plane"};
   Halide::RDom rm_, rs_, rj_, over_lanes_, rc_max_, rc_;
+  // Where data says what is seen: of what is computed block by block.
+  std::vector<Halide::RDom> tile_domains_;
+  Halide::RDom rw_;
 };
 
 }  // namespace attn::lower

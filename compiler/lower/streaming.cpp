@@ -5,6 +5,7 @@
 #include "compiler/lower/linear_index.h"
 #include "compiler/lower/stream_schedule.h"
 #include "compiler/lower/tile_cells.h"
+#include "compiler/plan/spans.h"
 
 namespace attn::lower {
 namespace {
@@ -28,10 +29,10 @@ class Lowering {
     spec.rows = cells_.extent(s_.row);
     spec.columns = cells_.extent(s_.column);
     for (size_t k = 0; k < s_.tiles.size(); ++k) spec.tiles.push_back(tile(k));
-    const ir::Conditions& visible = s_.tiles.back().visible;
-    TileCells::Edges edges = cells_.edges(visible, s_.row, s_.column);
+    TileCells::Edges edges = cells_.edges(plan::visible_somewhere(s_), s_.row, s_.column);
     spec.first_column = edges.first;
     spec.end_column = edges.end;
+    spec.seen_by_data = cells_.seen_by_data(kernel_.spans);
     spec.plane_dimensions = cells_.dimensions(s_.lse_free, s_.row);
     spec.writes_planes = std::count(kernel_.writes.begin(), kernel_.writes.end(), s_.lse) > 0;
     spec.careful = old_ != nullptr;

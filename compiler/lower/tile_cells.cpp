@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/base/check.h"
 #include "compiler/lower/linear_index.h"
 
 namespace attn::lower {
@@ -147,6 +148,37 @@ TileCells::Edges TileCells::edges(const ir::Conditions& visible, ir::IndexId by,
     if (bounds(c, by, of) && (!c.is(ir::Kind::at_least_zero) || !bounds(c, of, by)))
       found.both_ways = false;
   return found;
+}
+
+SeenByData TileCells::seen_by_data(const std::optional<plan::Spans>& spans) const {
+  if (!spans) return {};
+  return {seen(*spans, false), seen(*spans, true), plan::kSpanRows};
+}
+
+SeenByData::Bound TileCells::seen(const plan::Spans& spans, bool upper) const {
+  Halide::ImageParam element = arguments_.tensors.at(upper ? spans.end : spans.first);
+  const std::vector<ir::IndexId> used = spans.batch;
+  return [=, this](HExpr batch, HExpr from, HExpr to) {
+    const int64_t rows = constant(Halide::Internal::simplify(to - from)) + 1;
+    ATTN_CHECK(rows > 0, "a number of rows that is not known");
+    std::vector<HExpr> at(used.size() + 1);
+    HExpr inner = 1;
+    for (size_t k = batch_.size(), n = used.size(); k-- > 0 && n > 0;) {
+      if (batch_[k] == used[n - 1]) {
+        const int dimension = static_cast<int>(used.size() - --n);
+        at[dimension] = min(batch / inner % batch_extents_[k], element.dim(dimension).extent() - 1);
+      }
+      inner = inner * batch_extents_[k];
+    }
+    HExpr result;
+    const HExpr last = min(max(to, 0) / plan::kSpanRows, element.dim(0).extent() - 1);
+    for (int64_t k = 0; k <= (rows + plan::kSpanRows - 2) / plan::kSpanRows; ++k) {
+      at[0] = min(max(from, 0) / plan::kSpanRows + static_cast<int>(k), last);
+      HExpr bound = element(at);
+      result = !result.defined() ? bound : upper ? max(result, bound) : min(result, bound);
+    }
+    return result;
+  };
 }
 
 }  // namespace attn::lower

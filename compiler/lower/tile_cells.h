@@ -5,6 +5,7 @@
 #include <Halide.h>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "compiler/lower/translate.h"
@@ -15,6 +16,15 @@ namespace attn::lower {
 // The first place that somebody in [from, to] may see, or the end of the places: a bound, not
 // exact.
 using Edge = std::function<Halide::Expr(Halide::Expr from, Halide::Expr to)>;
+
+// What data says of the columns that the rows [from, to] may see: [first, end), both multiples of
+// `block` or beyond the columns. Bounds inference knows nothing of them. Empty: data says nothing.
+struct SeenByData {
+  using Bound = std::function<Halide::Expr(Halide::Expr batch, Halide::Expr from, Halide::Expr to)>;
+  Bound first, end;
+  int block = 0;
+  explicit operator bool() const { return block > 0; }
+};
 
 class TileCells {
  public:
@@ -63,8 +73,11 @@ class TileCells {
     bool both_ways = true;
   };
   Edges edges(const ir::Conditions& visible, ir::IndexId by, ir::IndexId of) const;
+  // How many rows it is asked about must be known.
+  SeenByData seen_by_data(const std::optional<plan::Spans>& spans) const;
 
  private:
+  SeenByData::Bound seen(const plan::Spans& spans, bool upper) const;
   Edge edge(const ir::Expr& condition, ir::IndexId by, ir::IndexId of, bool upper) const;
 
   const ir::Graph& g_;

@@ -102,19 +102,22 @@ RDom TileScheduler::loops_of(Result& result, int first, const Expr& second) cons
   RDom loops(region, "T");
   const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
   Expr x = loops[2], y = chunk_of(loops);
-  loops.where(needed(x * bq, x * bq + (bq - 1), y * bk, y * bk + (bk - 1), 0));
+  loops.where(needed(linear_batch(loops), x * bq, x * bq + (bq - 1), y * bk, y * bk + (bk - 1), 0));
   for (size_t k = 0; k < batch_vars_.size(); ++k)
     result.batch.push_back(loops[static_cast<int>(kOwnLoops + k)]);
   return loops;
 }
 
 // Whether rows i0..i1 and columns j0..j1 hold anything, or are within `slack` of what does.
-Expr TileScheduler::needed(const Expr& i0, const Expr& i1, const Expr& j0, const Expr& j1,
-                           int slack) const {
+Expr TileScheduler::needed(const Expr& batch, const Expr& i0, const Expr& i1, const Expr& j0,
+                           const Expr& j1, int slack) const {
   Expr all = i0 < spec_.rows + slack && j0 < spec_.columns + slack;
   const TileCells::Edges& e = spec_.columns_of_rows;
   if (e.end) all = all && j0 < e.end(i0 - slack, i1 + slack) + slack;
   if (e.first) all = all && j1 >= e.first(i0 - slack, i1 + slack) - slack;
+  if (const SeenByData& seen = spec_.seen_by_data)
+    all = all && j0 - slack < seen.end(batch, i0 - slack, i1 + slack) &&
+          j1 + slack >= seen.first(batch, i0 - slack, i1 + slack);
   return unsolved(all);
 }
 
@@ -171,7 +174,7 @@ void TileScheduler::add_tile(int index) {
   }
   const int bq = sizes_.block_rows, bk = sizes_.chunk_columns, ti = sizes_.rows, pj = panel_;
   RDom r({{0, pj}, {0, ti}, {0, bq / ti}, {0, bk / pj}}, "rp");
-  r.where(needed(ib_ * bq + r[2] * ti, ib_ * bq + r[2] * ti + (ti - 1), jb_ * bk + r[3] * pj,
+  r.where(needed(h_, ib_ * bq + r[2] * ti, ib_ * bq + r[2] * ti + (ti - 1), jb_ * bk + r[3] * pj,
                  jb_ * bk + r[3] * pj + (pj - 1), slack_));
   Expr within_j = r[3] * pj + r[0], within_i = r[2] * ti + r[1];
   Expr row = ib_ * bq + within_i, column = jb_ * bk + within_j;
@@ -190,7 +193,7 @@ void TileScheduler::add_tile(int index) {
 void TileScheduler::add_result(int index) {
   const TileSpec::Result& s = spec_.results[index];
   const std::string name = spec_.name + "_result" + std::to_string(index);
-  Result result{Func(name), Func(name + "_part"), {}, {}, sum_tile(target_, s, spec_.careful), {}};
+  Result result{Func(name), Func(name + "_part"), {}, sum_tile(target_, s, spec_.careful), {}};
   if (s.place)
     add_places(s, result);
   else
@@ -208,6 +211,8 @@ void TileScheduler::add_places(const TileSpec::Result& s, Result& result) {
   if (e.end) loops.where(column < e.end(row, row));
   if (e.first) loops.where(column >= e.first(row, row));
   Expr h = linear_batch(loops);
+  if (const SeenByData& data = spec_.seen_by_data)
+    loops.where(unsolved(column < data.end(h, row, row) && column >= data.first(h, row, row)));
   const Expr i = in_range(min(row, rows_ - 1), rows_);
   const Expr j = in_range(min(column, columns_ - 1), columns_);
   std::vector<Expr> place = s.place(batch_of(h), i, j);
@@ -240,10 +245,13 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
   const bool wide = s.features.defined();
 
   // Of one tile, `high` rows or columns: what they see of the other.
-  RDom r(0, summed_block, "rs" + name);
-  Expr first_kept = kept_at * kept_block + b_ * high, place = summed_at * summed_block + r;
+  const SeenByData& data = spec_.seen_by_data;
+  const int together = data ? data.block : summed_block;
+  RDom r({{0, together}, {0, summed_block / together}}, "rs" + name);
+  Expr within = r[1] * together + r[0];
+  Expr first_kept = kept_at * kept_block + b_ * high, place = summed_at * summed_block + within;
   Expr near = hidden(first_kept), far = near + (high - 1);
-  Expr here = hidden(summed_at * summed_block) + r;
+  Expr here = hidden(summed_at * summed_block) + within;
   r.where(here < summed_extent);
   const TileCells::Edges& e = s.of_rows ? spec_.columns_of_rows : spec_.rows_of_columns;
   if (e.end) r.where(here < e.end(near, far));
@@ -254,10 +262,15 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
     if (seen.end) r.where(near < seen.end(here, here));
     if (seen.first) r.where(far >= seen.first(here, here));
   }
+  if (data) {
+    Expr from = hidden(summed_at * summed_block) + r[1] * together, to = from + (together - 1);
+    r.where(unsolved(s.of_rows ? from < data.end(h_, near, far) && to >= data.first(h_, near, far)
+                               : near < data.end(h_, from, to) && far >= data.first(h_, from, to)));
+  }
   Expr kept_within = b_ * high + u_;
   Func tile = tiles_[s.tile];
   Expr product =
-      s.of_rows ? tile(r, kept_within, ib_, jb_, h_) : tile(kept_within, r, ib_, jb_, h_);
+      s.of_rows ? tile(within, kept_within, ib_, jb_, h_) : tile(kept_within, within, ib_, jb_, h_);
   Expr kept = in_range(min(first_kept + u_, kept_extent - 1), kept_extent);
   Expr other = in_range(place, max(summed_extent, 1));
   const Expr &row = s.of_rows ? kept : other, &column = s.of_rows ? other : kept;
@@ -265,14 +278,13 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
     product = product *
               s.panel_at(batch_of(h_), row, column, in_range(min(d_, s.features - 1), s.features));
   else if (wide)
-    product = product * pack(s.panel, false).func(d_, r, summed_at, h_);
+    product = product * pack(s.panel, false).func(d_, within, summed_at, h_);
   if ((spec_.careful || s.panel_at) && source.visible)
     product = masked(source.visible(batch_of(h_), row, column), product, 0.0f);
   std::vector<Var> of_part = {u_, b_, ib_, jb_, h_};
   if (wide) of_part.insert(of_part.begin(), d_);
   result.part(of_part) = 0.0f;
   result.part(of_part) += product;
-  result.summed = r;
 
   RDom loops = loops_of(result, high, kept_block / high);
   Expr x = loops[2], y = chunk_of(loops);

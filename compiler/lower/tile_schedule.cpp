@@ -44,14 +44,14 @@ void TileScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
 }
 
 // A register tile: all of its variables unrolled, the first in vectors, reductions outside.
-void register_tile(Func f, const std::vector<Var>& vars, const std::vector<RVar>& reduced,
-                   int lanes) {
+void register_tile(Func f, const std::vector<Var>& vars, int lanes) {
   f.vectorize(vars[0], lanes);
   for (const Var& v : vars) f.unroll(v);
-  for (size_t k = 0; k < reduced.size(); ++k) {
+  for (int k = 0; k < f.num_update_definitions(); ++k) {
     std::vector<VarOrRVar> order(vars.begin(), vars.end());
-    order.push_back(reduced[k]);
-    Stage stage = f.update(static_cast<int>(k));
+    Stage stage = f.update(k);
+    for (const Halide::Internal::ReductionVariable& r : stage.get_schedule().rvars())
+      order.emplace_back(RVar(r.var));
     stage.reorder(order).vectorize(vars[0], lanes);
     for (const Var& v : vars) stage.unroll(v);
   }
@@ -76,11 +76,8 @@ void TileScheduler::place_tiles(const LoopLevel& tile) {
         .never_partition_all();
     if (spec_.tiles[k].dots.empty()) continue;
     Func dot = dots_[k];
-    std::vector<RVar> reduced;
-    for (int n = 0; n < dot.num_update_definitions(); ++n)
-      reduced.emplace_back(dot.update(n).get_schedule().rvars()[0].var);
     dot.compute_at(f, r[2]);
-    register_tile(dot, {j_, i_}, reduced, lanes_);
+    register_tile(dot, {j_, i_}, lanes_);
   }
 }
 
@@ -145,10 +142,10 @@ void TileScheduler::place_sums(Result& r, const TileSpec::Result& s) {
   r.part.bound_extent(u_, r.tile.rows);
   if (wide) {
     r.part.compute_at(r.sums, dy_).bound_extent(d_, width);
-    register_tile(r.part, {d_, u_}, {RVar(r.summed)}, lanes_);
+    register_tile(r.part, {d_, u_}, lanes_);
   } else {
     r.part.compute_at(r.sums, r.domain[1]);
-    register_tile(r.part, {u_}, {RVar(r.summed)}, r.tile.rows);
+    register_tile(r.part, {u_}, r.tile.rows);
   }
 }
 

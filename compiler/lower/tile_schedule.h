@@ -74,8 +74,9 @@ struct TileSpec {
   std::vector<Pack> packs;
   std::vector<Tile> tiles;
   std::vector<Result> results;
-  // Outside these every tile is 0; empty functions where nothing is known. Both or none.
+  // Outside these every tile is 0; empty functions where nothing is known.
   TileCells::Edges columns_of_rows, rows_of_columns;
+  SeenByData seen_by_data;
   bool careful = false;  // tests `visible` at every product: for what is not finite
 };
 

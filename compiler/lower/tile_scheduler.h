@@ -39,7 +39,7 @@ class TileScheduler {
   };
   struct Result {
     Halide::Func sums, part;  // all of it; of one tile in registers
-    Halide::RDom domain, summed;
+    Halide::RDom domain;
     SumTile tile;
     bool in_parts = false;            // `sums` has the part as a last dimension
     std::vector<Halide::RVar> batch;  // outermost first
@@ -54,8 +54,8 @@ class TileScheduler {
   Halide::Expr number_of_parts() const;
   Halide::Expr linear_batch(const Halide::RDom& loops) const;
   Halide::Expr batch_place(const Halide::RDom& loops, int at) const;
-  Halide::Expr needed(const Halide::Expr& i0, const Halide::Expr& i1, const Halide::Expr& j0,
-                      const Halide::Expr& j1, int slack) const;
+  Halide::Expr needed(const Halide::Expr& batch, const Halide::Expr& i0, const Halide::Expr& i1,
+                      const Halide::Expr& j0, const Halide::Expr& j1, int slack) const;
   const Packed& pack(int index, bool transposed);
   void add_tile(int index);
   void add_result(int index);

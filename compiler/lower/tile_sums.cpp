@@ -5,6 +5,7 @@
 #include "compiler/base/check.h"
 #include "compiler/lower/tile_cells.h"
 #include "compiler/lower/tile_schedule.h"
+#include "compiler/plan/spans.h"
 
 namespace attn::lower {
 namespace {
@@ -30,16 +31,11 @@ class Lowering {
     spec.careful = !old_.empty();
     for (size_t k = 0; k < s_.tiles.size(); ++k)
       spec.tiles.push_back(tile(static_cast<int>(k), spec.packs));
-    // Where no result has a weight, no tile is needed.
-    ir::Conditions everywhere = s_.tiles[s_.results[0].tile].visible;
-    for (const plan::TileSums::Result& r : s_.results)
-      std::erase_if(everywhere,
-                    [&](const ir::Expr& c) { return !s_.tiles[r.tile].visible.count(c); });
     for (ir::TensorId t : kernel_.writes) spec.results.push_back(result(t, spec.packs));
-    TileCells::Edges columns = cells_.edges(everywhere, s_.row, s_.column);
-    TileCells::Edges rows = cells_.edges(everywhere, s_.column, s_.row);
-    spec.columns_of_rows = columns;
-    spec.rows_of_columns = rows;
+    const ir::Conditions visible = plan::visible_somewhere(s_);
+    spec.columns_of_rows = cells_.edges(visible, s_.row, s_.column);
+    spec.rows_of_columns = cells_.edges(visible, s_.column, s_.row);
+    spec.seen_by_data = cells_.seen_by_data(kernel_.spans);
     return spec;
   }
 

@@ -283,8 +283,9 @@ std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
     if (!proved)
       value = clamp(value, 0, (constant(limit) > 0 ? limit : buffer.dim(at.size()).extent()) - 1);
     else if (constant(limit) > 0 && falls(s))
-      // Halide fails on a vector that is read backwards from a place that it knows. (By the one more
-      // its range is not exact, or the promise would go as superfluous, and with it the range.)
+      // Halide fails on a vector that is read backwards from a place that it knows. (By the one
+      // more its range is not exact, or the promise would go as superfluous, and with it the
+      // range.)
       value = in_range(opaque(value + 1) - 1, limit);
     else if (decoded_ || !made_of_sums(s))
       value = in_range(value, limit);

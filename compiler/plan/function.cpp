@@ -93,22 +93,6 @@ Groups prepare(Graph& g, const solve::Wide& wide) {
   return groups;
 }
 
-// The kernels of the checks; what they read is there before the call.
-void plan_checks(const std::string& model, Function& f, std::vector<Definition> rest,
-                 const std::set<std::string>& wanted) {
-  while (!rest.empty()) {
-    Kernel kernel{.kind = &kLoops, .definitions = {rest[0]}};
-    RowClaim claim = claim_row(f.graph, rest, {});
-    if (!claim.taken.empty())
-      kernel = {.kind = &kRow, .definitions = claim.definitions, .row = claim.row};
-    else
-      claim.taken = {0};
-    finish_kernel(model, f, kernel, wanted);
-    f.checks.push_back(std::move(kernel));
-    for (size_t n = claim.taken.size(); n-- > 0;) rest.erase(rest.begin() + claim.taken[n]);
-  }
-}
-
 // A step is in memory with all others where anything but its own kernels wants it.
 void place_slices(Function& f, const Segment& segment, std::set<std::string>& wanted) {
   std::set<TensorId> outputs;
@@ -171,7 +155,8 @@ Function plan_function(std::string model, std::string name, Graph g,
   for (TensorId t : forwarded) f.places[t.value] = Place::forwarded;
   for (TensorId t : saved) f.places[t.value] = Place::saved;
   for (const Output& o : outputs) f.places[o.tensor.value] = Place::result;
-  plan_checks(model, f, checks.definitions, wanted);
+  // What they read is there before the call.
+  add_plainly(model, f, f.checks, checks.definitions, wanted);
   f.data_checks = checks.checks;
   std::vector<Definition> planned;
   for (const Segment& segment : segments) {

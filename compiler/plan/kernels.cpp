@@ -7,6 +7,7 @@
 #include "compiler/plan/function.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
+#include "compiler/plan/spans.h"
 
 namespace attn::plan {
 namespace {
@@ -136,11 +137,25 @@ class Planner {
     if (kernel.tile_sums)
       for (const TileSums::Result& r : kernel.tile_sums->results)
         if (r.panel_leaks) scanned.merge(real_reads(r.panel));
+    add_spans(kernel);
     Kernel twin = kernel;
     add(std::move(kernel));
     if (scanned.empty()) return;
     twin.repairs_if_non_finite.assign(scanned.begin(), scanned.end());
     add(std::move(twin));
+  }
+
+  // The kernels that find what data lets a kernel of tiles leave out.
+  void add_spans(Kernel& kernel) {
+    auto [known, is_new] = spans_.try_emplace(span_query(kernel));
+    if (is_new) {
+      if (std::optional<FoundSpans> found = find_spans(f_.graph, known->first)) {
+        known->second = std::move(found->spans);
+        f_.places.resize(f_.graph.tensors.size(), Place::none);
+        add_plainly(model_, f_, f_.kernels, std::move(found->definitions), wanted_);
+      }
+    }
+    kernel.spans = known->second;
   }
 
   void add_contraction(const Definition& d, Contraction c, std::vector<Definition> sums) {
@@ -187,6 +202,7 @@ class Planner {
   const std::set<std::string>& wanted_;
   std::map<size_t, Finished> finished_;
   std::set<size_t> sums_;  // definitions that another one finishes
+  std::map<SpanQuery, std::optional<Spans>> spans_;
 };
 
 }  // namespace
@@ -194,6 +210,21 @@ class Planner {
 void add_kernels(const std::string& model, Function& f, Groups groups,
                  const std::set<std::string>& wanted) {
   Planner(model, f, std::move(groups), wanted).run();
+}
+
+void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels,
+                 std::vector<Definition> rest, const std::set<std::string>& wanted) {
+  while (!rest.empty()) {
+    Kernel kernel{.kind = &kLoops, .definitions = {rest[0]}};
+    RowClaim claim = claim_row(f.graph, rest, {});
+    if (!claim.taken.empty())
+      kernel = {.kind = &kRow, .definitions = claim.definitions, .row = claim.row};
+    else
+      claim.taken = {0};
+    finish_kernel(model, f, kernel, wanted);
+    kernels.push_back(std::move(kernel));
+    for (size_t n = claim.taken.size(); n-- > 0;) rest.erase(rest.begin() + claim.taken[n]);
+  }
 }
 
 void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
@@ -204,12 +235,13 @@ void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
   for (const Definition& d : kernel.definitions)
     for (TensorId t : reads(d))
       if (!own.count(t)) read.insert(t);
+  if (kernel.spans) read.insert({kernel.spans->first, kernel.spans->end});
   kernel.reads.assign(read.begin(), read.end());
   const bool repairs = !kernel.repairs_if_non_finite.empty();
   if (kernel.kind == &kRow) {
     // A target of the kernel is in memory when something outside reads it.
     for (const Definition& d : kernel.definitions)
-      // The definitions of checks are not the graph's.
+      // The definitions of checks and spans are not the graph's.
       if (read_outside(g, own, d.target) || !g.definition_of(d.target))
         kernel.writes.push_back(d.target);
   } else if (kernel.tile_sums) {

@@ -112,6 +112,15 @@ struct TileSums {
   std::vector<Result> results;
 };
 
+// Which columns the rows of a kernel of tiles may see, as far as data says: element [batch.., n] of
+// `first` and `end` bounds, for all of the rows from n * kSpanRows on, as many, the columns
+// [first, end) that some of them may see; none where first >= end.
+struct Spans {
+  ir::TensorId first, end;
+  std::vector<ir::IndexId> batch;  // of the kernel, in its order
+};
+constexpr int kSpanRows = 16;
+
 struct Kernel;
 
 // A kind of kernel. The table in kinds.cpp lists them in the order in which they are asked.
@@ -132,7 +141,8 @@ struct Kernel {
   std::optional<Row> row;
   std::optional<Streaming> streaming;
   std::optional<TileSums> tile_sums;
-  std::string why;  // for a slow lowering: the reason, else empty
+  std::optional<Spans> spans;  // that a kernel of tiles reads
+  std::string why;             // for a slow lowering: the reason, else empty
   // A plain twin (of a streaming kernel, a careful one): it runs only where one of these holds a
   // non-finite value, and then overwrites the elements of its result that are non-finite when
   // computed as written.
@@ -203,10 +213,10 @@ std::vector<ir::TensorId> kept_maps(const ir::Graph& forward);
 // A derivative that is called on its own; `name` is "jvp" or "hvp".
 Function plan_derivative(const std::string& name, const ir::Graph& g, Diagnostics& diagnostics);
 
-// The function that computes a probe, the one output of `probe`, which was elaborated with the model of
-// `plan`. It reads what `plan` has forward leave behind, outputs and saved block, wherever `probe`
-// would compute the same; for it alone nothing is saved. Its name is the number that it gets among
-// the probes of `plan`: "probe0".
+// The function that computes a probe, the one output of `probe`, which was elaborated with the
+// model of `plan`. It reads what `plan` has forward leave behind, outputs and saved block, wherever
+// `probe` would compute the same; for it alone nothing is saved. Its name is the number that it
+// gets among the probes of `plan`: "probe0".
 Function plan_probe(const ir::Graph& probe, const Plan& plan, Diagnostics& diagnostics);
 
 // The printed plan: kernels, loops, what is inlined, stored, saved; workspace and operations as

@@ -28,8 +28,8 @@ train model mirror(x: [B, N], u: [N]) -> y, z, s {{
   }
 }
 
-// A place that only some sizes have, in a loop that only some sizes have: the kernel asks for nothing
-// that is not there.
+// A place that only some sizes have, in a loop that only some sizes have: the kernel asks for
+// nothing that is not there.
 TEST(Subscripts, OfPlacesThatAConditionAllows) {
   Library library(compile_text(R"(
 size B, S, E

@@ -1,0 +1,241 @@
+#include "compiler/plan/spans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ops/table.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+// Along one of the two axes.
+struct Axis {
+  IndexId place;  // of the kernel
+  SizeId groups;  // how many
+  IndexId group;  // in the definitions of bounds
+  IndexId within;
+};
+
+class Finder {
+ public:
+  Finder(Graph& g, const SpanQuery& query)
+      : g_(g), visible_(query.visible), batch_(query.batch), row_(axis(query.row)) {
+    // Bounds that rows and columns share are computed once.
+    const bool alike = g.same(g[query.row].extent, g[query.column].extent);
+    column_ = alike ? row_ : axis(query.column);
+    column_.place = query.column;
+  }
+
+  std::optional<FoundSpans> find() {
+    const std::set<IndexId> used = indices(visible_);
+    std::erase_if(batch_, [&](IndexId i) { return !used.count(i); });
+    own_ = fresh(batch_);
+    row_group_ = g_.new_index("g", Poly::size(row_.groups));
+    column_group_ = g_.new_index("n", Poly::size(column_.groups));
+    std::vector<Expr> seen;
+    for (const Expr& c : visible_) add(c, seen);
+    if (seen.empty()) return std::nullopt;
+    add_spans(all_of(seen));
+    return std::move(found_);
+  }
+
+ private:
+  Axis axis(IndexId place) {
+    const Poly groups_of = g_[place].extent + Poly(kSpanRows - 1);
+    const std::pair<Poly, Poly> quotient{groups_of, Poly(kSpanRows)};
+    Axis a{.place = place};
+    for (size_t k = 0; k < g_.sizes.size() && !a.groups.valid(); ++k)
+      if (g_.sizes[k].quotient == quotient) a.groups = {static_cast<int32_t>(k)};
+    if (!a.groups.valid()) {
+      const auto single = g_[place].extent.single();
+      const std::string of = single ? g_[*single].name : g_[place].name;
+      Size groups{.name = of + ".groups", .quotient = quotient};
+      for (int n = 2; g_.find_size(groups.name); ++n)
+        groups.name = fmt::format("{}.groups.{}", of, n);
+      if (const auto known = g_.known(groups_of)) {
+        groups.value = std::max<int64_t>(*known, 0) / kSpanRows;
+        groups.quotient.reset();
+      }
+      g_.sizes.push_back(groups);
+      a.groups = {static_cast<int32_t>(g_.sizes.size() - 1)};
+    }
+    a.group = g_.new_index("g", Poly::size(a.groups));
+    a.within = g_.new_index("r", kSpanRows);
+    return a;
+  }
+
+  std::map<IndexId, Expr> fresh(const std::vector<IndexId>& some) {
+    std::map<IndexId, Expr> names;
+    for (IndexId i : some) {
+      const Index index = g_[i];
+      names.emplace(i, index_value(g_.new_index(index.name, index.extent)));
+    }
+    return names;
+  }
+
+  // The indices of the batch, then `last`.
+  std::vector<IndexId> free_with(IndexId last) const {
+    std::vector<IndexId> free;
+    for (IndexId i : batch_) free.push_back(own_.at(i)->index);
+    free.push_back(last);
+    return free;
+  }
+
+  TensorId define(const std::string& name, Definition d) {
+    Tensor t{.name = name, .storage = Storage::i32};
+    for (IndexId i : d.free) t.extents.push_back(g_[i].extent);
+    d.target = g_.new_tensor(t);
+    found_.definitions.push_back(d);
+    return d.target;
+  }
+
+  // The least or the greatest value in each group of an axis, at one of its groups, or a bound.
+  Expr bound(Combine combine, const Expr& value, const Axis& axis, IndexId group) {
+    std::map<IndexId, Expr> names = own_;
+    if (!uses(value, axis.place)) return substitute(value, names);
+    if (const auto slope = slope_of(value, axis.place)) {
+      const bool at_end = (combine == Combine::max) == (*slope > 0);
+      names.emplace(axis.place, first_of(group) + Expr(at_end ? kSpanRows - 1 : 0));
+      return substitute(value, names);
+    }
+    const Expr place = first_of(axis.group) + index_value(axis.within);
+    names.emplace(axis.place, place);
+    Definition d{.free = free_with(axis.group),
+                 .combine = combine,
+                 .reduced = {axis.within},
+                 .guard = {less(place, size_value(g_[axis.place].extent))},
+                 .body = substitute(value, names)};
+    auto [known, is_new] = bounds_.try_emplace({combine, d.body, axis.group});
+    if (is_new) {
+      const std::set<TensorId> of = tensors(value);
+      known->second = define((of.empty() ? g_[axis.place].name : g_[*of.begin()].name) +
+                                 (combine == Combine::min ? ".least" : ".greatest"),
+                             d);
+    }
+    std::vector<Expr> at;
+    for (IndexId i : free_with(group)) at.push_back(index_value(i));
+    return g_.read(known->second, at);
+  }
+
+  static Expr first_of(IndexId group) { return Expr(kSpanRows) * index_value(group); }
+
+  // Of a value that reads no data and is linear in a place.
+  static std::optional<double> slope_of(const Expr& value, IndexId place) {
+    auto at = [&](int n) { return substitute(value, {{place, Expr(n)}}); };
+    const Expr slope = at(1) - at(0);
+    if (!tensors(value).empty() || !slope.is(Kind::literal)) return std::nullopt;
+    if (!(value == slope * index_value(place) + at(0))) return std::nullopt;
+    return slope->number.value();
+  }
+
+  Expr row_bound(Combine combine, const Expr& value) {
+    return bound(combine, value, row_, row_group_);
+  }
+
+  Expr column_bound(Combine combine, const Expr& value) {
+    return bound(combine, value, column_, column_group_);
+  }
+
+  // As real numbers, whose rounding keeps the order: a difference of integers may overflow.
+  static Expr not_above(const Expr& a, const Expr& b) {
+    const Operation& real = *ops::find("float");
+    return at_most(call(real, {a}), call(real, {b}));
+  }
+
+  // What a condition says of two groups.
+  void add(const Expr& c, std::vector<Expr>& seen) {
+    const bool of_row = uses(c, row_.place), of_column = uses(c, column_.place);
+    if (c.is(Kind::at_least_zero) || c.is(Kind::is_zero)) {
+      add_comparison(c, seen);
+    } else if (of_row != of_column) {
+      const Expr holds = select(c, Expr(1), Expr(0));
+      const Expr some = of_row ? row_bound(Combine::max, holds) : column_bound(Combine::max, holds);
+      seen.push_back(at_least_zero(some - Expr(1)));
+    }
+  }
+
+  // u - w >= 0 or u - w == 0, u of the row and w of the column.
+  void add_comparison(const Expr& c, std::vector<Expr>& seen) {
+    const Expr& e = c.args()[0];
+    std::vector<Expr> of_row, of_column;
+    bool negative = false;
+    for (const Expr& term : e.is(Kind::add) ? e.args() : std::vector{e}) {
+      if (!uses(term, column_.place)) {
+        if (uses(term, row_.place) && !tensors(term).empty())
+          negative = split_coefficient(term).coefficient.value() < 0;
+        of_row.push_back(term);
+      } else if (uses(term, row_.place)) {
+        return;
+      } else {
+        of_column.push_back(negate(term));
+      }
+    }
+    Expr u = ir::add(of_row), w = ir::add(of_column);
+    if (negative) {
+      u = negate(u);
+      w = negate(w);
+    }
+    if (c.is(Kind::is_zero) || !negative)
+      seen.push_back(not_above(column_bound(Combine::min, w), row_bound(Combine::max, u)));
+    if (c.is(Kind::is_zero) || negative)
+      seen.push_back(not_above(row_bound(Combine::min, u), column_bound(Combine::max, w)));
+  }
+
+  void add_spans(const Expr& seen) {
+    const Expr start = first_of(column_group_);
+    Definition d{.free = free_with(row_group_), .reduced = {column_group_}};
+    d.combine = Combine::min;
+    d.body = select(seen, start, size_value(g_[column_.place].extent));
+    found_.spans.first = define("seen.first", d);
+    d.combine = Combine::max;
+    d.body = select(seen, start + Expr(kSpanRows), Expr(0));
+    found_.spans.end = define("seen.end", d);
+    found_.spans.batch = batch_;
+  }
+
+  Graph& g_;
+  const Conditions& visible_;
+  std::vector<IndexId> batch_;
+  Axis row_, column_;
+  std::map<IndexId, Expr> own_;  // the batch's indices in the definitions
+  IndexId row_group_, column_group_;
+  std::map<std::tuple<Combine, Expr, IndexId>, TensorId> bounds_;
+  FoundSpans found_;
+};
+
+}  // namespace
+
+Conditions visible_somewhere(const Streaming& s) { return s.tiles.back().visible; }
+
+Conditions visible_somewhere(const TileSums& s) {
+  // Where no result has a weight, no tile is needed.
+  Conditions everywhere = s.tiles[s.results[0].tile].visible;
+  for (const TileSums::Result& r : s.results)
+    std::erase_if(everywhere, [&](const Expr& c) { return !s.tiles[r.tile].visible.count(c); });
+  return everywhere;
+}
+
+SpanQuery span_query(const Kernel& kernel) {
+  auto query = [](const auto& s) {
+    SpanQuery q{s.batch, s.row, s.column, visible_somewhere(s)};
+    std::erase_if(q.visible, [](const Expr& c) { return tensors(c).empty(); });
+    return q;
+  };
+  return kernel.streaming ? query(*kernel.streaming) : query(*kernel.tile_sums);
+}
+
+std::optional<FoundSpans> find_spans(Graph& g, const SpanQuery& query) {
+  if (query.visible.empty()) return std::nullopt;
+  const size_t sizes = g.sizes.size(), indices = g.indices.size();
+  std::optional<FoundSpans> found = Finder(g, query).find();
+  if (!found) {
+    g.sizes.resize(sizes);
+    g.indices.resize(indices);
+  }
+  return found;
+}
+
+}  // namespace attn::plan

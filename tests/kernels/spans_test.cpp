@@ -1,0 +1,98 @@
+// Masks that data decides: what no pair of a group of rows and one of columns sees is left out, and
+// nothing else.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+#include "agreement.h"
+
+namespace attn::testing {
+namespace {
+
+constexpr const char* kMasks[] = {
+    "j <= i and row[b,i] == column[b,j]",
+    "row[b,i] == column[b,j]",
+    "column[b,j] <= row[b,i] + 1",
+    "row[b,i] - 2 < column[b,j] and keep[b,j]",
+    "j < length[b]",
+    "j < length[b] and i < length[b] and keep[b,i]",
+    "j >= row[b,i] and j < row[b,i] + 40",
+    "2 * column[b,j] == row[b,i] or keep[b,j]",
+};
+
+std::string model_of(size_t mask) {
+  return R"(
+size B, T
+size H = 2, E = 8
+train model attend(q: [B, H, T, E], k: [B, H, T, E], v: [B, H, T, E], row: int[B, T],
+    column: int[B, T], length: int[B], keep: bool[B, T]) -> z {
+  param bias: [T, T], table: [H, 2 * T]
+  s[b,h,i,j] = (sum[e] q[b,h,i,e] * k[b,h,j,e]) + bias[i,j] + table[h, i - j + T]
+  p[b,h,i,j] = softmax[j where )" +
+         std::string(kMasks[mask]) + R"(] (s[b,h,i,j])
+  z[b,h,i,e] = sum[j] p[b,h,i,j] * v[b,h,j,e]
+}
+)";
+}
+
+// Numbers of the places of one sequence.
+using Numbering = std::function<double(int64_t place, int64_t length, std::mt19937& random)>;
+
+struct Kind {
+  const char* name;
+  Numbering row, column;
+};
+
+const Kind kNumberings[] = {
+    {"documents in order", [](int64_t n, int64_t, std::mt19937&) { return n / 37; },
+     [](int64_t n, int64_t, std::mt19937&) { return n / 37; }},
+    {"documents in pieces", [](int64_t n, int64_t, std::mt19937&) { return n / 23 % 3; },
+     [](int64_t n, int64_t, std::mt19937&) { return n / 23 % 3; }},
+    {"in any order", [](int64_t, int64_t, std::mt19937& r) { return r() % 5; },
+     [](int64_t, int64_t, std::mt19937& r) { return r() % 5; }},
+    {"the widest numbers",
+     [](int64_t n, int64_t, std::mt19937&) { return n / 29 % 2 ? 2147483647.0 : -2147483648.0; },
+     [](int64_t n, int64_t, std::mt19937&) { return n / 31 % 2 ? 2147483647.0 : -2147483648.0; }},
+    {"that nobody shares", [](int64_t n, int64_t, std::mt19937&) { return 1000 + n; },
+     [](int64_t n, int64_t, std::mt19937&) { return -n; }},
+    {"places", [](int64_t n, int64_t, std::mt19937&) { return n - 20; },
+     [](int64_t n, int64_t length, std::mt19937&) { return length - n; }},
+};
+
+Arrays call_of(const Library& library, const Kind& kind, int64_t batch, int64_t length) {
+  Arrays given = random_call(library.model(), {{"B", batch}, {"T", length}}, 7, length + 2);
+  std::mt19937 random(length);
+  for (auto [name, number] : {std::pair("row", kind.row), std::pair("column", kind.column)}) {
+    std::vector<double>& values = given.at(name).values;
+    for (size_t k = 0; k < values.size(); ++k)
+      values[k] = number(static_cast<int64_t>(k) % length + static_cast<int64_t>(k) / length * 5,
+                         length, random);
+  }
+  // Kept in runs, as in sequences that are filled up.
+  std::vector<double>& keep = given.at("keep").values;
+  for (size_t k = 0; k < keep.size(); ++k) keep[k] = k % 90 < 40;
+  return given;
+}
+
+class SpansOfData : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(SpansOfData, HoldAllThatIsSeen) {
+  Library library(compile_text(model_of(GetParam())), 2, target_in_turn(GetParam()));
+  const bool may_overflow = std::string(kMasks[GetParam()]).find("== column") == std::string::npos;
+  for (const Kind& kind : kNumberings) {
+    // Only a test for equality has no sum or difference of its own that would overflow.
+    if (may_overflow && kind.name == std::string("the widest numbers")) continue;
+    for (int64_t length : {0, 1, 15, 16, 17, 49, 100, 257}) {
+      SCOPED_TRACE(::testing::Message()
+                   << kMasks[GetParam()] << ", " << kind.name << ", T=" << length);
+      expect_agreement(library, "attend", call_of(library, kind, 2, length), 2e-5);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Masks, SpansOfData, ::testing::Range(size_t{0}, std::size(kMasks)));
+
+}  // namespace
+}  // namespace attn::testing
