@@ -20,6 +20,7 @@ namespace {
 constexpr float kFloor = -3.0e38f;
 constexpr int kUnknownFeatures = 64;
 constexpr int kPackedTogether = 8;  // columns of a right factor
+constexpr int kSeenTogether = 64;   // columns, by data: sums stay in registers for so long
 
 StreamTiles tiles_for(const TargetInfo& target, const StreamSpec& spec) {
   const int lanes = target.lanes(Halide::Float(32));
@@ -41,6 +42,7 @@ StreamScheduler::StreamScheduler(const StreamSpec& spec, const TargetInfo& targe
       lanes_(target.lanes(Halide::Float(32))),
       tiles_(tiles_for(target, spec)),
       panel_columns_(tiles_.score_vectors * lanes_),
+      together_(spec.seen_by_data ? kSeenTogether : tiles_.chunk),
       sums_(spec.features.defined()),
       panel_features_(sums_ ? tiles_.sum_vectors * lanes_ : 0),
       features_(sums_ ? spec.features : Expr(0)),
@@ -87,9 +89,8 @@ void StreamScheduler::limit(RDom& domain, const Expr& position, int unit) const 
   domain.where(position >= (unit == 1 ? first : first / unit));
 }
 
-void StreamScheduler::limit_to_seen(RDom& domain, const Expr& block, int size) const {
+void StreamScheduler::limit_to_seen(RDom& domain, const Expr& from, int size) const {
   if (!spec_.seen_by_data) return;
-  Expr from = block * size;
   domain.where(unsolved(from < end_seen(t_) && from + size > first_seen(t_)));
 }
 
@@ -164,11 +165,17 @@ void StreamScheduler::add_tile(int index) {
   };
   if (spec_.seen_by_data) {
     const int rows = tiles_.score_rows;
-    RDom r({{0, panel_columns_}, {0, rows}, {0, tiles_.rows / rows}, {0, panels}}, "rp");
-    limit_to_seen(r, c_ * panels + r[3], panel_columns_);
-    Expr j = r[3] * panel_columns_ + r[0], i = r[2] * rows + r[1];
+    RDom r({{0, panel_columns_},
+            {0, rows},
+            {0, tiles_.rows / rows},
+            {0, together_ / panel_columns_},
+            {0, tiles_.chunk / together_}},
+           "rp");
+    limit_to_seen(r, c_ * tiles_.chunk + r[4] * together_, together_);
+    Expr panel = r[4] * (together_ / panel_columns_) + r[3];
+    Expr j = panel * panel_columns_ + r[0], i = r[2] * rows + r[1];
     func(j_, ii_, t_, c_, h_) = Halide::undef<float>();
-    func(j, i, t_, c_, h_) = at(j, i, dot(r[0], r[3], i));
+    func(j, i, t_, c_, h_) = at(j, i, dot(r[0], panel, i));
     tile_domains_.push_back(r);
   } else {
     func(j_, ii_, t_, c_, h_) = at(j_, ii_, dot(j_ % panel_columns_, j_ / panel_columns_, ii_));
@@ -179,20 +186,21 @@ void StreamScheduler::add_tile(int index) {
 
 // Of one tile and chunk: the largest score, the weights' sum in lanes, and the weighted sum.
 void StreamScheduler::sum_chunks() {
-  const int vectors = tiles_.chunk / lanes_;
-  rm_ = RDom(0, vectors, "rm");
-  rs_ = RDom(0, vectors, "rs");
+  const int blocks = tiles_.chunk / together_, vectors = together_ / lanes_;
+  rm_ = RDom({{0, vectors}, {0, blocks}}, "rm");
+  rs_ = RDom({{0, vectors}, {0, blocks}}, "rs");
   over_lanes_ = RDom(0, lanes_, "rl");
+  auto vector_of = [&](const RDom& r) { return r[1] * vectors + r[0]; };
   for (RDom* r : {&rm_, &rs_}) {
-    limit(*r, *r, lanes_);
-    limit_to_seen(*r, c_ * vectors + *r, lanes_);
+    limit(*r, vector_of(*r), lanes_);
+    limit_to_seen(*r, c_ * tiles_.chunk + (*r)[1] * together_, together_);
   }
 
   largest_lanes_ = Func(spec_.name + "_largest_lanes");
   largest_ = Func(spec_.name + "_largest");
   largest_lanes_(l_, ii_, t_, c_, h_) = kFloor;
-  largest_lanes_(l_, ii_, t_, c_, h_) =
-      max(largest_lanes_(l_, ii_, t_, c_, h_), scores_(rm_ * lanes_ + l_, ii_, t_, c_, h_));
+  largest_lanes_(l_, ii_, t_, c_, h_) = max(largest_lanes_(l_, ii_, t_, c_, h_),
+                                            scores_(vector_of(rm_) * lanes_ + l_, ii_, t_, c_, h_));
   largest_(ii_, t_, c_, h_) = kFloor;
   largest_(ii_, t_, c_, h_) =
       max(largest_(ii_, t_, c_, h_), largest_lanes_(over_lanes_, ii_, t_, c_, h_));
@@ -203,9 +211,9 @@ void StreamScheduler::sum_chunks() {
   };
   if (spec_.seen_by_data) {
     const int rows = rows_together();
-    rw_ = RDom({{0, lanes_}, {0, rows}, {0, tiles_.chunk / lanes_}, {0, tiles_.rows / rows}}, "rw");
-    limit_to_seen(rw_, c_ * vectors + rw_[2], lanes_);
-    Expr j = rw_[2] * lanes_ + rw_[0], i = rw_[3] * rows + rw_[1];
+    rw_ = RDom({{0, lanes_}, {0, rows}, {0, vectors}, {0, blocks}, {0, tiles_.rows / rows}}, "rw");
+    limit_to_seen(rw_, c_ * tiles_.chunk + rw_[3] * together_, together_);
+    Expr j = rw_[3] * together_ + rw_[2] * lanes_ + rw_[0], i = rw_[4] * rows + rw_[1];
     weights_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
     weights_(j, i, t_, c_, h_) = weight(j, i);
   } else {
@@ -213,7 +221,7 @@ void StreamScheduler::sum_chunks() {
   }
   total_lanes_ = Func(spec_.name + "_total_lanes");
   total_lanes_(l_, ii_, t_, c_, h_) = 0.0f;
-  total_lanes_(l_, ii_, t_, c_, h_) += weights_(rs_ * lanes_ + l_, ii_, t_, c_, h_);
+  total_lanes_(l_, ii_, t_, c_, h_) += weights_(vector_of(rs_) * lanes_ + l_, ii_, t_, c_, h_);
 
   if (sums_) sum_panel();
 
@@ -230,18 +238,17 @@ void StreamScheduler::sum_chunks() {
   }
   // What a tile sees nothing of is left out: nobody reads it.
   RDom seen(0, 1, "seen");
-  limit_to_seen(seen, c_, tiles_.chunk);
+  limit_to_seen(seen, c_ * tiles_.chunk, tiles_.chunk);
   packed_(x_, ii_, dp_, t_, c_, h_) = Halide::undef<float>();
   packed_(x_, ii_, dp_, t_, c_, h_) = value + cast<float>(seen);
 }
 
 void StreamScheduler::sum_panel() {
   partial_ = Func(spec_.name + "_partial");
-  const int together = spec_.seen_by_data ? spec_.seen_by_data.block : tiles_.chunk;
-  rj_ = RDom({{0, together}, {0, tiles_.chunk / together}}, "rj");
-  Expr within = rj_[1] * together + rj_[0];
+  rj_ = RDom({{0, together_}, {0, tiles_.chunk / together_}}, "rj");
+  Expr within = rj_[1] * together_ + rj_[0];
   limit(rj_, within, 1);
-  limit_to_seen(rj_, c_ * (tiles_.chunk / together) + rj_[1], together);
+  limit_to_seen(rj_, c_ * tiles_.chunk + rj_[1] * together_, together_);
   Expr key = c_ * tiles_.chunk + within;
   Expr column = in_range(min(key, some_columns_ - 1), some_columns_);
   Expr weight = weights_(within, ii_, t_, c_, h_);
@@ -269,7 +276,7 @@ void StreamScheduler::merge() {
   for (RDom* r : {&rc_max_, &rc_}) {
     if (spec_.end_column) r->where(*r < blocks_of(end_column(t_), tiles_.chunk));
     if (spec_.first_column) r->where(*r >= first_column(t_) / tiles_.chunk);
-    limit_to_seen(*r, *r, tiles_.chunk);
+    limit_to_seen(*r, *r * tiles_.chunk, tiles_.chunk);
   }
   top_ = Func(spec_.name + "_top");
   factor_ = Func(spec_.name + "_factor");

@@ -132,7 +132,7 @@ void StreamScheduler::place() {
       .unroll(ii_, together)
       .update()
       .split(ii_, rows, ii_, together)
-      .reorder(l_, ii_, rm_, rows)
+      .reorder(l_, ii_, rm_[0], rm_[1], rows)
       .vectorize(l_, lanes_)
       .unroll(ii_);
   largest_.compute_at(of_tile)
@@ -148,7 +148,7 @@ void StreamScheduler::place() {
   if (spec_.seen_by_data)
     weights_.update()
         .allow_race_conditions()
-        .reorder(rw_[0], rw_[1], rw_[2], rw_[3])
+        .reorder(rw_[0], rw_[1], rw_[2], rw_[3], rw_[4])
         .vectorize(rw_[0])
         .unroll(rw_[1]);
   else
@@ -162,7 +162,7 @@ void StreamScheduler::place() {
       .unroll(ii_, together)
       .update()
       .split(ii_, rows, ii_, together)
-      .reorder(l_, ii_, rs_, rows)
+      .reorder(l_, ii_, rs_[0], rs_[1], rows)
       .vectorize(l_, lanes_)
       .unroll(ii_);
 }
@@ -180,11 +180,10 @@ void StreamScheduler::place_tile(int index, const LoopLevel& of_tile) {
     of_dots = LoopLevel(tile, r[2]);
     tile.update()
         .allow_race_conditions()
-        .reorder(r[0], r[1], r[2], r[3])
+        .reorder(r[0], r[1], r[2], r[3], r[4])
         .vectorize(r[0], lanes_)
         .unroll(r[0])
-        .unroll(r[1])
-        .never_partition_all();
+        .unroll(r[1]);
   } else {
     tile.split(j_, jo, jj_, panel_columns_, TailStrategy::RoundUp)
         .split(ii_, rows, ii_, tiles_.score_rows)

@@ -57,7 +57,7 @@ class StreamScheduler {
   // Leaves of the chunk's columns, in units of some, those that the row tile may see by its guards;
   // and of blocks of some columns those that data lets it see.
   void limit(Halide::RDom& domain, const Halide::Expr& position, int unit) const;
-  void limit_to_seen(Halide::RDom& domain, const Halide::Expr& block, int size) const;
+  void limit_to_seen(Halide::RDom& domain, const Halide::Expr& from, int size) const;
   // In flight in the passes over elements.
   int rows_together() const { return std::min(tiles_.rows, 6); }
   Halide::Func output(const std::string& name, const std::vector<int>& dimensions, bool planes);
@@ -66,6 +66,7 @@ class StreamScheduler {
   const int lanes_;
   const StreamTiles tiles_;
   const int panel_columns_;   // of the right factors' panels
+  const int together_;        // columns that data lets a row tile see or not: whole panels
   const bool sums_;           // whether there is a sum beside the log-sum-exp
   const int panel_features_;  // of the sum's panels
   const Halide::Expr features_;

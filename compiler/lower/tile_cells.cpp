@@ -174,7 +174,9 @@ SeenByData::Bound TileCells::seen(const plan::Spans& spans, bool upper) const {
     const HExpr last = min(max(to, 0) / plan::kSpanRows, element.dim(0).extent() - 1);
     for (int64_t k = 0; k <= (rows + plan::kSpanRows - 2) / plan::kSpanRows; ++k) {
       at[0] = min(max(from, 0) / plan::kSpanRows + static_cast<int>(k), last);
-      HExpr bound = element(at);
+      // Not of the function that stands for a parameter: Halide would not take the condition on it
+      // out of inner loops.
+      HExpr bound = Halide::Internal::Call::make(element.parameter(), at);
       result = !result.defined() ? bound : upper ? max(result, bound) : min(result, bound);
     }
     return result;
