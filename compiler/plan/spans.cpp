@@ -11,6 +11,22 @@ namespace {
 
 using namespace ir;
 
+bool is_comparison(const Expr& c) { return c.is(Kind::at_least_zero) || c.is(Kind::is_zero); }
+
+std::vector<Expr> terms_of(const Expr& comparison) {
+  const Expr& e = comparison.args()[0];
+  return e.is(Kind::add) ? e.args() : std::vector{e};
+}
+
+// Whether the least and the greatest values of groups decide where it holds for none of a pair.
+bool decides(const Expr& c, IndexId row, IndexId column) {
+  if (tensors(c).empty() || (!uses(c, row) && !uses(c, column))) return false;
+  if (!is_comparison(c)) return uses(c, row) != uses(c, column);
+  const std::vector<Expr> terms = terms_of(c);
+  return std::none_of(terms.begin(), terms.end(),
+                      [&](const Expr& term) { return uses(term, row) && uses(term, column); });
+}
+
 // Along one of the two axes.
 struct Axis {
   IndexId place;  // of the kernel
@@ -29,7 +45,7 @@ class Finder {
     column_.place = query.column;
   }
 
-  std::optional<FoundSpans> find() {
+  FoundSpans find() {
     const std::set<IndexId> used = indices(visible_);
     std::erase_if(batch_, [&](IndexId i) { return !used.count(i); });
     own_ = fresh(batch_);
@@ -37,7 +53,6 @@ class Finder {
     column_group_ = g_.new_index("n", Poly::size(column_.groups));
     std::vector<Expr> seen;
     for (const Expr& c : visible_) add(c, seen);
-    if (seen.empty()) return std::nullopt;
     add_spans(all_of(seen));
     return std::move(found_);
   }
@@ -147,31 +162,25 @@ class Finder {
 
   // What a condition says of two groups.
   void add(const Expr& c, std::vector<Expr>& seen) {
-    const bool of_row = uses(c, row_.place), of_column = uses(c, column_.place);
-    if (c.is(Kind::at_least_zero) || c.is(Kind::is_zero)) {
-      add_comparison(c, seen);
-    } else if (of_row != of_column) {
-      const Expr holds = select(c, Expr(1), Expr(0));
-      const Expr some = of_row ? row_bound(Combine::max, holds) : column_bound(Combine::max, holds);
-      seen.push_back(at_least_zero(some - Expr(1)));
-    }
+    if (is_comparison(c)) return add_comparison(c, seen);
+    const Expr holds = select(c, Expr(1), Expr(0));
+    const Expr some =
+        uses(c, row_.place) ? row_bound(Combine::max, holds) : column_bound(Combine::max, holds);
+    seen.push_back(at_least_zero(some - Expr(1)));
   }
 
   // u - w >= 0 or u - w == 0, u of the row and w of the column.
   void add_comparison(const Expr& c, std::vector<Expr>& seen) {
-    const Expr& e = c.args()[0];
     std::vector<Expr> of_row, of_column;
     bool negative = false;
-    for (const Expr& term : e.is(Kind::add) ? e.args() : std::vector{e}) {
-      if (!uses(term, column_.place)) {
-        if (uses(term, row_.place) && !tensors(term).empty())
-          negative = split_coefficient(term).coefficient.value() < 0;
-        of_row.push_back(term);
-      } else if (uses(term, row_.place)) {
-        return;
-      } else {
+    for (const Expr& term : terms_of(c)) {
+      if (uses(term, column_.place)) {
         of_column.push_back(negate(term));
+        continue;
       }
+      of_row.push_back(term);
+      if (uses(term, row_.place) && !tensors(term).empty())
+        negative = split_coefficient(term).coefficient.value() < 0;
     }
     Expr u = ir::add(of_row), w = ir::add(of_column);
     if (negative) {
@@ -221,7 +230,7 @@ Conditions visible_somewhere(const TileSums& s) {
 SpanQuery span_query(const Kernel& kernel) {
   auto query = [](const auto& s) {
     SpanQuery q{s.batch, s.row, s.column, visible_somewhere(s)};
-    std::erase_if(q.visible, [](const Expr& c) { return tensors(c).empty(); });
+    std::erase_if(q.visible, [&](const Expr& c) { return !decides(c, s.row, s.column); });
     return q;
   };
   return kernel.streaming ? query(*kernel.streaming) : query(*kernel.tile_sums);
@@ -229,13 +238,7 @@ SpanQuery span_query(const Kernel& kernel) {
 
 std::optional<FoundSpans> find_spans(Graph& g, const SpanQuery& query) {
   if (query.visible.empty()) return std::nullopt;
-  const size_t sizes = g.sizes.size(), indices = g.indices.size();
-  std::optional<FoundSpans> found = Finder(g, query).find();
-  if (!found) {
-    g.sizes.resize(sizes);
-    g.indices.resize(indices);
-  }
-  return found;
+  return Finder(g, query).find();
 }
 
 }  // namespace attn::plan

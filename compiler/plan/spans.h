@@ -12,11 +12,13 @@ namespace attn::plan {
 ir::Conditions visible_somewhere(const Streaming& s);
 ir::Conditions visible_somewhere(const TileSums& s);
 
-// What the spans of a kernel follow from: two that ask the same may share them.
+// What the spans of a kernel follow from: kernels that ask the same share them.
 struct SpanQuery {
   std::vector<ir::IndexId> batch;
   ir::IndexId row, column;
-  ir::Conditions visible;  // that read data
+  // Comparisons of an integer of the row with one of the column, and conditions on the row or the
+  // column alone, that read data.
+  ir::Conditions visible;
   auto operator<=>(const SpanQuery&) const = default;
 };
 SpanQuery span_query(const Kernel& kernel);
@@ -26,10 +28,9 @@ struct FoundSpans {
   std::vector<ir::Definition> definitions;  // of the spans and what they read, in order
 };
 
-// The spans, new tensors in `g`; nothing where data has no say, or none that is found: found are
-// comparisons of an integer of the row with one of the column, and conditions on the row or the
-// column alone. They come from the least and the greatest value of each group of rows and of
-// columns: a pair of groups is out of sight where these exclude each other.
+// The spans, new tensors in `g`; nothing where data has no say. They come from the least and the
+// greatest value of each group of rows and of columns: a pair of groups is out of sight where these
+// exclude each other.
 std::optional<FoundSpans> find_spans(ir::Graph& g, const SpanQuery& query);
 
 }  // namespace attn::plan
