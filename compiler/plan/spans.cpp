@@ -20,8 +20,10 @@ std::vector<Expr> terms_of(const Expr& comparison) {
 
 // Whether the least and the greatest values of groups decide where it holds for none of a pair.
 bool decides(const Expr& c, IndexId row, IndexId column) {
-  if (tensors(c).empty() || (!uses(c, row) && !uses(c, column))) return false;
-  if (!is_comparison(c)) return uses(c, row) != uses(c, column);
+  auto part_decides = [&](const Expr& part) { return decides(part, row, column); };
+  if (c.is(Kind::both)) return std::any_of(c.args().begin(), c.args().end(), part_decides);
+  if (c.is(Kind::either)) return std::all_of(c.args().begin(), c.args().end(), part_decides);
+  if (!is_comparison(c)) return !uses(c, row) || !uses(c, column);
   const std::vector<Expr> terms = terms_of(c);
   return std::none_of(terms.begin(), terms.end(),
                       [&](const Expr& term) { return uses(term, row) && uses(term, column); });
@@ -51,9 +53,7 @@ class Finder {
     own_ = fresh(batch_);
     row_group_ = g_.new_index("g", Poly::size(row_.groups));
     column_group_ = g_.new_index("n", Poly::size(column_.groups));
-    std::vector<Expr> seen;
-    for (const Expr& c : visible_) add(c, seen);
-    add_spans(all_of(seen));
+    add_spans(seen(all_of(visible_)));
     return std::move(found_);
   }
 
@@ -160,17 +160,24 @@ class Finder {
     return at_most(call(real, {a}), call(real, {b}));
   }
 
-  // What a condition says of two groups.
-  void add(const Expr& c, std::vector<Expr>& seen) {
-    if (is_comparison(c)) return add_comparison(c, seen);
+  // Where a condition may hold for some pair of two groups.
+  Expr seen(const Expr& c) {
+    if (c.is(Kind::both) || c.is(Kind::either)) {
+      std::vector<Expr> parts;
+      for (const Expr& part : c.args())
+        if (decides(part, row_.place, column_.place)) parts.push_back(seen(part));
+      return c.is(Kind::both) ? all_of(parts) : any_of(parts);
+    }
+    if (is_comparison(c)) return comparison_seen(c);
+    if (!uses(c, row_.place) && !uses(c, column_.place)) return substitute(c, own_);
     const Expr holds = select(c, Expr(1), Expr(0));
     const Expr some =
         uses(c, row_.place) ? row_bound(Combine::max, holds) : column_bound(Combine::max, holds);
-    seen.push_back(at_least_zero(some - Expr(1)));
+    return at_least_zero(some - Expr(1));
   }
 
-  // u - w >= 0 or u - w == 0, u of the row and w of the column.
-  void add_comparison(const Expr& c, std::vector<Expr>& seen) {
+  // Of u - w >= 0 or u - w == 0, u of the row and w of the column.
+  Expr comparison_seen(const Expr& c) {
     std::vector<Expr> of_row, of_column;
     bool negative = false;
     for (const Expr& term : terms_of(c)) {
@@ -187,20 +194,22 @@ class Finder {
       u = negate(u);
       w = negate(w);
     }
+    std::vector<Expr> both;
     if (c.is(Kind::is_zero) || !negative)
-      seen.push_back(not_above(column_bound(Combine::min, w), row_bound(Combine::max, u)));
+      both.push_back(not_above(column_bound(Combine::min, w), row_bound(Combine::max, u)));
     if (c.is(Kind::is_zero) || negative)
-      seen.push_back(not_above(row_bound(Combine::min, u), column_bound(Combine::max, w)));
+      both.push_back(not_above(row_bound(Combine::min, u), column_bound(Combine::max, w)));
+    return all_of(both);
   }
 
-  void add_spans(const Expr& seen) {
+  void add_spans(const Expr& some_seen) {
     const Expr start = first_of(column_group_);
     Definition d{.free = free_with(row_group_), .reduced = {column_group_}};
     d.combine = Combine::min;
-    d.body = select(seen, start, size_value(g_[column_.place].extent));
+    d.body = select(some_seen, start, size_value(g_[column_.place].extent));
     found_.spans.first = define("seen.first", d);
     d.combine = Combine::max;
-    d.body = select(seen, start + Expr(kSpanRows), Expr(0));
+    d.body = select(some_seen, start + Expr(kSpanRows), Expr(0));
     found_.spans.end = define("seen.end", d);
     found_.spans.batch = batch_;
   }
@@ -230,7 +239,9 @@ Conditions visible_somewhere(const TileSums& s) {
 SpanQuery span_query(const Kernel& kernel) {
   auto query = [](const auto& s) {
     SpanQuery q{s.batch, s.row, s.column, visible_somewhere(s)};
-    std::erase_if(q.visible, [&](const Expr& c) { return !decides(c, s.row, s.column); });
+    std::erase_if(q.visible, [&](const Expr& c) {
+      return tensors(c).empty() || !decides(c, s.row, s.column);
+    });
     return q;
   };
   return kernel.streaming ? query(*kernel.streaming) : query(*kernel.tile_sums);

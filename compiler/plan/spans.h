@@ -16,8 +16,8 @@ ir::Conditions visible_somewhere(const TileSums& s);
 struct SpanQuery {
   std::vector<ir::IndexId> batch;
   ir::IndexId row, column;
-  // Comparisons of an integer of the row with one of the column, and conditions on the row or the
-  // column alone, that read data.
+  // That read data, and compare an integer of the row with one of the column, or are of the row or
+  // the column alone; of several that all hold, some do, and of several of which one holds, all.
   ir::Conditions visible;
   auto operator<=>(const SpanQuery&) const = default;
 };

@@ -20,6 +20,9 @@ constexpr const char* kMasks[] = {
     "j < length[b] and i < length[b] and keep[b,i]",
     "j >= row[b,i] and j < row[b,i] + 40",
     "2 * column[b,j] == row[b,i] or keep[b,j]",
+    "j <= i or j < length[b]",
+    "j <= i or whole[b]",
+    "row[b,i] == column[b,j] or (j <= i and column[b,j] < 2)",
 };
 
 std::string model_of(size_t mask) {
@@ -27,7 +30,8 @@ std::string model_of(size_t mask) {
 size B, T
 size H = 2, E = 8
 train model attend(q: [B, H, T, E], k: [B, H, T, E], v: [B, H, T, E], row: int[B, T],
-    column: int[B, T], length: int[B], keep: bool[B, T]) -> z {
+    column: int[B, T], length: int[B], keep: bool[B, T],
+    whole: bool[B]) -> z {
   param bias: [T, T], table: [H, 2 * T]
   s[b,h,i,j] = (sum[e] q[b,h,i,e] * k[b,h,j,e]) + bias[i,j] + table[h, i - j + T]
   p[b,h,i,j] = softmax[j where )" +
