@@ -16,9 +16,9 @@ using Halide::Stage;
 using Halide::Var;
 using Halide::VarOrRVar;
 
-// Memory for one part at a time: others run beside it.
+// Memory for one part of one batch at a time: others run beside it.
 void TileScheduler::keep_for_a_part(Func f) const {
-  f.hoist_storage(LoopLevel(results_[0].sums, column_part_));
+  f.bound_storage(h_, 1).hoist_storage(LoopLevel(results_[0].sums, column_part_));
 }
 
 void TileScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {

@@ -91,10 +91,11 @@ class Finder {
     return names;
   }
 
-  // The indices of the batch, then `last`.
-  std::vector<IndexId> free_with(IndexId last) const {
+  // The batch's indices among `used`, then `last`.
+  std::vector<IndexId> free_with(const std::set<IndexId>& used, IndexId last) const {
     std::vector<IndexId> free;
-    for (IndexId i : batch_) free.push_back(own_.at(i)->index);
+    for (IndexId i : batch_)
+      if (used.count(i)) free.push_back(own_.at(i)->index);
     free.push_back(last);
     return free;
   }
@@ -118,7 +119,8 @@ class Finder {
     }
     const Expr place = first_of(axis.group) + index_value(axis.within);
     names.emplace(axis.place, place);
-    Definition d{.free = free_with(axis.group),
+    const std::set<IndexId> used = indices(value);
+    Definition d{.free = free_with(used, axis.group),
                  .combine = combine,
                  .reduced = {axis.within},
                  .guard = {less(place, size_value(g_[axis.place].extent))},
@@ -131,7 +133,7 @@ class Finder {
                              d);
     }
     std::vector<Expr> at;
-    for (IndexId i : free_with(group)) at.push_back(index_value(i));
+    for (IndexId i : free_with(used, group)) at.push_back(index_value(i));
     return g_.read(known->second, at);
   }
 
@@ -204,7 +206,8 @@ class Finder {
 
   void add_spans(const Expr& some_seen) {
     const Expr start = first_of(column_group_);
-    Definition d{.free = free_with(row_group_), .reduced = {column_group_}};
+    Definition d{.free = free_with({batch_.begin(), batch_.end()}, row_group_),
+                 .reduced = {column_group_}};
     d.combine = Combine::min;
     d.body = select(some_seen, start, size_value(g_[column_.place].extent));
     found_.spans.first = define("seen.first", d);

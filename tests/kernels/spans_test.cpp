@@ -98,5 +98,26 @@ TEST_P(SpansOfData, HoldAllThatIsSeen) {
 
 INSTANTIATE_TEST_SUITE_P(Masks, SpansOfData, ::testing::Range(size_t{0}, std::size(kMasks)));
 
+// Heads are rows, and positions of the queries a batch.
+TEST(SpansOfBatches, HoldAllThatIsSeen) {
+  Library library(compile_text(R"(
+size B, T
+size H = 1, E = 80, F = 1
+train model attend(q: [B, H, T, E], k: [B, T, E], v: [B, T, F], row: int[B, T]) -> z {
+  param r: [9, E]
+  s[b,h,i,j] = (sum[e] q[b,h,i,e] * (k[b,j,e] + r[clamp(j - i, -4, 4) + 4, e])) / 20
+  l[b,h,i] = logsumexp[j where j <= i and row[b,i] == row[b,j]] s[b,h,i,j]
+  p[b,h,i,j] = exp(s[b,h,i,j] - l[b,h,i]) / (2 + tanh(l[b,h,i]))
+      where j <= i and row[b,i] == row[b,j]
+  z[b,h,i,f] = sum[j] p[b,h,i,j] * v[b,j,f]
+}
+)"));
+  for (int64_t length : {0, 1, 17, 49}) {
+    SCOPED_TRACE(::testing::Message() << "T=" << length);
+    const Sizes sizes = {{"B", 2}, {"T", length}};
+    expect_agreement(library, "attend", random_call(library.model(), sizes, 7, 3), 5e-5);
+  }
+}
+
 }  // namespace
 }  // namespace attn::testing
