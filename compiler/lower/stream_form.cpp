@@ -154,32 +154,24 @@ void StreamScheduler::add_tile(int index) {
   }
   Func func(name);
   const bool last = index + 1 == static_cast<int>(spec_.tiles.size());
-  auto at = [&](const Expr& j, const Expr& i, const Expr& sum) {
-    Expr key = c_ * tiles_.chunk + j;
-    auto earlier = [&](int k) -> Expr { return tile_funcs_[k](j, i, t_, c_, h_); };
-    Expr value = tile.value(batch_of(h_), row_of(t_, i), column_or_last(key), sum, earlier);
-    return select(key < spec_.columns, value, last ? kLowest : 0.0f);
-  };
-  auto dot = [&](const Expr& within, const Expr& panel, const Expr& i) -> Expr {
-    return tile.dots.empty() ? Expr(0.0f) : Expr(dots.sum(within, panel, i, t_, c_, h_));
-  };
-  if (spec_.seen_by_data) {
-    const int rows = tiles_.score_rows;
-    RDom r({{0, panel_columns_},
-            {0, rows},
-            {0, tiles_.rows / rows},
-            {0, together_ / panel_columns_},
-            {0, tiles_.chunk / together_}},
-           "rp");
-    limit_to_seen(r, c_ * tiles_.chunk + r[4] * together_, together_);
-    Expr panel = r[4] * (together_ / panel_columns_) + r[3];
-    Expr j = panel * panel_columns_ + r[0], i = r[2] * rows + r[1];
-    func(j_, ii_, t_, c_, h_) = Halide::undef<float>();
-    func(j, i, t_, c_, h_) = at(j, i, dot(r[0], panel, i));
-    tile_domains_.push_back(r);
-  } else {
-    func(j_, ii_, t_, c_, h_) = at(j_, ii_, dot(j_ % panel_columns_, j_ / panel_columns_, ii_));
-  }
+  const int rows = tiles_.score_rows, in_block = together_ / panel_columns_;
+  RDom r({{0, panel_columns_},
+          {0, rows},
+          {0, tiles_.rows / rows},
+          {0, in_block},
+          {0, tiles_.chunk / together_}},
+         "rp");
+  Expr panel = r[4] * in_block + r[3], j = panel * panel_columns_ + r[0], i = r[2] * rows + r[1];
+  limit(r, panel, panel_columns_);
+  limit_to_seen(r, c_ * tiles_.chunk + r[4] * together_, together_);
+  Expr key = c_ * tiles_.chunk + j;
+  Expr sum = 0.0f;
+  if (!tile.dots.empty()) sum = dots.sum(r[0], panel, i, t_, c_, h_);
+  auto earlier = [&](int k) -> Expr { return tile_funcs_[k](j, i, t_, c_, h_); };
+  Expr value = tile.value(batch_of(h_), row_of(t_, i), column_or_last(key), sum, earlier);
+  func(j_, ii_, t_, c_, h_) = Halide::undef<float>();
+  func(j, i, t_, c_, h_) = select(unsolved(key < spec_.columns), value, last ? kLowest : 0.0f);
+  tile_domains_.push_back(r);
   dots_.push_back(dots);
   tile_funcs_.push_back(func);
 }
@@ -206,19 +198,14 @@ void StreamScheduler::sum_chunks() {
       max(largest_(ii_, t_, c_, h_), largest_lanes_(over_lanes_, ii_, t_, c_, h_));
 
   weights_ = Func(spec_.name + "_weights");
-  auto weight = [&](const Expr& j, const Expr& i) {
-    return vector_exp(scores_(j, i, t_, c_, h_) - largest_(i, t_, c_, h_), -60.0f);
-  };
-  if (spec_.seen_by_data) {
-    const int rows = rows_together();
-    rw_ = RDom({{0, lanes_}, {0, rows}, {0, vectors}, {0, blocks}, {0, tiles_.rows / rows}}, "rw");
-    limit_to_seen(rw_, c_ * tiles_.chunk + rw_[3] * together_, together_);
-    Expr j = rw_[3] * together_ + rw_[2] * lanes_ + rw_[0], i = rw_[4] * rows + rw_[1];
-    weights_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
-    weights_(j, i, t_, c_, h_) = weight(j, i);
-  } else {
-    weights_(j_, ii_, t_, c_, h_) = weight(j_, ii_);
-  }
+  const int rows = rows_together();
+  rw_ = RDom({{0, lanes_}, {0, rows}, {0, vectors}, {0, blocks}, {0, tiles_.rows / rows}}, "rw");
+  Expr vector = rw_[3] * vectors + rw_[2], j = vector * lanes_ + rw_[0], i = rw_[4] * rows + rw_[1];
+  limit(rw_, vector, lanes_);
+  limit_to_seen(rw_, c_ * tiles_.chunk + rw_[3] * together_, together_);
+  weights_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
+  weights_(j, i, t_, c_, h_) =
+      vector_exp(scores_(j, i, t_, c_, h_) - largest_(i, t_, c_, h_), -60.0f);
   total_lanes_ = Func(spec_.name + "_total_lanes");
   total_lanes_(l_, ii_, t_, c_, h_) = 0.0f;
   total_lanes_(l_, ii_, t_, c_, h_) += weights_(vector_of(rs_) * lanes_ + l_, ii_, t_, c_, h_);
@@ -232,10 +219,6 @@ void StreamScheduler::sum_chunks() {
       select(x_ < pd + lanes_, total_lanes_(clamp(x_ - pd, 0, lanes_ - 1), ii_, t_, c_, h_),
              largest_(ii_, t_, c_, h_));
   if (sums_) value = select(x_ < pd, partial_(clamp(x_, 0, pd - 1), dp_, ii_, t_, c_, h_), value);
-  if (!spec_.seen_by_data) {
-    packed_(x_, ii_, dp_, t_, c_, h_) = value;
-    return;
-  }
   // What a tile sees nothing of is left out: nobody reads it.
   RDom seen(0, 1, "seen");
   limit_to_seen(seen, c_ * tiles_.chunk, tiles_.chunk);

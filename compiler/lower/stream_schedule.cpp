@@ -62,7 +62,7 @@ void StreamScheduler::place() {
   LoopLevel of_block(z, block_);
   LoopLevel of_batch =
       batch_vars_.empty() ? LoopLevel(z, Var::outermost()) : LoopLevel(z, batch_vars_.back());
-  Var rows("rows"), jo("jo");
+  Var rows("rows");
   for (Func& left : left_)
     left.compute_at(of_block).vectorize(d_, lanes_, TailStrategy::GuardWithIf);
   for (Right& right : right_) {
@@ -105,8 +105,8 @@ void StreamScheduler::place() {
       .bound_storage(c_, blocks_of(some_columns_, tiles_.chunk))
       .bound_extent(ii_, tiles_.rows)
       .bound_extent(x_, panel_features_ + 2 * lanes_);
-  Halide::Stage of_chunk = spec_.seen_by_data ? packed_.update() : Halide::Stage(packed_);
-  of_chunk.split(ii_, rows, ii_, tiles_.sum_rows)
+  packed_.update()
+      .split(ii_, rows, ii_, tiles_.sum_rows)
       .reorder({x_, ii_, rows, dp_, t_, c_})
       .vectorize(x_, lanes_)
       .unroll(x_)
@@ -145,18 +145,11 @@ void StreamScheduler::place() {
       .bound_extent(c_, 1)
       .bound_storage(j_, tiles_.chunk)
       .bound_extent(ii_, tiles_.rows);
-  if (spec_.seen_by_data)
-    weights_.update()
-        .allow_race_conditions()
-        .reorder(rw_[0], rw_[1], rw_[2], rw_[3], rw_[4])
-        .vectorize(rw_[0])
-        .unroll(rw_[1]);
-  else
-    weights_.split(j_, jo, j_, lanes_, TailStrategy::RoundUp)
-        .split(ii_, rows, ii_, together)
-        .reorder(j_, ii_, jo, rows)
-        .vectorize(j_)
-        .unroll(ii_);
+  weights_.update()
+      .allow_race_conditions()
+      .reorder(rw_[0], rw_[1], rw_[2], rw_[3], rw_[4])
+      .vectorize(rw_[0])
+      .unroll(rw_[1]);
   total_lanes_.compute_at(of_tile)
       .vectorize(l_, lanes_)
       .unroll(ii_, together)
@@ -169,39 +162,32 @@ void StreamScheduler::place() {
 
 void StreamScheduler::place_tile(int index, const LoopLevel& of_tile) {
   Func tile = tile_funcs_[index];
-  Var jo("jo"), rows("rows");
+  const Halide::RDom& r = tile_domains_[index];
   tile.compute_at(of_tile)
       .bound_extent(c_, 1)
       .bound_storage(j_, tiles_.chunk)
-      .bound_extent(ii_, tiles_.rows);
-  LoopLevel of_dots(tile, rows);
-  if (spec_.seen_by_data) {
-    const Halide::RDom& r = tile_domains_[index];
-    of_dots = LoopLevel(tile, r[2]);
-    tile.update()
-        .allow_race_conditions()
-        .reorder(r[0], r[1], r[2], r[3], r[4])
-        .vectorize(r[0], lanes_)
-        .unroll(r[0])
-        .unroll(r[1]);
-  } else {
-    tile.split(j_, jo, jj_, panel_columns_, TailStrategy::RoundUp)
-        .split(ii_, rows, ii_, tiles_.score_rows)
-        .reorder(jj_, ii_, rows, jo)
-        .vectorize(jj_, lanes_)
-        .unroll(jj_)
-        .unroll(ii_);
-  }
+      .bound_extent(ii_, tiles_.rows)
+      .update()
+      .allow_race_conditions()
+      .reorder(r[0], r[1], r[2], r[3], r[4])
+      .vectorize(r[0], lanes_)
+      .unroll(r[0])
+      .unroll(r[1]);
   const std::vector<StreamDot>& dots = spec_.tiles[index].dots;
   if (dots.empty()) return;
   Func sum = dots_[index].sum;
-  sum.compute_at(of_dots).vectorize(jj_, lanes_).unroll(jj_).unroll(ii_);
+  sum.compute_at(tile, r[2])
+      .bound_extent(jj_, panel_columns_)
+      .bound_extent(ii_, tiles_.score_rows)
+      .vectorize(jj_, lanes_)
+      .unroll(jj_)
+      .unroll(ii_);
   for (size_t k = 0; k < dots.size(); ++k) {
     Halide::Stage stage = sum.update(static_cast<int>(k));
-    const RVar r = dots_[index].reduced[k];
-    stage.reorder(jj_, ii_, r).vectorize(jj_, lanes_).unroll(jj_).unroll(ii_);
+    const RVar d = dots_[index].reduced[k];
+    stage.reorder(jj_, ii_, d).vectorize(jj_, lanes_).unroll(jj_).unroll(ii_);
     const int64_t length = constant(dots[k].reduced);
-    if (length > 0 && length % tiles_.unroll == 0) stage.unroll(r, tiles_.unroll);
+    if (length > 0 && length % tiles_.unroll == 0) stage.unroll(d, tiles_.unroll);
   }
 }
 

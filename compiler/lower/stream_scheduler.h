@@ -91,10 +91,8 @@ class StreamScheduler {
   Halide::Var d_{"d"}, i_{"i"}, j_{"j"}, h_{"h"}, x_{"x"}, ii_{"ii"}, block_{"block"}, t_{"t"},
       c_{"c"};
   Halide::Var jj_{"jj"}, jp_{"jp"}, dd_{"dd"}, dp_{"dp"}, l_{"l"}, plane_{"plane"};
-  Halide::RDom rm_, rs_, rj_, over_lanes_, rc_max_, rc_;
-  // Where data says what is seen: of what is computed block by block.
+  Halide::RDom rm_, rw_, rs_, rj_, over_lanes_, rc_max_, rc_;
   std::vector<Halide::RDom> tile_domains_;
-  Halide::RDom rw_;
 };
 
 }  // namespace attn::lower
