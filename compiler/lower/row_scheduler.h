@@ -1,8 +1,8 @@
 // One row kernel in the making. Rows go in groups, groups in blocks, blocks in parallel. Every
-// output is one update over the same domain (row in group, group, block), and compute_with fuses all
-// of them over the groups; what is not an output is computed for one group at a time and stays in
-// the first-level cache. A column sum is kept per block, and the blocks' sums are added at the end.
-// The block's size follows from the extents alone, which fixes the order of every sum.
+// output is one update over the same domain (row in group, group, block), and compute_with fuses
+// all of them over the groups; what is not an output is computed for one group at a time and stays
+// in the first-level cache. A column sum is kept per block, and the blocks' sums are added at the
+// end. The block's size follows from the extents alone, which fixes the order of every sum.
 #pragma once
 
 #include <functional>
@@ -44,8 +44,7 @@ class RowScheduler {
   // storage is of whole vectors.
   void vectorize_columns(Halide::Func func, const Halide::Type& type) {
     const int lanes = target_.lanes(type);
-    func.vectorize(column_, lanes, Halide::TailStrategy::GuardWithIf)
-        .align_storage(column_, lanes);
+    func.vectorize(column_, lanes, Halide::TailStrategy::GuardWithIf).align_storage(column_, lanes);
   }
 
   // Outputs: row_outputs.cpp.

@@ -1,6 +1,7 @@
 // What a streaming kernel computes.
 #include <algorithm>
 
+#include "compiler/base/check.h"
 #include "compiler/lower/stream_scheduler.h"
 #include "compiler/lower/translate.h"
 #include "compiler/lower/vector_math.h"
@@ -54,6 +55,8 @@ StreamScheduler::StreamScheduler(const StreamSpec& spec, const TargetInfo& targe
     batch_vars_.emplace_back("b" + std::to_string(k));
   }
   batches_ = Halide::Internal::simplify(batches_);
+  ATTN_CHECK(tiles_.chunk % together_ == 0 && together_ % panel_columns_ == 0,
+             "blocks of columns that data leaves out are not whole panels of a chunk");
 }
 
 Expr StreamScheduler::first_column(const Expr& tile) const {

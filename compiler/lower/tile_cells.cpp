@@ -155,6 +155,8 @@ SeenByData TileCells::seen_by_data(const std::optional<plan::Spans>& spans) cons
   return {seen(*spans, false), seen(*spans, true), plan::kSpanRows};
 }
 
+// The places are written plainly, without promises: bounds inference then takes an element for a
+// number where the batch and the rows are given.
 SeenByData::Bound TileCells::seen(const plan::Spans& spans, bool upper) const {
   Halide::ImageParam element = arguments_.tensors.at(upper ? spans.end : spans.first);
   const std::vector<ir::IndexId> used = spans.batch;

@@ -115,8 +115,8 @@ class Growth {
   std::vector<TensorId> open_;
 };
 
-// Rows and columns: a log-sum-exp runs over columns; a sum of products has one factor of each; every
-// reader sums over one of them, where that can be had.
+// Rows and columns: a log-sum-exp runs over columns; a sum of products has one factor of each;
+// every reader sums over one of them, where that can be had.
 void choose_axes(Graph& g, Group& group) {
   IndexId column, row;
   auto all_sum = [&](IndexId candidate) {

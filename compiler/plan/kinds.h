@@ -18,10 +18,10 @@ extern const KernelKind kLoops;
 // The kinds in the order in which they are asked; the last takes anything.
 std::span<const KernelKind* const> kinds();
 
-// A sum of products of two factors, matrices or, in a batch, each a matrix and a vector of its own (one
-// vector for all rows is better read with what else reads the rows), alone or with the map that finishes it.
-// `finish` may be null; it reads the sum at its own free indices only. `keep`: the sum is stored
-// beside what finishes it.
+// A sum of products of two factors, matrices or, in a batch, each a matrix and a vector of its own
+// (one vector for all rows is better read with what else reads the rows), alone or with the map
+// that finishes it. `finish` may be null; it reads the sum at its own free indices only. `keep`:
+// the sum is stored beside what finishes it.
 std::optional<Contraction> claim_contraction(ir::Graph& g, const ir::Definition& sum,
                                              const ir::Definition* finish, bool keep = false);
 

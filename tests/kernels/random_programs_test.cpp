@@ -1,6 +1,6 @@
 // Random programs of the whole language: forward and gradient kernels give what the evaluator
-// gives, with one instruction set after the other. A failure is shrunk to a program that has nothing
-// but what it needs.
+// gives, with one instruction set after the other. A failure is shrunk to a program that has
+// nothing but what it needs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,8 @@ void report(uint64_t seed, const RandomProgram& program, const std::string& targ
   RandomProgram least = program;
   if (verdict.kind != Verdict::refused)
     least = shrink(
-        program, [&](const RandomProgram& p) { return judge(p, target).kind == verdict.kind; }, 300);
+        program, [&](const RandomProgram& p) { return judge(p, target).kind == verdict.kind; },
+        300);
   ADD_FAILURE() << "seed " << seed << " for " << target << ": " << verdict.message << "\n"
                 << least.text << judge(least, target).message;
 }

@@ -98,6 +98,25 @@ TEST_P(SpansOfData, HoldAllThatIsSeen) {
 
 INSTANTIATE_TEST_SUITE_P(Masks, SpansOfData, ::testing::Range(size_t{0}, std::size(kMasks)));
 
+// With spans that hold nothing the kernels leave all out.
+TEST(SpansOfNothing, LeaveOutAll) {
+  std::vector<driver::Compiled> models = compile_text(model_of(1));
+  int changed = 0;
+  for (plan::Function* f : {&models[0].plan->forward, &*models[0].plan->backward})
+    for (plan::Kernel& k : f->kernels)
+      for (ir::Definition& d : k.definitions)
+        if (f->graph[d.target].name == "seen.end") {
+          d.body = ir::Expr(0);
+          ++changed;
+        }
+  EXPECT_EQ(changed, 2);
+  Library library(std::move(models));
+  const Outcome o = library.call(random_call(library.model(), {{"B", 2}, {"T", 100}}, 7));
+  ASSERT_EQ(o.status, ATTN_OK) << o.message;
+  for (const char* name : {"z", "dq", "dk", "dv", "dbias", "dtable"})
+    for (double v : o.values.at(name).values) ASSERT_EQ(v, 0) << name;
+}
+
 // Heads are rows, and positions of the queries a batch.
 TEST(SpansOfBatches, HoldAllThatIsSeen) {
   Library library(compile_text(R"(
