@@ -248,8 +248,18 @@ void Statement::report_unproved(const Pending& p) {
   if (t.where.valid())
     d.others.push_back({t.where, fmt::format("`{}` is {}", t.name, m_.shape(t))});
   if (data) {
-    d.help = fmt::format("keep it in range: `clamp({}, 0, {})`", subscript,
-                         m_.text(p.extent - ir::Poly(1)));
+    // No place is in range where there is none.
+    const auto size = p.extent.single();
+    const ir::Poly last = p.extent - ir::Poly(1);
+    const bool promise = size && !solve::nonnegative(m_.graph, last, ir::indices(p.subscript));
+    ir::Conditions promised = p.known;
+    promised.insert(ir::at_least_zero(ir::size_value(last)));
+    const bool kept = promise && is_proved(p, promised);
+    if (!kept)
+      d.help = fmt::format("keep it in range: `clamp({}, 0, {})`", subscript, m_.text(last));
+    if (promise)
+      d.help += fmt::format("{}`size {} in 1..` promises that there is an element",
+                            kept ? "" : ", and ", m_.graph[*size].name);
     return;
   }
   if (p.subscript.is(ir::Kind::literal) || p.subscript.is(ir::Kind::size)) {

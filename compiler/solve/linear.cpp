@@ -29,6 +29,8 @@ int System::unknown(const Expr& term, bool& fresh) {
   }
   unknowns_.push_back({term, {}});
   fresh = true;
+  // What depends on an index is computed where the index has a value.
+  for (const ir::IndexId i : ir::indices(term)) sizes_.nonempty(g_.expand(g_[i].extent));
   return static_cast<int>(unknowns_.size()) - 1;
 }
 
@@ -71,7 +73,6 @@ Linear System::linear(const Expr& e) {
   if (!fresh) return self;
   if (e.is(Kind::index)) {
     Poly extent = g_.expand(g_[e->index].extent);
-    sizes_.nonempty(extent);
     definitions_.push_back(self);
     definitions_.push_back({{{id, Poly(-1)}}, extent - Poly(1)});
   } else if (e.is(Kind::read)) {
@@ -239,7 +240,11 @@ bool System::by_cases(const Linear& goal, int depth) {
 // by one of the facts in which it has the same sign; each is tried. `used` marks the facts that
 // the way here took: none is taken twice, so that facts that bound each other do not go in circles.
 bool System::eliminate(const Linear& goal, int depth, uint64_t used) {
-  if (goal.terms.empty()) return sizes_.nonnegative(goal.constant);
+  if (goal.terms.empty())
+    return sizes_.nonnegative(goal.constant) ||
+           std::any_of(facts_.begin(), facts_.end(), [&](const Linear& f) {
+             return f.terms.empty() && sizes_.nonnegative(goal.constant - f.constant);
+           });
   if (depth == 0 || --budget_ < 0) return false;
   int id = goal.terms.back().first;
   uint64_t bit = 1;

@@ -129,6 +129,12 @@ TEST_F(Prove, ClampsAreSeenThrough) {
   EXPECT_TRUE(in_range(clamp(j - i, -k, k) + k, P(K) * Poly(2) + Poly(1)));
   EXPECT_FALSE(in_range(clamp(j - i, -k, k) + k, P(K) * Poly(2)));
   EXPECT_TRUE(in_range(clamp(i + 5, 0, S(P(T)) - 1), P(T)));
+  // Of any number, where there is something: by an index that it depends on, or as is known.
+  const Expr x = call("int", {g.read(tensor("x", ir::Storage::f32, {P(T)}), {i})});
+  EXPECT_TRUE(in_range(clamp(x, 0, S(P(T)) - 1), P(T)));
+  EXPECT_FALSE(in_range(clamp(x, 0, k - 1), P(K)));
+  EXPECT_TRUE(in_range(clamp(x, 0, k - 1), P(K), {ir::less(0, k)}));
+  EXPECT_FALSE(in_range(clamp(x, 0, k - 2), P(K), {ir::less(0, k)}));
   EXPECT_TRUE(in_range(call("abs", {i - j}), P(T)));
   EXPECT_TRUE(in_range(call("max", {i, j}), P(T)));
   EXPECT_TRUE(in_range(ir::select(ir::less(i, j), i, j), P(T)));
