@@ -110,18 +110,72 @@ class Shapes {
   std::map<std::string, Shape> shapes_;
 };
 
-// Whether the expression reads a tensor of this type.
-bool reads_type(const ModelState& m, Scope& scope, const dsl::ExprPtr& e, ir::Type type) {
-  if (!e) return false;
-  const auto* a = std::get_if<dsl::Access>(&e->node);
-  const Binding* b = a ? scope.find(a->tensor.text) : nullptr;
-  if (b && b->kind == Binding::Kind::tensor &&
-      ir::arithmetic_type(m.graph[b->tensor].storage) == type)
-    return true;
-  const std::vector<dsl::ExprPtr> inner = parts(*e);
-  return std::any_of(inner.begin(), inner.end(),
-                     [&](const dsl::ExprPtr& p) { return reads_type(m, scope, p, type); });
-}
+// The names that a body computes in f64: those whose values use something in f64, perhaps another
+// of these names, and outputs that are declared so.
+class WideNames {
+ public:
+  WideNames(const ModelState& model, Scope& scope, const dsl::Scan& scan)
+      : m_(model), scope_(scope) {
+    size_t before = 0;
+    do {
+      before = wide_.size();
+      look_once(scan.body);
+    } while (wide_.size() > before);
+  }
+
+  bool has(const std::string& name) const { return wide_.contains(name); }
+
+ private:
+  void look_once(const std::vector<dsl::Statement>& body) {
+    for (const dsl::Statement& s : body) {
+      if (const auto* d = std::get_if<dsl::Definition>(&s.node)) {
+        const dsl::Type* type = scope_.output_type(d->target.text);
+        const bool declared = type && !type->dtype.text.empty();
+        if (declared ? type->dtype.text == "f64"
+                     : computes_wide(d->value) || computes_wide(d->start))
+          wide_.insert(d->target.text);
+      } else if (const auto* c = std::get_if<dsl::BlockCall>(&s.node)) {
+        for (const dsl::Argument& a : c->arguments)
+          if (computes_wide(a.value))
+            for (const dsl::Identifier& result : c->results) wide_.insert(result.text);
+      } else if (const auto* r = std::get_if<dsl::Repeat>(&s.node)) {
+        look_once(r->body);
+      }
+    }
+  }
+
+  // What only decides (conditions, subscripts) does not make a value wide.
+  bool computes_wide(const dsl::ExprPtr& e) const {
+    if (!e) return false;
+    if (const auto* n = std::get_if<dsl::Name>(&e->node)) return is_wide(n->text);
+    if (const auto* a = std::get_if<dsl::Access>(&e->node)) return is_wide(a->tensor.text);
+    if (const auto* c = std::get_if<dsl::Chain>(&e->node); c && c->level < dsl::Level::additive)
+      return false;
+    if (const auto* c = std::get_if<dsl::Call>(&e->node); c && c->callee.text == "int")
+      return false;
+    if (const auto* r = std::get_if<dsl::Reduction>(&e->node))
+      return r->kind.text != "argmax" && computes_wide(r->operand);
+    if (const auto* i = std::get_if<dsl::Conditional>(&e->node))
+      return computes_wide(i->yes) || computes_wide(i->no);
+    const std::vector<dsl::ExprPtr> inner = parts(*e);
+    return std::any_of(inner.begin(), inner.end(),
+                       [&](const dsl::ExprPtr& p) { return computes_wide(p); });
+  }
+
+  bool is_wide(const std::string& name) const {
+    if (wide_.contains(name)) return true;
+    const Binding* b = scope_.find(name);
+    if (!b || b->kind == Binding::Kind::poisoned) return false;
+    const ir::Type type = b->kind == Binding::Kind::tensor
+                              ? ir::arithmetic_type(m_.graph[b->tensor].storage)
+                              : b->value.expr.type();
+    return type == ir::Type::f64;
+  }
+
+  const ModelState& m_;
+  Scope& scope_;
+  std::set<std::string> wide_;
+};
 
 }  // namespace
 
@@ -205,6 +259,7 @@ void Expander::announce(const dsl::Definition& d, const OpenScan& open, Scope& s
 void Expander::declare(const dsl::Scan& s, std::deque<Carried>& all, Scope& scope,
                        const ir::Poly& count) {
   const Shapes shapes(m_, scope, s, count);
+  const WideNames wide(m_, scope, s);
   std::vector<std::pair<const dsl::Definition*, Binding>> bindings;
   for (Carried& c : all) {
     const dsl::Definition& d = *c.definition;
@@ -213,8 +268,7 @@ void Expander::declare(const dsl::Scan& s, std::deque<Carried>& all, Scope& scop
     ir::Tensor tensor{.name = target_name(d.target.text, scope), .where = d.target.where};
     if (type && !type->dtype.text.empty()) {
       if (const auto storage = storage_of(m_, *type)) tensor.storage = *storage;
-    } else if (reads_type(m_, scope, d.value, ir::Type::f64) ||
-               reads_type(m_, scope, d.start, ir::Type::f64)) {
+    } else if (wide.has(d.target.text)) {
       tensor.storage = ir::Storage::f64;
     }
     const Shapes::Shape& shape = shapes.of(d.target.text);

@@ -8,7 +8,6 @@ namespace attn::testing {
 namespace {
 
 // ---- subscripts
-
 TEST(Subscripts, RunBackwards) {
   for (int n : {2, 16, 17}) {
     SCOPED_TRACE(fmt::format("N = {}", n));
@@ -26,6 +25,33 @@ train model mirror(x: [B, N], u: [N]) -> y, z, s {{
     for (int64_t b : {0, 1, 5})
       expect_agreement(library, "mirror", random_call(library.model(), {{"B", b}}, 3), 2e-5);
   }
+}
+
+// Places that real numbers say, kept in range where there is one.
+TEST(Subscripts, OfPlacesThatAreComputed) {
+  Library library(compile_text(R"(
+size T, S, E
+train model own(x: f64[T], k: [T, E]) -> y {
+  y[t,e] = k[clamp(int(3 * x[t]) + 1, 0, T - 1), e] * (if x[t] > 0 then 2 else 1)
+}
+train model other(x: [T], k: [S, E]) -> y {
+  y[t,e] = if 0 < S then x[t] * k[clamp(int(3 * x[t]) + 1, 0, S - 1), e] else x[t]
+}
+train model carried(x: f64[T], k: [T]) -> y, z {
+  scan t: T {
+    z[t] = (if x[t] > y[t-1] then 0.25 else 0.5 * z[t-1]) + k[clamp(int(3 * y[t-1]), 0, T - 1)] from 0
+    y[t] = tanh(y[t-1] + u[t-1]) from 1
+    u[t] = 0.5 * u[t-1] + x[t] from 0
+  }
+}
+)"));
+  for (int64_t n : {0, 1, 3, 17})
+    for (const char* name : {"own", "other", "carried"})
+      for (int64_t s : {0, 1, 4}) {
+        const Sizes sizes = {{"T", n}, {"S", s}, {"E", 9}};
+        SCOPED_TRACE(name + (" " + text_of(sizes)));
+        expect_agreement(library, name, random_call(library.model(name), sizes, 3), 2e-5);
+      }
 }
 
 // A place that only some sizes have, in a loop that only some sizes have: the kernel asks for
