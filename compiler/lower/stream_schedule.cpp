@@ -40,10 +40,11 @@ void StreamScheduler::place_results() {
     const bool wide = z.args().size() > batch_vars_.size() + 1;
     place_result(z, wide ? &d_ : nullptr);
     if (wide) {
-      z.bound(d_, 0, features_)
-          .vectorize(d_, lanes_,
-                     features > 0 && features % lanes_ == 0 ? TailStrategy::RoundUp
-                                                            : TailStrategy::GuardWithIf);
+      // A bound of 0 would not cover what Halide asks of loops that two results share.
+      if (features > 0) z.bound(d_, 0, features_);
+      z.vectorize(d_, lanes_,
+                  features > 0 && features % lanes_ == 0 ? TailStrategy::RoundUp
+                                                         : TailStrategy::GuardWithIf);
       if (features > 0) z.unroll(d_);
     }
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/solve/prove.h"
+
 namespace attn::plan {
 
 using namespace ir;
@@ -187,7 +189,7 @@ class Conversion {
       for (IndexId i : used)
         if (!names_.count(i)) own.insert(i);
       if (!used.count(summed_) && !reads_tiles(f)) {
-        scale.push_back(f);
+        scale.push_back(solve::out_of_sum(g_, f, {summed_}));
       } else if (own.empty()) {
         weight.push_back(f);
       } else {

@@ -240,8 +240,12 @@ Bracketing Brackets::plan_product(Task task) {
   }
   Split s;
   s.inside = on(task.conditions, task.reduced);
-  for (const Expr& f : task.factors)
-    (meets(mentions(f).indices, task.reduced) ? s.inner : s.outer).push_back(f);
+  for (const Expr& f : task.factors) {
+    if (meets(mentions(f).indices, task.reduced))
+      s.inner.push_back(f);
+    else
+      s.outer.push_back(solve::out_of_sum(g_, f, task.reduced));
+  }
   Bracketing best = as_it_stands(task, s);
   if (!task.reduced.empty() && steps_ <= kMostSteps) {
     if (auto sum = weights_sum(task, s)) {

@@ -3,6 +3,7 @@
 //   sum[v where v == t[n]] e[n]        ->  e[n] where 0 <= t[n] < V
 //   sum[t, k: 3 where n == 2*t + k] e[t] stays: t, the longer, is better solved than k
 //   f[i,j] = if j <= i then a else b  where j <= i   ->   a  where j <= i
+//   sum[j: 0] e                        ->  0
 //   conditions that ranges or other conditions imply are dropped; a sum over nothing is a map.
 #include <algorithm>
 
@@ -91,11 +92,25 @@ bool drop_determined(Graph& g, Definition& d) {
   return false;
 }
 
+// Compiled for a size of 0: nothing is computed, and what is summed is 0. The others keep what they
+// give for nothing.
+bool is_of_nothing(const Graph& g, const Definition& d) {
+  const auto is_empty = [&](IndexId i) { return g.known(g[i].extent) == 0; };
+  return std::any_of(d.free.begin(), d.free.end(), is_empty) ||
+         (d.combine == Combine::sum && std::any_of(d.reduced.begin(), d.reduced.end(), is_empty));
+}
+
 }  // namespace
 
 Graph fold(const Graph& g) {
   Graph result = g;
   for (Definition& d : result.definitions) {
+    if (is_of_nothing(result, d)) {
+      d.combine = Combine::set;
+      d.body = d.body.type() == Type::boolean ? truth(false) : Expr(0);
+      d.reduced.clear();
+      d.guard.clear();
+    }
     while (drop_determined(result, d)) {
     }
     while (shrink_range(result, d)) {

@@ -114,8 +114,11 @@ class Assumption {
     Expr e = with_simple_arguments(old);
     if (!e.is(Kind::call) || e.type() != ir::Type::integer) return e;
     const auto& x = e.args();
+    // What sizes alone say may leave its place, for one that has no point: only what always holds.
+    const bool of_sizes = ir::indices(e).empty() && ir::tensors(e).empty();
     auto at_most = [&](const Expr& a, const Expr& b) {
-      return system_.proves(ir::at_least_zero(b - a));
+      const Expr condition = ir::at_least_zero(b - a);
+      return of_sizes ? proves(g_, {}, condition) : system_.proves(condition);
     };
     if (is_call(e, "min")) return at_most(x[0], x[1]) ? x[0] : at_most(x[1], x[0]) ? x[1] : e;
     if (is_call(e, "max")) return at_most(x[0], x[1]) ? x[1] : at_most(x[1], x[0]) ? x[0] : e;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ops/table.h"
 #include "compiler/solve/linear.h"
 
 namespace attn::solve {
@@ -41,6 +42,20 @@ bool nonnegative(const Graph& g, const ir::Poly& p, const std::set<ir::IndexId>&
   } catch (const LimitError&) {
     return false;
   }
+}
+
+Expr out_of_sum(const Graph& g, const Expr& factor, const std::set<ir::IndexId>& reduced) {
+  if (!factor.is(ir::Kind::power) || !factor.args()[1].is(ir::Kind::literal) ||
+      factor.args()[1]->number.value() >= 0)
+    return factor;
+  const Expr& base = factor.args()[0];
+  const bool converted = base.is(ir::Kind::call) && base->operation->name == "float";
+  const Expr& n = converted ? base.args()[0] : base;
+  if (!n.is(ir::Kind::size)) return factor;
+  const ir::Poly rest = n->size - ir::Poly(1);
+  if (nonnegative(g, rest) || !nonnegative(g, rest, reduced)) return factor;
+  const Expr positive = ops::apply("max", {n, Expr(1)});
+  return rebuild(factor, {converted ? rebuild(base, {positive}) : positive, factor.args()[1]});
 }
 
 }  // namespace attn::solve

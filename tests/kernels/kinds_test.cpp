@@ -14,6 +14,54 @@ namespace {
 
 // ---- reductions
 
+// A factor that leaves a sum is not infinite where there is nothing to sum.
+TEST(Sums, OverNothingAreZeroWhateverDividesThem) {
+  const std::string models = R"(
+train model product(x: [T, N], w: [N, K]) -> z {
+  z[j,k] = sum[n] x[j,n] * w[n,k] / N
+}
+train model sums(x: [T, N]) -> z, y {
+  z[j] = sum[n] x[j,n] / N
+  y = sum[j,n] x[j,n] / N / T
+}
+train model weights(q: [T, K], k: [N, K]) -> z {
+  p[i,j] = exp(sum[e] q[i,e] * k[j,e] / K)
+  z[i,e] = sum[j] p[i,j] * k[j,e] / N
+}
+train model softened(q: [T, K], k: [N, K]) -> z {
+  s[i,j] = sum[e] q[i,e] * k[j,e] / K
+  p[i,j] = softmax[j] (s[i,j] / N)
+  z[i,e] = sum[j] p[i,j] * k[j,e] / N / T
+}
+train model means(x: [T, N]) -> z, y {
+  z[j] = mean[n] x[j,n]
+  y = mean[j,n] x[j,n]
+}
+)";
+  const std::vector<std::string> names = {"product", "sums", "weights", "softened", "means"};
+  Library library(compile_text("size T, N, K" + models));
+  for (const std::string& name : names)
+    for (int64_t n : {0, 1, 3})
+      for (int64_t t : {0, 1, 3})
+        for (int64_t k : {0, 3}) {
+          const Sizes s = {{"T", t}, {"N", n}, {"K", k}};
+          SCOPED_TRACE(name + " " + text_of(s));
+          expect_agreement(library, name, random_call(library.model(name), s, 3), 2e-5);
+        }
+  for (const std::string empty : {"T", "N", "K"}) {
+    std::string sizes;
+    for (const std::string size : {"T", "N", "K"})
+      sizes += "size " + size + (size == empty ? " = 0\n" : "\n");
+    Library compiled_in(compile_text(sizes + models));
+    for (const std::string& name : names) {
+      Sizes s = {{"T", 2}, {"N", 3}, {"K", 4}};
+      s[empty] = 0;
+      SCOPED_TRACE(name + " " + text_of(s));
+      expect_agreement(compiled_in, name, random_call(compiled_in.model(name), s, 3), 2e-5);
+    }
+  }
+}
+
 constexpr const char* kReductions = R"(
 size N, M, K
 # Over the last index, where data says which.
