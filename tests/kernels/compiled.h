@@ -11,11 +11,9 @@
 #include "compiler/driver/loaded.h"
 #include "compiler/evaluate/evaluate.h"
 #include "compiler/lower/lower.h"
+#include "differences.h"
 
 namespace attn::testing {
-
-using evaluate::Array;
-using evaluate::Arrays;
 
 // Gradients as the text says, of every model, or of every model with Jacobian- and Hessian-vector
 // products too.
@@ -77,18 +75,6 @@ Arrays random_call(const driver::Compiled& model, const std::map<std::string, in
                    uint64_t seed, int64_t integers = 2);
 // What is left of a value in a storage type.
 double as_stored(double value, ir::Storage storage);
-
-// "" or the first row of `got` that is further from `want` than `tolerance` of the row's scale: its
-// largest magnitude, and at least `least`.
-std::string differ(const std::string& name, const Array& want, const Array& got,
-                   double tolerance = 1e-5, double least = 0);
-// The same for all arrays of `want`, which `got` must have, with `least` or more as the least
-// scale. A row of an output may cancel: a thousandth of its largest element is, and a hundredth
-// where rows have fewer than four. Gradients (dNAME) may be differences of numbers of the other
-// gradients' order: a twentieth of the largest of all is; so with tangents tOUT, and with products
-// hNAME beside gradients.
-std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-5,
-                   double least = 0);
 
 // "" or the first entry of dNAME that is not the derivative of the outputs, weighted by their
 // cotangents, by central differences of the evaluator: every entry of a tensor of at most 500, else

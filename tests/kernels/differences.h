@@ -1,0 +1,25 @@
+// How far results may be from the evaluator's.
+#pragma once
+
+#include <string>
+
+#include "compiler/evaluate/evaluate.h"
+
+namespace attn::testing {
+
+using evaluate::Array;
+using evaluate::Arrays;
+
+// "" or the first row of `got` that is further from `want` than `tolerance` of the row's scale: its
+// largest magnitude, and at least `least`.
+std::string differ(const std::string& name, const Array& want, const Array& got,
+                   double tolerance = 1e-5, double least = 0);
+// The same for all arrays of `want`, which `got` must have, with `least` or more as the least
+// scale. A row of an output may cancel: a thousandth of its largest element is, and a hundredth
+// where rows have fewer than four. Gradients (dNAME) may be differences of numbers of the other
+// gradients' order: a twentieth of the largest of all is; so with tangents tOUT, and with products
+// hNAME beside gradients.
+std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-5,
+                   double least = 0);
+
+}  // namespace attn::testing
