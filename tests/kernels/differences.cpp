@@ -47,8 +47,8 @@ std::string differ(const Arrays& want, const Arrays& got, double tolerance, doub
     auto it = got.find(name);
     if (it == got.end()) return "no " + name;
     const bool short_rows = !array.extents.empty() && array.extents.back() < 4;
-    const double scale =
-        kind(name) ? largest[kind(name)] / 20 : largest_of(array) / (short_rows ? 100 : 1000);
+    const double scale = kind(name) ? largest[kind(name)] * (array.values.size() < 4 ? 2 : 0.05)
+                                    : largest_of(array) / (short_rows ? 100 : 1000);
     std::string text = differ(name, array, it->second, tolerance, std::max(scale, least));
     if (!text.empty()) return text;
   }

@@ -17,8 +17,9 @@ std::string differ(const std::string& name, const Array& want, const Array& got,
 // The same for all arrays of `want`, which `got` must have, with `least` or more as the least
 // scale. A row of an output may cancel: a thousandth of its largest element is, and a hundredth
 // where rows have fewer than four. Gradients (dNAME) may be differences of numbers of the other
-// gradients' order: a twentieth of the largest of all is; so with tangents tOUT, and with products
-// hNAME beside gradients.
+// gradients' order: a twentieth of the largest of all is, and twice the largest where there are
+// fewer than four, which sum over all points; so with tangents tOUT, and with products hNAME beside
+// gradients.
 std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-5,
                    double least = 0);
 
