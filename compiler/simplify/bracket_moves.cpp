@@ -78,13 +78,17 @@ void Brackets::try_pairs(const Task& t, const Split& s, Bracketing& best) {
       }
       // A wide intermediate must at least have fewer indices than the whole.
       if (of_pair.size() >= whole.size() && wide_.is_unbounded(g_, extents)) continue;
-      Conditions left = without(t.conditions, pair.guard);
+      Conditions conditions = without(t.conditions, pair.guard);
       double cost = 2 * points(of_pair);
+      const Expr &left = s.inner[x], &right = s.inner[y];
+      if (left.is(Kind::read) && right.is(Kind::read) &&
+          expected_.count({left->tensor, right->tensor}))
+        cost /= 2;
       if (cost >= best.cost) continue;
       Type type = pair.body.type();
       TensorId made = new_tentative(std::move(pair));
       others.push_back(ir::read(made, type, std::move(subscripts)));
-      Bracketing b = plan_product({std::move(others), without(t.reduced, gone), left, -1});
+      Bracketing b = plan_product({std::move(others), without(t.reduced, gone), conditions, -1});
       b.cost += cost;
       if (b.cost < best.cost) best = std::move(b);
     }

@@ -54,6 +54,21 @@ void Brackets::learn(const Definition& d) {
   by_tensor_[direct.empty() ? *anywhere.rbegin() : *direct.rbegin()].push_back(&sums_.back());
 }
 
+void Brackets::expect(const Definition& d) {
+  if (d.combine != Combine::sum || d.reduced.empty()) return;
+  const auto terms = expand(d.body);
+  if (!terms || terms->size() != 1) return;
+  const std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
+  std::set<TensorId> pair;
+  size_t summed = 0;
+  for (const Expr& f : (*terms)[0].factors) {
+    if (!meets(indices(f), reduced)) continue;
+    ++summed;
+    if (f.is(Kind::read)) pair.insert(f->tensor);
+  }
+  if (summed == 2 && pair.size() == 2) expected_.insert(std::move(pair));
+}
+
 const Definition* Brackets::tentative(TensorId t) const {
   return t.value < kFirstTentative ? nullptr : &tentative_[t.value - kFirstTentative];
 }

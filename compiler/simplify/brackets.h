@@ -38,6 +38,9 @@ class Brackets {
   // The definition stands before everything that is bracketed from now on.
   void learn(const ir::Definition& d);
 
+  // A definition that is bracketed later: sums of a pair of factors that serve both cost half.
+  void expect(const ir::Definition& d);
+
   // The cheapest bracketing found for d, whose body is the sum of `terms`.
   std::optional<Bracketing> plan(const ir::Definition& d, const std::vector<Product>& terms);
 
@@ -104,6 +107,8 @@ class Brackets {
   std::vector<const ir::Definition*> by_target_;
   std::deque<KnownSum> sums_;
   std::map<ir::TensorId, std::vector<const KnownSum*>> by_tensor_;
+
+  std::set<std::set<ir::TensorId>> expected_;  // what products of two read, which others scale
 
   // Of the definition that is being planned.
   std::set<ir::IndexId> free_;

@@ -1,5 +1,6 @@
 // Sums that are equal after striking the factors without a reduced index become one sum; each is a
 // map of it:   a[i] = sum[j] 2*u[i]*x[i,j],  b[i] = sum[j] x[i,j]   ->   a[i] = 2*u[i]*b[i]
+// So do conditions without one, where one of the sums has none of them.
 #include <algorithm>
 
 #include "compiler/simplify/canonical.h"
@@ -13,14 +14,16 @@ using namespace ir;
 
 namespace {
 
-// `coefficient * outer * core` for one sum; the core is a sum over the same indices.
+// `coefficient * outer * core where guard` for one sum; the core is a sum over the same indices.
 struct Scaling {
   const Definition* whole;
   Expr coefficient;
   std::vector<Expr> outer;
+  Conditions guard;  // on no reduced index
   Definition core;
   bool bare() const {
-    return coefficient.is_one() && outer.empty() && core.free.size() == whole->free.size();
+    return coefficient.is_one() && outer.empty() && guard.empty() &&
+           core.free.size() == whole->free.size();
   }
 };
 
@@ -30,19 +33,56 @@ bool uses_any(const Expr& e, const std::vector<IndexId>& indices_of) {
                      [&](IndexId i) { return used.count(i) > 0; });
 }
 
+void drop_unused_indices(Definition& core) {
+  std::set<IndexId> used = indices(core.body);
+  used.merge(indices(core.guard));
+  std::erase_if(core.free, [&](IndexId i) { return !used.count(i); });
+}
+
 std::optional<Scaling> split(const Graph& g, const Definition& d) {
   if (d.combine != Combine::sum || !is_real(d.body.type()) || !stores_exactly(g, d.target))
     return std::nullopt;
   Product p = as_product(d.body);
-  Scaling s{&d, p.coefficient, {}, d};
+  Scaling s{&d, p.coefficient, {}, {}, d};
   std::vector<Expr> inner;
   for (const Expr& f : p.factors) (uses_any(f, d.reduced) ? inner : s.outer).push_back(f);
   if (inner.empty()) return std::nullopt;
   s.core.body = times(1, inner);
-  std::set<IndexId> used = indices(s.core.body);
-  used.merge(indices(s.core.guard));
-  std::erase_if(s.core.free, [&](IndexId i) { return !used.count(i); });
+  for (const Expr& c : d.guard)
+    if (!uses_any(c, d.reduced)) s.guard.insert(c);
+  for (const Expr& c : s.guard) s.core.guard.erase(c);
+  drop_unused_indices(s.core);
   return s;
+}
+
+// With its conditions, in the place of sums that all have some.
+void put_guard_into_core(Scaling& s) {
+  s.core.guard.merge(s.guard);
+  s.guard.clear();
+  s.core.free = s.whole->free;
+  drop_unused_indices(s.core);
+}
+
+// The sums whose cores are equal, if there are several.
+std::vector<std::vector<Scaling>> equal_cores(const Graph& g, std::vector<Scaling> sums) {
+  std::map<Canonical, std::vector<Scaling>> equal;
+  for (Scaling& s : sums) {
+    Canonical c = canonical(g, s.core);
+    equal[std::move(c)].push_back(std::move(s));
+  }
+  std::vector<std::vector<Scaling>> result;
+  for (auto& [core, members] : equal) {
+    if (members.size() < 2) continue;
+    const bool some_everywhere = std::any_of(members.begin(), members.end(),
+                                             [](const Scaling& s) { return s.guard.empty(); });
+    if (some_everywhere) {
+      result.push_back(std::move(members));
+      continue;
+    }
+    for (Scaling& s : members) put_guard_into_core(s);
+    for (auto& group : equal_cores(g, std::move(members))) result.push_back(std::move(group));
+  }
+  return result;
 }
 
 }  // namespace
@@ -57,13 +97,7 @@ Graph merge_scaled(const Graph& g) {
   std::map<TensorId, std::pair<size_t, size_t>> place;  // of a sum in `groups`
   for (auto& [key, sums] : by_signature) {
     if (sums.size() < 2) continue;
-    std::map<Canonical, std::vector<Scaling>> equal;
-    for (Scaling& s : sums) {
-      Canonical c = canonical(g, s.core);
-      equal[std::move(c)].push_back(std::move(s));
-    }
-    for (auto& [core, members] : equal) {
-      if (members.size() < 2) continue;
+    for (std::vector<Scaling>& members : equal_cores(g, std::move(sums))) {
       for (size_t k = 0; k < members.size(); ++k)
         place[members[k].whole->target] = {groups.size(), k};
       groups.push_back(std::move(members));
@@ -103,7 +137,7 @@ Graph merge_scaled(const Graph& g) {
     Definition map = d;
     map.combine = Combine::set;
     map.reduced.clear();
-    map.guard.clear();
+    map.guard = s.guard;
     map.body = times(s.coefficient, factors);
     result.definitions.push_back(normal_form(std::move(map)));
   }

@@ -20,6 +20,8 @@ namespace {
 constexpr double kFewerPoints = 4;
 // Sums of more terms are left as they are.
 constexpr size_t kMostTerms = 6;
+// A point of a sum that is no product of two sides takes so many times longer than one that is.
+constexpr double kUnpacked = 8;
 
 std::set<IndexId> indices_of_sum(const Part& p) {
   std::set<IndexId> all = p.reduced;
@@ -30,6 +32,25 @@ std::set<IndexId> indices_of_sum(const Part& p) {
       all.merge(used);
   }
   return all;
+}
+
+// Whether the factors make two sides, neither with all the indices: packed, each point of one meets
+// many of the other.
+bool has_two_sides(const std::vector<Expr>& factors) {
+  std::vector<std::set<IndexId>> of;
+  std::set<IndexId> all;
+  for (const Expr& f : factors) {
+    of.push_back(indices(f));
+    all.insert(of.back().begin(), of.back().end());
+  }
+  if (factors.empty() || factors.size() > 8) return false;
+  for (size_t left = 1; left + 1 < (size_t{1} << factors.size()); ++left) {
+    std::set<IndexId> sides[2];
+    for (size_t k = 0; k < factors.size(); ++k)
+      sides[left >> k & 1].insert(of[k].begin(), of[k].end());
+    if (sides[0].size() < all.size() && sides[1].size() < all.size()) return true;
+  }
+  return false;
 }
 
 class ReBracketing {
@@ -45,6 +66,7 @@ class ReBracketing {
   }
 
   Graph run(const Graph& g) {
+    for (const Definition& d : g.definitions) brackets_.expect(d);
     for (const Definition& d : g.definitions) {
       size_t before = result_.definitions.size();
       set_number(d);  // what it reads may be complete earlier by now
@@ -78,7 +100,7 @@ class ReBracketing {
     if (!terms || terms->size() > kMostTerms) return false;
     const size_t indices_before = result_.indices.size();
     auto found = brackets_.plan(d, *terms);
-    if (found && is_worth(d, terms->size(), found->parts) && build(d, found->parts)) return true;
+    if (found && is_worth(d, *terms, found->parts) && build(d, found->parts)) return true;
     result_.indices.resize(indices_before);
     return false;
   }
@@ -108,7 +130,8 @@ class ReBracketing {
   // Accepted only if each remaining sum has no more indices than d had, and takes far fewer points,
   // no longer reads wide tensors, or the whole is complete in an earlier pass with no more sums
   // over wide tensors than d had terms.
-  bool is_worth(const Definition& d, size_t terms, const std::vector<Part>& parts) {
+  bool is_worth(const Definition& d, const std::vector<Product>& terms,
+                const std::vector<Part>& parts) {
     const std::set<IndexId> all = domain(d);
     const double points = brackets_.points(all);
     bool was_wide = false;
@@ -119,7 +142,7 @@ class ReBracketing {
       pass = std::max(pass, pass_of(p));
       sums_over_wide += !p.reduced.empty() && reads_wide(p.inner);
     }
-    const bool earlier = pass < numbers_[d.target.value] && sums_over_wide <= terms;
+    const bool earlier = pass < numbers_[d.target.value] && sums_over_wide <= terms.size();
     for (const Part& p : parts) {
       if (p.reduced.empty()) continue;
       std::set<IndexId> of_sum = indices_of_sum(p);
@@ -127,7 +150,8 @@ class ReBracketing {
       if (was_wide && !reads_wide(p.inner)) continue;
       if (!earlier && kFewerPoints * brackets_.points(of_sum) > points) return false;
     }
-    const double old = points * std::max<double>(1, static_cast<double>(cost(d.body)));
+    double old = points * std::max<double>(1, static_cast<double>(cost(d.body)));
+    if (!was_wide && terms.size() == 1 && !has_two_sides(terms[0].factors)) old *= kUnpacked;
     for (const Definition* t : tentative_in(parts))
       if (kFewerPoints * brackets_.points(domain(*t)) > old) return false;
     return true;

@@ -278,6 +278,27 @@ TEST(MergeScaled, SumsOnce) {
       {"a.core[i] = sum[e] x[i,e]^2", "a[i] = 2 * u[i] * a.core[i]", "b[i] = 3 * a.core[i]"});
 }
 
+TEST(MergeScaled, SumsOnceWhereOneHasNoCondition) {
+  expect_pass(merge_scaled, R"(
+    size T, E
+    input x[T,E], u[T], v[T]
+    a[i] = sum[e where u[i] > 0] v[i] * x[i,e]^2
+    b[i] = sum[e] 3 * x[i,e]^2
+    output a, b)",
+              {"a.core[i] = sum[e] x[i,e]^2", "a[i] = v[i] * a.core[i] where u[i] > 0",
+               "b[i] = 3 * a.core[i]"});
+  // Else it would be computed where nobody asks for it.
+  expect_pass(merge_scaled, R"(
+    size T, E
+    input x[T,E], u[T], v[T]
+    a[i] = sum[e where u[i] > 0] v[i] * x[i,e]^2
+    b[i] = sum[e where u[i] < 0] 3 * x[i,e]^2
+    c[i] = sum[e where u[i] > 0] 2 * x[i,e]^2
+    output a, b, c)",
+              {"a.core[i] = sum[e where u[i] > 0] x[i,e]^2", "a[i] = v[i] * a.core[i]",
+               "b[i] = sum[e where u[i] < 0] 3 * x[i,e]^2", "c[i] = 2 * a.core[i]"});
+}
+
 TEST(MergeScaled, SumsAnewForTargetsThatRepeatASum) {
   expect_pass(merge_scaled, R"(
     size T, E
@@ -322,15 +343,29 @@ TEST(ReBracket, KnowsWhatWeightsSumTo) {
 }
 
 TEST(ReBracket, ReadsASumOfTheSameConditionsOnly) {
-  expect_pass(re_bracket, R"(
+  expect_pass(
+      re_bracket, R"(
     size T, E = 4
     input p[T,T], v[T,E], g[T,E]
     z[i,e] = sum[j where j <= i] p[i,j] * v[j,e]
     a[i] = sum[j,e where j <= i] p[i,j] * v[j,e] * g[i,e]
     b[i] = sum[j,e where j < i] p[i,j] * v[j,e] * g[i,e]
     output z, a, b)",
-              {"z[i,e] = sum[j where j <= i] p[i,j] * v[j,e]", "a[i] = sum[e] g[i,e] * z[i,e]",
-               "b[i] = sum[j,e where j < i] p[i,j] * v[j,e] * g[i,e]"});
+      {"z[i,e] = sum[j where j <= i] p[i,j] * v[j,e]", "a[i] = sum[e] g[i,e] * z[i,e]",
+       "b.pair[i,e] = sum[j where j < i] p[i,j] * v[j,e]", "b[i] = sum[e] g[i,e] * b.pair[i,e]"});
+}
+
+// No two sides of these three make a product that packing would serve; of a pair they do.
+TEST(ReBracket, SumsAPairFirstWhereAllWouldBeNoProductOfTwo) {
+  expect_pass(re_bracket, R"(
+    size B, N = 64, M = 32
+    input dy[B,M], w[N,M], z[B,N], s[B]
+    dg[n] = sum[b,m] dy[b,m] * w[n,m] * z[b,n]
+    dz[b,n] = sum[m] dy[b,m] * s[b] * w[n,m]
+    dw[n,m] = sum[b] dy[b,m] * s[b] * z[b,n]
+    output dg, dz, dw)",
+              {"dg.pair[n,b] = sum[m] dy[b,m] * w[n,m]", "dg[n] = sum[b] z[b,n] * dg.pair[n,b]",
+               "dz[b,n] = s[b] * dg.pair[n,b]", "dw[n,m] = sum[b] dy[b,m] * s[b] * z[b,n]"});
 }
 
 TEST(ReBracket, CountsAnIndexThatNothingMentions) {
