@@ -133,7 +133,9 @@ void TileScheduler::place_sums(Result& r, const TileSpec::Result& s) {
   if (wide) inner = {d_, r.domain[0], dy_, r.domain[1]};
   const std::vector<VarOrRVar> order = loop_order(r, inner);
   if (wide) {
-    r.sums.bound(d_, 0, s.features).vectorize(d_, lanes_, Halide::TailStrategy::GuardWithIf);
+    // A bound of 0 would not cover what Halide asks of loops that several results share.
+    if (constant(s.features) > 0) r.sums.bound(d_, 0, s.features);
+    r.sums.vectorize(d_, lanes_, Halide::TailStrategy::GuardWithIf);
     stage.split(d_, dy_, d_, width, Halide::TailStrategy::GuardWithIf);
   }
   stage.reorder(order).unroll(r.domain[0]);

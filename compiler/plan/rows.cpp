@@ -65,6 +65,10 @@ bool is_row_reduction(Combine c) {
 // Rows and columns as the reduction has them, or nothing where plain loops do as well.
 std::optional<Row> shape_of(const Graph& g, const Definition& d) {
   if (d.reduced.empty() || !is_row_reduction(d.combine)) return std::nullopt;
+  // Compiled for rows of nothing: no row to keep.
+  if (std::any_of(d.reduced.begin(), d.reduced.end(),
+                  [&](IndexId i) { return g.known(g[i].extent) == 0; }))
+    return std::nullopt;
   if (solve::find_landing(d))
     return std::nullopt;  // else every row would be asked for by every one
   if (contiguous_reduced(g, d)) {

@@ -17,6 +17,7 @@ namespace {
 // A factor that leaves a sum is not infinite where there is nothing to sum.
 TEST(Sums, OverNothingAreZeroWhateverDividesThem) {
   const std::string models = R"(
+size M = 16
 train model product(x: [T, N], w: [N, K]) -> z {
   z[j,k] = sum[n] x[j,n] * w[n,k] / N
 }
@@ -33,12 +34,23 @@ train model softened(q: [T, K], k: [N, K]) -> z {
   p[i,j] = softmax[j] (s[i,j] / N)
   z[i,e] = sum[j] p[i,j] * k[j,e] / N / T
 }
+train model apart(q: [T, K], k: [N, K], v: [N, M]) -> z {
+  p[i,j] = sigmoid(sum[e] q[i,e] * k[j,e]) where j <= i + 1
+  z[i,f] = sum[j] p[i,j] * v[j,f]
+}
+train model aside(q: [T, M], k: [N, M], v: [N, K]) -> l, z {
+  s[i,j] = sum[e] q[i,e] * k[j,e]
+  l[i] = logsumexp[j] s[i,j]
+  p[i,j] = exp(s[i,j] - l[i]) / (2 + tanh(l[i]))
+  z[i,f] = sum[j] p[i,j] * v[j,f]
+}
 train model means(x: [T, N]) -> z, y {
   z[j] = mean[n] x[j,n]
   y = mean[j,n] x[j,n]
 }
 )";
-  const std::vector<std::string> names = {"product", "sums", "weights", "softened", "means"};
+  const std::vector<std::string> names = {"product", "sums",  "weights", "softened",
+                                          "apart",   "aside", "means"};
   Library library(compile_text("size T, N, K" + models));
   for (const std::string& name : names)
     for (int64_t n : {0, 1, 3})

@@ -47,8 +47,8 @@ class Writer {
                               results, params_, body_, counts(list, guard));
     random.leading = leading_;
     for (int call = 0; call < 3; ++call) {
-      if (!known_e) e_ = features();
-      if (!known_f) f_ = features();
+      if (!known_e) e_ = chance(20) ? 0 : features();
+      if (!known_f) f_ = chance(20) ? 0 : features();
       random.calls.push_back(sizes_of_call(call == 0));
     }
     return random;
