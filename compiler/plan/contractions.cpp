@@ -15,6 +15,8 @@ using namespace ir;
 // Fewer multiplications than this a result, or results than this a pack, are not worth packing.
 constexpr double kLeastReduced = 4;
 constexpr double kLeastSide = 4;
+// At most so many results of so many terms each make a mixture.
+constexpr double kMostMixed = 16;
 
 std::vector<Expr> factors_of(const Expr& e) {
   if (!e.is(Kind::multiply)) return {e};
@@ -111,6 +113,19 @@ bool place_guard(const Definition& d, const Sides& s, Term& term, Conditions& of
   return true;
 }
 
+// A few planes mixed to a few others, r[b,g,i,j] = sum[h] a[g,h] s[b,h,i,j]: packing the planes
+// takes longer than reading them as they lie, along j.
+bool is_mixture(const Graph& g, const Definition& sum, const Sides& s) {
+  if (!s.batch.empty() || sum.reduced.size() != 1 || sum.free.empty()) return false;
+  if (indices(sum.guard).count(sum.reduced[0])) return false;
+  if (points(g, s.rows) > kMostMixed || points(g, {sum.reduced[0]}) > kMostMixed) return false;
+  const Expr along = index_value(sum.free.back());
+  for (const std::vector<Expr>* side : {&s.left, &s.right})
+    for (const Expr& f : *side)
+      if (uses(f, along->index) && !(f.is(Kind::read) && f.args().back() == along)) return false;
+  return true;
+}
+
 }  // namespace
 
 std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
@@ -159,6 +174,7 @@ std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
       std::swap(t.left_leaks, t.right_leaks);
     }
   }
+  if (!finish && is_mixture(g, sum, *like)) return std::nullopt;
   c.batch = in_order(sum.free, like->batch);
   c.rows = in_order(sum.free, like->rows);
   c.columns = in_order(sum.free, like->columns);
