@@ -43,7 +43,7 @@ constexpr Pass kPipeline[] = {kSpreadGuards, kFold,      kStrengthen, kInlineTri
                               kSpecialise,   kDemand,    kFactor};
 
 constexpr Pass kForwardRound[] = {kFold,       kInlineTrivial, kHoist,
-                                  kMergeEqual, kMergeCopies,   kDropUnused};
+                                  kMergeEqual, kMergeCopies,   kReBracket, kDropUnused};
 
 // Repeated until nothing changes. Forward tensors are still there, for re-bracketing to read.
 constexpr Pass kGradientRound[] = {kFold,      kStrengthen, kInlineTrivial, kFind,

@@ -224,6 +224,29 @@ train model joined(x: [B, D]) -> both {
     expect_agreement(library, "joined", random_call(library.model(), {{"B", b}, {"D", 17}}, 3));
 }
 
+// ---- products of many factors
+
+TEST(Products, ComeInTheOrderThatTakesLeast) {
+  Library library(compile_file(ATTN_SOURCE_DIR "/tests/stages/products.attn"));
+  for (int64_t b : {0, 1, 3, 17, 67})
+    expect_agreement(library, "products", random_call(library.model(), {{"B", b}}, 3), 2e-5);
+}
+
+TEST(Products, OfFewPlanes) {
+  Library library(compile_text(R"(
+size B, T, H = 5, G = 4
+train model mixed(s: [B, H, T, T], u: [T, H]) -> r, t, v {
+  param a: [H, G], c: [G, H]
+  r[b,g,i,j] = sum[h] s[b,h,i,j] * a[h,g]    where j <= i
+  t[g,b,i,j] = relu(sum[h] s[b,h,i,j] * c[g,h])
+  v[g,i] = sum[h] c[g,h] * u[i,h]
+}
+)"));
+  for (const Sizes& s : std::vector<Sizes>{
+           {{"B", 2}, {"T", 17}}, {{"B", 1}, {"T", 1}}, {{"B", 0}, {"T", 3}}, {{"B", 3}, {"T", 0}}})
+    expect_agreement(library, "mixed", random_call(library.model(), s, 3), 2e-5);
+}
+
 // ---- one query at a time
 
 // Each query has keys and values of its own, of which `length` are there.
