@@ -112,9 +112,9 @@ std::optional<Bracketing> Brackets::plan(const Definition& d, const std::vector<
   mentions_.clear();
   // Looking through reads pays where it saves passes over wide tensors; else one step may show
   // that a sum exists already.
-  bool reads_wide = false;
-  for (TensorId t : reads(d)) reads_wide = reads_wide || is_wide(t);
-  Task around{{}, {d.reduced.begin(), d.reduced.end()}, d.guard, reads_wide ? kDepth : 1};
+  reads_wide_ = false;
+  for (TensorId t : reads(d)) reads_wide_ = reads_wide_ || is_wide(t);
+  Task around{{}, {d.reduced.begin(), d.reduced.end()}, d.guard, reads_wide_ ? kDepth : 1};
   return plan_terms(terms, around);
 }
 
@@ -234,7 +234,8 @@ Bracketing Brackets::as_it_stands(const Task& t, const Split& s) const {
   for (const Expr& f : s.inner) {
     merge_in(all, mentions(f).indices);
     for (TensorId r : mentions(f).tensors) {
-      reads_wide = reads_wide || is_wide(r);
+      // A pair's sum over a domain that is itself over two sequences stays in tiles.
+      reads_wide = reads_wide || (is_wide(r) && (reads_wide_ || !tentative(r)));
       before = std::max(before, pass_number(r));
     }
   }

@@ -112,6 +112,7 @@ class Brackets {
 
   // Of the definition that is being planned.
   std::set<ir::IndexId> free_;
+  bool reads_wide_ = false;
   int steps_ = 0;
   std::deque<ir::Definition> tentative_;
   mutable std::unordered_map<const ir::Node*, Mentions> mentions_;

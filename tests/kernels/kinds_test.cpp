@@ -230,6 +230,10 @@ TEST(Products, ComeInTheOrderThatTakesLeast) {
   Library library(compile_file(ATTN_SOURCE_DIR "/tests/stages/products.attn"));
   for (int64_t b : {0, 1, 3, 17, 67})
     expect_agreement(library, "products", random_call(library.model(), {{"B", b}}, 3), 2e-5);
+  Library wide(compile_file(ATTN_SOURCE_DIR "/tests/stages/causal_products.attn"));
+  for (int64_t t : {0, 1, 3, 47, 65})
+    expect_agreement(wide, "causal_products", random_call(wide.model(), {{"B", 2}, {"T", t}}, 3),
+                     2e-5);
 }
 
 TEST(Products, OfFewPlanes) {
