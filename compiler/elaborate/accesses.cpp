@@ -12,21 +12,6 @@ namespace {
 
 bool has_read(const ir::Expr& e) { return !ir::tensors(e).empty(); }
 
-// What is known of the values that are read: an argmax lies within the range of its index.
-ir::Conditions facts(const ir::Graph& g, const ir::Expr& subscript) {
-  ir::Conditions known;
-  ir::visit(subscript, [&](const ir::Expr& e) {
-    if (!e.is(ir::Kind::read)) return true;
-    const ir::Definition* d = g.definition_of(e->tensor);
-    if (d && d->combine == ir::Combine::argmax) {
-      known.merge(ir::conjuncts(ir::at_least_zero(e)));
-      known.merge(ir::conjuncts(ir::less(e, ir::size_value(g[d->reduced[0]].extent))));
-    }
-    return true;
-  });
-  return known;
-}
-
 }  // namespace
 
 MaybeValue Statement::access(const dsl::Access& a, Span where) {
@@ -191,9 +176,7 @@ MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts
 }
 
 bool Statement::is_proved(const Pending& p, const ir::Conditions& known) const {
-  ir::Conditions all = known;
-  if (has_read(p.subscript)) all.merge(facts(m_.graph, p.subscript));
-  return solve::proves(m_.graph, all, p.low) && solve::proves(m_.graph, all, p.high);
+  return solve::proves(m_.graph, known, p.low) && solve::proves(m_.graph, known, p.high);
 }
 
 // Whole data that comes from int and bool inputs alone: a call can check it before it begins.
@@ -252,9 +235,10 @@ void Statement::report_unproved(const Pending& p) {
     const auto size = p.extent.single();
     const ir::Poly last = p.extent - ir::Poly(1);
     const bool promise = size && !solve::nonnegative(m_.graph, last, ir::indices(p.subscript));
-    ir::Conditions promised = p.known;
-    promised.insert(ir::at_least_zero(ir::size_value(last)));
-    const bool kept = promise && is_proved(p, promised);
+    ir::Graph promised = m_.graph;
+    if (promise) promised.sizes[size->value].lower = 1;
+    const bool kept = promise && solve::proves(promised, p.known, p.low) &&
+                      solve::proves(promised, p.known, p.high);
     if (!kept)
       d.help = fmt::format("keep it in range: `clamp({}, 0, {})`", subscript, m_.text(last));
     if (promise)

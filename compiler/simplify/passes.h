@@ -37,6 +37,9 @@ ir::Graph merge_copies(const ir::Graph& g);
 ir::Graph merge_scaled(const ir::Graph& g);
 // Sums of products are bracketed anew where that takes fewer points or passes; see brackets.h.
 ir::Graph re_bracket(const ir::Graph& g);
+// The same for sums of three or more factors and over wide tensors only: what a model says of two
+// stays as it is.
+ir::Graph order_products(const ir::Graph& g);
 // A wide tensor read at fewer points than it has, `s[i,i]` or `g[b,target[b]]`, is computed there.
 ir::Graph specialise(const ir::Graph& g);
 

@@ -29,6 +29,7 @@ constexpr Pass kMergeScaled{"merge-scaled", "keep one of sums that are equal up 
                             merge_scaled};
 constexpr Pass kReBracket{"re-bracket", "reuse a sum that exists, or take the cheaper order",
                           re_bracket};
+constexpr Pass kOrder{"order", "sum products of many factors in the cheaper order", order_products};
 constexpr Pass kDropUnused{"drop-unused", "drop what no output reads", drop_unused};
 constexpr Pass kInlineSingle{"inline-single", "substitute maps into their only reader",
                              inline_single};
@@ -37,13 +38,13 @@ constexpr Pass kSpecialise{"specialise", "compute wide tensors where they are re
 constexpr Pass kFactor{"factor", "collect the factors that terms share", factor};
 
 // All by name, for `emit --after=NAME` and the help.
-constexpr Pass kPipeline[] = {kSpreadGuards, kFold,      kStrengthen, kInlineTrivial,
-                              kFind,         kHoist,     kMergeEqual, kMergeCopies,
-                              kMergeScaled,  kReBracket, kDropUnused, kInlineSingle,
-                              kSpecialise,   kDemand,    kFactor};
+constexpr Pass kPipeline[] = {kSpreadGuards, kFold,       kStrengthen, kInlineTrivial,
+                              kFind,         kHoist,      kMergeEqual, kMergeCopies,
+                              kMergeScaled,  kReBracket,  kOrder,      kDropUnused,
+                              kInlineSingle, kSpecialise, kDemand,     kFactor};
 
-constexpr Pass kForwardRound[] = {kFold,       kInlineTrivial, kHoist,
-                                  kMergeEqual, kMergeCopies,   kReBracket, kDropUnused};
+constexpr Pass kForwardRound[] = {kFold,        kInlineTrivial, kHoist,     kMergeEqual,
+                                  kMergeCopies, kOrder,         kDropUnused};
 
 // Repeated until nothing changes. Forward tensors are still there, for re-bracketing to read.
 constexpr Pass kGradientRound[] = {kFold,      kStrengthen, kInlineTrivial, kFind,

@@ -55,8 +55,10 @@ bool has_two_sides(const std::vector<Expr>& factors) {
 
 class ReBracketing {
  public:
-  explicit ReBracketing(const Graph& g)
-      : result_(g),
+  // Sums of terms with at least so many factors that the sum is over, or over wide tensors.
+  ReBracketing(const Graph& g, int least_factors)
+      : least_factors_(least_factors),
+        result_(g),
         wide_(g),
         saved_(solve::independent_of_cotangents(g)),
         numbers_(solve::pass_numbers(g, wide_, saved_)),
@@ -98,6 +100,16 @@ class ReBracketing {
     if (lands_somewhere(d)) return false;
     auto terms = expand(d.body);
     if (!terms || terms->size() > kMostTerms) return false;
+    const auto are_many = [&](const Product& p) {
+      return std::count_if(p.factors.begin(), p.factors.end(), [&](const Expr& f) {
+               return std::any_of(d.reduced.begin(), d.reduced.end(),
+                                  [&](IndexId r) { return uses(f, r); });
+             }) >= least_factors_;
+    };
+    const std::set<TensorId> read = tensors(d.body);
+    if (std::none_of(read.begin(), read.end(), [&](TensorId t) { return wide_(t); }) &&
+        std::none_of(terms->begin(), terms->end(), are_many))
+      return false;
     const size_t indices_before = result_.indices.size();
     auto found = brackets_.plan(d, *terms);
     if (found && is_worth(d, *terms, found->parts) && build(d, found->parts)) return true;
@@ -277,6 +289,7 @@ class ReBracketing {
     return simplify::value_of({p.coefficient, factors, outside});
   }
 
+  const int least_factors_;
   Graph result_;
   solve::Wide wide_;
   std::vector<bool> saved_;
@@ -287,6 +300,8 @@ class ReBracketing {
 
 }  // namespace
 
-Graph re_bracket(const Graph& g) { return ReBracketing(g).run(g); }
+Graph re_bracket(const Graph& g) { return ReBracketing(g, 0).run(g); }
+
+Graph order_products(const Graph& g) { return ReBracketing(g, 3).run(g); }
 
 }  // namespace attn::simplify

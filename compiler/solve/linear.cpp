@@ -92,6 +92,8 @@ Linear System::linear(const Expr& e) {
 void System::bound_read(const Expr& e, int id) {
   if (e.type() != ir::Type::integer) return;
   const ir::Definition* d = g_.definition_of(e->tensor);
+  while (d && d->combine == ir::Combine::set && d->body.is(Kind::read))  // a copy of it
+    d = g_.definition_of(d->body->tensor);
   if (!d || d->combine != ir::Combine::argmax) return;
   Poly extent = g_.expand(g_[d->reduced[0]].extent);
   definitions_.push_back({{{id, Poly(1)}}, {}});

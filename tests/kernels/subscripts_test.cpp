@@ -30,12 +30,19 @@ train model mirror(x: [B, N], u: [N]) -> y, z, s {{
 // Places that real numbers say, kept in range where there is one.
 TEST(Subscripts, OfPlacesThatAreComputed) {
   Library library(compile_text(R"(
-size T, S, E
+size T, S, E, V in 1..
 train model own(x: f64[T], k: [T, E]) -> y {
   y[t,e] = k[clamp(int(3 * x[t]) + 1, 0, T - 1), e] * (if x[t] > 0 then 2 else 1)
 }
 train model other(x: [T], k: [S, E]) -> y {
   y[t,e] = if 0 < S then x[t] * k[clamp(int(3 * x[t]) + 1, 0, S - 1), e] else x[t]
+}
+train model found(x: [T, V], k: [V, E]) -> first, y, z {
+  first[t] = argmax[v] x[t,v]
+  second[t] = argmax[v] x[t,v]
+  copy[t] = second[t]
+  y[t,e] = k[first[t], e] * 2
+  z[t,e] = k[copy[t], e]
 }
 train model carried(x: f64[T], k: [T]) -> y, z {
   scan t: T {
@@ -46,9 +53,9 @@ train model carried(x: f64[T], k: [T]) -> y, z {
 }
 )"));
   for (int64_t n : {0, 1, 3, 17})
-    for (const char* name : {"own", "other", "carried"})
+    for (const char* name : {"own", "other", "found", "carried"})
       for (int64_t s : {0, 1, 4}) {
-        const Sizes sizes = {{"T", n}, {"S", s}, {"E", 9}};
+        const Sizes sizes = {{"T", n}, {"S", s}, {"E", 9}, {"V", s + 1}};
         SCOPED_TRACE(name + (" " + text_of(sizes)));
         expect_agreement(library, name, random_call(library.model(name), sizes, 3), 2e-5);
       }
