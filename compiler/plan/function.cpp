@@ -32,6 +32,18 @@ void copy_split_outputs(Graph& g) {
   }
 }
 
+// Whether the caller stores a tensor as large: an output, a mask, a bias.
+bool has_as_large(const Graph& g, const solve::Wide& wide, TensorId t) {
+  const auto is_as_large = [&](const Tensor& other) {
+    return wide.is_bounded_by(g, g[t].extents, other.extents);
+  };
+  return std::any_of(g.outputs.begin(), g.outputs.end(),
+                     [&](const Output& o) { return is_as_large(g[o.tensor]); }) ||
+         std::any_of(g.tensors.begin(), g.tensors.end(), [&](const Tensor& other) {
+           return is_argument(other.role) && is_as_large(other);
+         });
+}
+
 // A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its
 // size.
 void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagnostics) {
@@ -43,6 +55,7 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
       const auto whole = wholes.find(written);
       const TensorId t = whole == wholes.end() ? written : whole->second;
       if (!wide(t) || f.places[t.value] != Place::workspace) continue;
+      if (has_as_large(f.graph, wide, t)) continue;
       const Tensor& tensor = f.graph[t];
       std::string readers;
       for (const Kernel& reader : f.kernels)

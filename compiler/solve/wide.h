@@ -18,6 +18,9 @@ class Wide {
   }
   // Whether no input or output of the model bounds a tensor of these extents.
   bool is_unbounded(const ir::Graph& g, const std::vector<ir::Poly>& extents) const;
+  // Whether a tensor of these extents grows no faster than `other` does, as sizes grow.
+  bool is_bounded_by(const ir::Graph& g, const std::vector<ir::Poly>& extents,
+                     const std::vector<ir::Poly>& other) const;
   // For tensors that a pass makes.
   void set(ir::TensorId t, bool wide);
 
