@@ -72,11 +72,14 @@ class Builder {
   }
 
  private:
-  // Names of arguments in messages and statements: letters, digits and `_`, each once.
+  // Names of arguments in messages and statements: letters, digits and `_`, each once. They end in
+  // `_`, as no name does that Halide or a schedule here makes up: `a3`, `t12`, `largest`.
   std::string fresh_name(std::string text) {
     for (char& c : text)
       if (!isalnum(static_cast<unsigned char>(c))) c = '_';
-    while (!names_.insert(text).second) text += '_';
+    do {
+      text += '_';
+    } while (!names_.insert(text).second);
     return text;
   }
 

@@ -248,7 +248,8 @@ void StreamScheduler::sum_panel() {
     product = weight * panel_(dd_, key, dp_, h_);
   }
   if ((spec_.careful || spec_.panel_at) && spec_.visible) {
-    product = masked(spec_.visible(batch_of(h_), row_of(t_, ii_), column), product, 0.0f);
+    auto tile = [&](int k) -> Expr { return tile_funcs_[k](within, ii_, t_, c_, h_); };
+    product = masked(spec_.visible(batch_of(h_), row_of(t_, ii_), column, tile), product, 0.0f);
   }
   partial_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
   partial_(dd_, dp_, ii_, t_, c_, h_) += product;

@@ -46,7 +46,7 @@ struct StreamSpec {
   std::vector<Halide::Expr> batch_extents;  // outermost first
   Halide::Expr rows, columns;
   std::vector<StreamTile> tiles;
-  Cell visible;  // empty: everywhere; asked by careful kernels only
+  TileCells::Holds visible;  // empty: everywhere; asked by careful kernels only
   // The columns [first, end) that some of a number of rows may see, at least these; empty: all.
   Edge first_column, end_column;
   SeenByData seen_by_data;

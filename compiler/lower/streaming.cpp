@@ -64,11 +64,8 @@ class Lowering {
     spec.features = sum.feature.valid() ? cells_.extent(sum.feature) : HExpr(1);
     ir::Conditions counted = s_.tiles.back().visible;
     counted.insert(sum.counted.begin(), sum.counted.end());
-    if (!counted.empty()) {
-      spec.visible = [this, counted](HExpr batch, HExpr row, HExpr column) {
-        return cell(batch, row, column).condition(counted);
-      };
-    }
+    if (!counted.empty())
+      spec.visible = cells_.holds(counted, s_.tiles, s_.tiles.size(), s_.row, s_.column);
     if (!sum.weight.is_one() || !sum.counted.empty()) {
       spec.weight = [this, &sum](HExpr batch, HExpr row, HExpr column) {
         Translator at = cell(batch, row, column);
@@ -103,11 +100,7 @@ class Lowering {
     Translator::Indices indices = {{s_.row, row}};
     if (sum.feature.valid()) indices.emplace(sum.feature, feature);
     Translator t = cells_.at(std::move(indices), batch);
-    HExpr value = summed;
-    if (sum.scale.is(ir::Kind::select))
-      value = t.where(ir::conjuncts(sum.scale.args()[0]), summed * real(t(sum.scale.args()[1])));
-    else if (!sum.scale.is_one())
-      value = summed * real(t(sum.scale));
+    HExpr value = t.scaled(summed, sum.scale);
     if (old_) {
       std::vector<HExpr> place, all = decode_index(batch, cells_.batch_extents());
       all.push_back(row);

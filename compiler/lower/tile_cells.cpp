@@ -69,6 +69,17 @@ std::function<HExpr(HExpr, HExpr, HExpr, HExpr)> TileCells::product(const plan::
   };
 }
 
+namespace {
+
+void replace_earlier(Translator& t, const std::vector<plan::Tile>& tiles, size_t index,
+                     const std::set<ir::TensorId>& read, const std::function<HExpr(int)>& earlier) {
+  for (size_t k = 0; k < index; ++k)
+    if (tiles[k].tensor.valid() && read.count(tiles[k].tensor))
+      t.replace(tiles[k].tensor, earlier(static_cast<int>(k)));
+}
+
+}  // namespace
+
 TileCells::Value TileCells::value(const std::vector<plan::Tile>& tiles, size_t index,
                                   ir::IndexId row, ir::IndexId column, float hidden) const {
   return [=, this, &tiles](HExpr batch, HExpr i, HExpr j, HExpr dot,
@@ -76,11 +87,20 @@ TileCells::Value TileCells::value(const std::vector<plan::Tile>& tiles, size_t i
     const plan::Tile& own = tiles[index];
     Translator t = at({{row, i}, {column, j}}, batch);
     if (own.dot.valid()) t.replace(own.dot, dot);
-    const std::set<ir::TensorId> read = ir::tensors(own.value);
-    for (size_t k = 0; k < index; ++k)
-      if (tiles[k].tensor.valid() && read.count(tiles[k].tensor))
-        t.replace(tiles[k].tensor, earlier(static_cast<int>(k)));
+    std::set<ir::TensorId> read = ir::tensors(own.value);
+    read.merge(ir::tensors(own.visible));
+    replace_earlier(t, tiles, index, read, earlier);
     return t.where(own.visible, Halide::cast(Halide::Float(32), t(own.value)), hidden);
+  };
+}
+
+TileCells::Holds TileCells::holds(const ir::Conditions& conditions,
+                                  const std::vector<plan::Tile>& tiles, size_t count,
+                                  ir::IndexId row, ir::IndexId column) const {
+  return [=, this, &tiles](HExpr batch, HExpr i, HExpr j, std::function<HExpr(int)> earlier) {
+    Translator t = at({{row, i}, {column, j}}, batch);
+    replace_earlier(t, tiles, count, ir::tensors(conditions), earlier);
+    return t.condition(conditions);
   };
 }
 

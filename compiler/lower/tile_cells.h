@@ -60,6 +60,12 @@ class TileCells {
                                  Halide::Expr dot, std::function<Halide::Expr(int)> earlier)>;
   Value value(const std::vector<plan::Tile>& tiles, size_t index, ir::IndexId row,
               ir::IndexId column, float hidden) const;
+  // Whether conditions hold there, of which some may read tiles[0 .. count).
+  using Holds =
+      std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column,
+                                 std::function<Halide::Expr(int)> earlier)>;
+  Holds holds(const ir::Conditions& conditions, const std::vector<plan::Tile>& tiles, size_t count,
+              ir::IndexId row, ir::IndexId column) const;
 
   // Positions of `free`: among the batch's indices, `kept` after them, the feature last.
   std::vector<int> dimensions(const std::vector<ir::IndexId>& free, ir::IndexId kept) const;

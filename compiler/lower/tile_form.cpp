@@ -268,9 +268,11 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
                                : near < data.end(h_, from, to) && far >= data.first(h_, from, to)));
   }
   Expr kept_within = b_ * high + u_;
-  Func tile = tiles_[s.tile];
-  Expr product =
-      s.of_rows ? tile(within, kept_within, ib_, jb_, h_) : tile(kept_within, within, ib_, jb_, h_);
+  const auto value_of = [&](int tile) -> Expr {
+    return s.of_rows ? tiles_[tile](within, kept_within, ib_, jb_, h_)
+                     : tiles_[tile](kept_within, within, ib_, jb_, h_);
+  };
+  Expr product = value_of(s.tile);
   Expr kept = in_range(min(first_kept + u_, kept_extent - 1), kept_extent);
   Expr other = in_range(place, max(summed_extent, 1));
   const Expr &row = s.of_rows ? kept : other, &column = s.of_rows ? other : kept;
@@ -280,7 +282,7 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
   else if (wide)
     product = product * pack(s.panel, false).func(d_, within, summed_at, h_);
   if ((spec_.careful || s.panel_at) && source.visible)
-    product = masked(source.visible(batch_of(h_), row, column), product, 0.0f);
+    product = masked(source.visible(batch_of(h_), row, column, value_of), product, 0.0f);
   std::vector<Var> of_part = {u_, b_, ib_, jb_, h_};
   if (wide) of_part.insert(of_part.begin(), d_);
   result.part(of_part) = 0.0f;

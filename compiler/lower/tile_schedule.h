@@ -38,9 +38,8 @@ struct TileSpec {
   };
   struct Tile {
     std::vector<Dot> dots;
-    TileCells::Value value;  // 0 where it is hidden, whatever the dot and earlier tiles are there
-    std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column)>
-        visible;  // empty: everywhere
+    TileCells::Value value;    // 0 where it is hidden, whatever the dot and earlier tiles are there
+    TileCells::Holds visible;  // empty: everywhere
   };
   struct Result {
     bool of_rows = true;

@@ -87,11 +87,8 @@ class Lowering {
       result.dots.push_back(dot);
     }
     result.value = cells_.value(s_.tiles, index, s_.row, s_.column, 0.0f);
-    if (!t.visible.empty()) {
-      result.visible = [this, index](HExpr batch, HExpr row, HExpr column) {
-        return cell(batch, row, column).condition(s_.tiles[index].visible);
-      };
-    }
+    if (!t.visible.empty())
+      result.visible = cells_.holds(t.visible, s_.tiles, index, s_.row, s_.column);
     return result;
   }
 
@@ -109,12 +106,7 @@ class Lowering {
     } else {
       if (r.feature.valid()) add_panel(r, kept, result, packs);
       result.scaled = [this, &r, kept](HExpr batch, HExpr place, HExpr feature, HExpr sum) {
-        const ir::Expr& scale = r.scale;
-        if (scale.is_one()) return sum;
-        Translator at = at_result(r, kept, place, feature, batch);
-        if (!scale.is(ir::Kind::select)) return sum * real(at(scale));
-        // What is hidden may have summed what is not finite.
-        return at.where(ir::conjuncts(scale.args()[0]), sum * real(at(scale.args()[1])));
+        return at_result(r, kept, place, feature, batch).scaled(sum, r.scale);
       };
       result.dimensions = cells_.dimensions(r.free, kept);
     }

@@ -75,6 +75,14 @@ HExpr Translator::where(const ir::Conditions& c, const HExpr& value, const HExpr
                 otherwise.defined() ? otherwise : Halide::Internal::make_zero(value.type()));
 }
 
+HExpr Translator::scaled(const HExpr& sum, const ir::Expr& scale) {
+  const auto times = [&](const ir::Expr& factor) {
+    return factor.is_one() ? sum : sum * cast<float>((*this)(factor));
+  };
+  const bool hides = scale.is(Kind::select) && scale.args()[2].is_zero();
+  return hides ? where(ir::conjuncts(scale.args()[0]), times(scale.args()[1])) : times(scale);
+}
+
 HExpr Translator::choose(bool affine, const HExpr& condition, const HExpr& a, const HExpr& b) {
   if (affine || !decoded_ || a.type().is_bool()) return select(condition, a, b);
   return masked(condition, a, b);

@@ -42,6 +42,9 @@ class Translator {
   // `value` where the conditions hold, else `otherwise` or 0.
   Halide::Expr where(const ir::Conditions& c, const Halide::Expr& value,
                      const Halide::Expr& otherwise = {});
+  // sum * scale in f32. Where a condition of the scale hides the sum it gives 0, also if what was
+  // summed there is not finite.
+  Halide::Expr scaled(const Halide::Expr& sum, const ir::Expr& scale);
   // As an extent: at least 0.
   Halide::Expr extent(const ir::Poly& p);
   Halide::Expr poly(const ir::Poly& p);

@@ -34,12 +34,14 @@ Expr gathered(Graph& g, const Expr& site, std::vector<Definition>& result) {
 
 std::vector<Definition> compute_gathered(Graph& g, const solve::Wide& wide) {
   std::vector<Definition> result;
+  std::set<TensorId> wholes;
   for (Definition d : std::vector<Definition>(g.definitions)) {
     std::map<Expr, Expr> again;
     auto look = [&](const Expr& e) {
       visit(e, [&](const Expr& x) {
         const bool fewer = x.is(Kind::read) && wide(x->tensor) && g.definition_of(x->tensor) &&
                            indices(x).size() < x.args().size();
+        if (fewer) wholes.insert(x->tensor);
         if (fewer && !again.count(x)) again.emplace(x, gathered(g, x, result));
         return true;
       });
@@ -60,6 +62,11 @@ std::vector<Definition> compute_gathered(Graph& g, const solve::Wide& wide) {
     }
     result.push_back(std::move(d));
   }
+  // What was read at these places only is not computed as a whole.
+  for (const Output& o : g.outputs) wholes.erase(o.tensor);
+  for (const Definition& d : result)
+    for (TensorId t : reads(d)) wholes.erase(t);
+  std::erase_if(result, [&](const Definition& d) { return wholes.count(d.target) > 0; });
   return result;
 }
 

@@ -115,7 +115,9 @@ class Passes {
     Streaming s{.batch = group_.axes.batch, .row = group_.axes.row, .column = group_.axes.column};
     s.lse = t;
     for (IndexId i : lse.free) s.lse_free.push_back(group_.names.at(t).at(i));
-    for (TensorId tile : needed_tiles(tensors(scores.argument))) s.tiles.push_back(as_tile(tile));
+    std::set<TensorId> needed = tensors(scores.argument);
+    needed.merge(tensors(scores.visible));
+    for (TensorId tile : needed_tiles(std::move(needed))) s.tiles.push_back(as_tile(tile));
     s.tiles.push_back(
         {.tensor = {}, .dots = {}, .dot = {}, .value = scores.argument, .visible = scores.visible});
     std::vector<TileSums::Result> none;

@@ -74,6 +74,25 @@ train model means(x: [T, N]) -> z, y {
   }
 }
 
+// Names that Halide or a schedule makes up too are the user's to take.
+TEST(Reductions, OfTensorsOfAnyName) {
+  Library library(compile_text(R"(
+size B in 1.., t10, r0, b1, a3
+train model names(a0: [B, t10, r0], largest: [t10, r0], rest: [r0], t92: [B, b1], out: [b1, a3]) ->
+    a1, t1, s2, v0 {
+  a1[b: B,i: t10,j: t10] = logsumexp[k: t10,l] a0[b,i,l] * largest[k,l]
+  t1[i,j: b1] = logsumexp[k: t10,l] largest[i,l] * rest[l]
+  s2[i,k] = sum[j] t92[i,j] * out[j,k]
+  v0[i,j] = softmax[j] (a0[0,i,j] * rest[j])
+}
+)"));
+  for (int64_t n : {1, 3, 17})
+    expect_agreement(library, "names",
+                     random_call(library.model(),
+                                 {{"B", 2}, {"t10", n}, {"r0", 5}, {"b1", n + 1}, {"a3", 4}}, 3),
+                     2e-5);
+}
+
 constexpr const char* kReductions = R"(
 size N, M, K
 # Over the last index, where data says which.
@@ -249,6 +268,58 @@ train model mixed(s: [B, H, T, T], u: [T, H]) -> r, t, v {
   for (const Sizes& s : std::vector<Sizes>{
            {{"B", 2}, {"T", 17}}, {{"B", 1}, {"T", 1}}, {{"B", 0}, {"T", 3}}, {{"B", 3}, {"T", 0}}})
     expect_agreement(library, "mixed", random_call(library.model(), s, 3), 2e-5);
+}
+
+// A factor of the whole sum that is one thing or another, by the row, the column or data.
+TEST(Scales, OfTwoCases) {
+  Library library(compile_text(R"(
+size B, T, S, E = 8, F = 5
+train model softened(q: [B, T, E], k: [B, S, E], v: [B, S, F], w: [B, T]) -> z, y {
+  p[b,i,j] = softmax[j] (sum[e] q[b,i,e] * k[b,j,e])
+  z[b,i,f] = sum[j] p[b,i,j] * v[b,j,f] * (if i == 0 then 1 else 0.25)
+  y[b,i,f] = sum[j] p[b,i,j] * v[b,j,f] * (if w[b,i] > 0 then 3 else 0.5) * (if i > 1 then 1 else 0)
+}
+train model weighted(q: [B, T, E], k: [B, S, E], v: [B, S, F], w: [B, S]) -> z, columns, n {
+  p[b,i,j] = relu(sum[e] q[b,i,e] * k[b,j,e]) where j <= i + 3
+  z[b,i,f] = sum[j] p[b,i,j] * v[b,j,f] * (if i % 2 == 0 then 2 else 0.5)
+  columns[b,j] = sum[i] p[b,i,j] * (if w[b,j] > 0 then 1 else 0.25)
+  n[i: T] = sum[b,j] p[b,i,j] * (if i == 0 then 1 else 0.25)
+}
+)"));
+  for (const char* name : {"softened", "weighted"})
+    for (int64_t t : {0, 1, 3, 49})
+      expect_agreement(library, name,
+                       random_call(library.model(name), {{"B", 2}, {"T", t}, {"S", 17}}, 3), 2e-5);
+}
+
+// What counts may be decided by scores, by these or others.
+TEST(Tiles, AreHiddenByOthers) {
+  Library library(compile_text(R"(
+size B, T, S, E = 8, F = 5
+train model own(q: [B, T, E], k: [B, S, E], v: [B, S, F]) -> z {
+  r[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
+  p[b,i,j] = softmax[j where r[b,i,j] > 0] (r[b,i,j])
+  z[b,i,f] = sum[j] p[b,i,j] * v[b,j,f]
+}
+train model other(q: [B, T, E], k: [B, S, E], u: [B, T, E], v: [B, S, F]) -> z {
+  r[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
+  o[b,i,j] = sum[e] u[b,i,e] * k[b,j,e]
+  p[b,i,j] = softmax[j where o[b,i,j] > 0 and j <= i + 2] (r[b,i,j])
+  z[b,i,f] = sum[j] p[b,i,j] * v[b,j,f]
+}
+train model summed(q: [B, T, E], k: [B, S, E], u: [B, T, E], v: [B, S, F]) -> z {
+  r[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
+  o[b,i,j] = sum[e] u[b,i,e] * k[b,j,e]
+  p[b,i,j] = softmax[j] (r[b,i,j])
+  z[b,i,f] = sum[j where o[b,i,j] > 0] p[b,i,j] * v[b,j,f] * o[b,i,j]
+}
+)"));
+  for (const char* name : {"own", "other", "summed"})
+    for (int64_t t : {0, 1, 3, 49}) {
+      const Sizes s = {{"B", 2}, {"T", t}, {"S", 17}};
+      SCOPED_TRACE(name + (" " + text_of(s)));
+      expect_agreement(library, name, random_call(library.model(name), s, 3), 2e-5);
+    }
 }
 
 // ---- one query at a time

@@ -44,6 +44,10 @@ train model found(x: [T, V], k: [V, E]) -> first, y, z {
   y[t,e] = k[first[t], e] * 2
   z[t,e] = k[copy[t], e]
 }
+train model diagonal(x: [T], u: f64[E]) -> y {
+  m[i: T,t: T] = mean[e] floor(u[e]) * u[e]
+  y[j] = x[j] * m[j // 2,j]
+}
 train model carried(x: f64[T], k: [T]) -> y, z {
   scan t: T {
     z[t] = (if x[t] > y[t-1] then 0.25 else 0.5 * z[t-1]) + k[clamp(int(3 * y[t-1]), 0, T - 1)] from 0
@@ -53,7 +57,7 @@ train model carried(x: f64[T], k: [T]) -> y, z {
 }
 )"));
   for (int64_t n : {0, 1, 3, 17})
-    for (const char* name : {"own", "other", "found", "carried"})
+    for (const char* name : {"own", "other", "found", "diagonal", "carried"})
       for (int64_t s : {0, 1, 4}) {
         const Sizes sizes = {{"T", n}, {"S", s}, {"E", 9}, {"V", s + 1}};
         SCOPED_TRACE(name + (" " + text_of(sizes)));
