@@ -9,6 +9,7 @@ namespace attn::testing {
 
 using evaluate::Array;
 using evaluate::Arrays;
+class Library;
 
 // "" or the first row of `got` that is further from `want` than `tolerance` of the row's scale: its
 // largest magnitude, and at least `least`.
@@ -22,5 +23,12 @@ std::string differ(const std::string& name, const Array& want, const Array& got,
 // gradients.
 std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-5,
                    double least = 0);
+
+// The same for the results of one call of a program whose numbers nobody has looked at: where many
+// layers or cancellations amplify them, results may be four times as far off as they move when the
+// last two bits of the inputs (in f32) are others.
+std::string differ_beyond_rounding(const Library& library, const std::string& model,
+                                   const Arrays& given, const Arrays& got, double tolerance,
+                                   double least);
 
 }  // namespace attn::testing

@@ -53,7 +53,8 @@ Verdict judge_call(Library& library, const std::string& name, const RandomProgra
   }
   const Outcome o = library.call(given, {}, name);
   if (o.status != ATTN_OK) return {Verdict::call, o.message};
-  const std::string difference = differ(want, o.values, program.tolerance, 0.05);
+  const std::string difference =
+      differ_beyond_rounding(library, name, given, o.values, program.tolerance, 0.05);
   return {difference.empty() ? Verdict::fine : Verdict::wrong, difference};
 }
 

@@ -179,16 +179,24 @@ class Writer {
     }
   }
 
+  // A factor of the whole sum for each of its results.
+  std::string scale(const std::string& kept) {
+    if (!chance(20)) return "";
+    return fmt::format(" * (if {} then {} else {})",
+                       one_of(fmt::format("{} == 0", kept), fmt::format("{} % 3 > 0", kept)),
+                       one_of("1", "2"), one_of("0.25", "0", "1 / (1 + " + kept + ")"));
+  }
+
   void sums(const std::string& v, const std::string& guard) {
     const std::string p = fmt::format("{}[b,h,i,j]", weight_);
     const std::string value = self_ && chance(10)
                                   ? fmt::format("({}f] + rv[clamp(j - i, -4, 4) + 4, f])", v)
                                   : fmt::format("{}f]", v);
     if (value[0] == '(') params_ += "  param rv: [9, F]\n";
-    line(fmt::format("z[b,h,i,f] = sum[j] {} * {}", p, value));
+    line(fmt::format("z[b,h,i,f] = sum[j] {} * {}{}", p, value, scale("i")));
     results_.push_back("z");
     if (chance(20)) {
-      line(fmt::format("per_column[b,h,j] = sum[i] {}", p));
+      line(fmt::format("per_column[b,h,j] = sum[i] {}{}", p, scale("j")));
       results_.push_back("per_column");
     }
     if (chance(20)) {
