@@ -85,6 +85,22 @@ bool sums_wide(const Definition& d, const solve::Wide& wide) {
          std::any_of(read.begin(), read.end(), [&](TensorId t) { return wide(t); });
 }
 
+// Where conditions exclude each other nothing may be left that reads a definition.
+void drop_unread(Graph& g, const Groups& groups) {
+  std::set<TensorId> needed;
+  for (const Output& o : g.outputs) needed.insert(o.tensor);
+  for (const auto& [first, kernel] : groups.kernels)
+    for (const Definition& d : kernel.definitions) needed.merge(reads(d));
+  std::vector<Definition> kept;
+  for (size_t k = g.definitions.size(); k-- > 0;) {
+    const Definition& d = g.definitions[k];
+    if (!needed.count(d.target) && !groups.members.count(d.target)) continue;
+    needed.merge(reads(d));
+    kept.insert(kept.begin(), d);
+  }
+  g.definitions = std::move(kept);
+}
+
 // The definitions as kernels take them: groups of wide tensors first, since a group knows best what
 // to do with an equality; of the rest, loops removed, maps inlined and long sums split.
 Groups prepare(Graph& g, const solve::Wide& wide) {
@@ -142,6 +158,7 @@ void plan_segment(const std::string& model, Function& f, const Segment& segment,
   Groups groups = prepare(f.graph, wide);
   f.places.resize(f.graph.tensors.size(), Place::none);
   place_slices(f, segment, wanted);
+  drop_unread(f.graph, groups);
   const size_t first = f.kernels.size();
   add_kernels(model, f, std::move(groups), wanted);
   place_wholes(f, segment);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/base/check.h"
 #include "compiler/plan/function.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
@@ -257,6 +258,8 @@ void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
     if (kernel.contraction && kernel.contraction->kept)
       kernel.writes.push_back(kernel.contraction->sum);
   }
+  ATTN_CHECK(!kernel.writes.empty(),
+             "a kernel that nothing reads, of " + g[kernel.definitions[0].target].name);
   for (TensorId t : kernel.writes)
     if (f.places[t.value] == Place::none) f.places[t.value] = Place::workspace;
   kernel.sizes = sizes_used(g, kernel);

@@ -292,6 +292,20 @@ train model weighted(q: [B, T, E], k: [B, S, E], v: [B, S, F], w: [B, S]) -> z, 
                        random_call(library.model(name), {{"B", 2}, {"T", t}, {"S", 17}}, 3), 2e-5);
 }
 
+TEST(Conditions, ThatExcludeEachOther) {
+  Library library(compile_text(R"(
+size T, N = 16
+train model none(x: [T, N], y: [T], u: [N]) -> h, z {
+  a[i: N,t: T] = tanh((sum[j where not (i > 1)] u[j] * 0.5) * 0.25) where t % 2 == 0 and t % 2 == 1
+  c[t,i: N] = tanh(a[1,t] + y[t])
+  h[t,j] = tanh((mean[k: N] (x[t,j] + c[t,k])) * 0.25)
+  z[t] = sum[j where j < 3 and j > 5] x[t,j] * u[j]
+}
+)"));
+  for (int64_t t : {0, 1, 19})
+    expect_agreement(library, "none", random_call(library.model(), {{"T", t}}, 3), 2e-5);
+}
+
 // What counts may be decided by scores, by these or others.
 TEST(Tiles, AreHiddenByOthers) {
   Library library(compile_text(R"(
