@@ -151,6 +151,9 @@ Value Expressions::scaled(Value v) {
 Value Expressions::smooth(const Value& x) {
   const double square = x.bound * x.bound;
   const std::string& e = x.text;
+  // An exponential of a large number leaves nothing of what is added to it.
+  const std::string small = x.bound > 4 ? fmt::format("tanh({})", e) : e;
+  const double most = std::min(x.bound, 4.0);
   const std::string above = fmt::format("(1.25 + ({})^2)", e);
   switch (below(18)) {
     case 0:
@@ -166,7 +169,7 @@ Value Expressions::smooth(const Value& x) {
     case 5:
       return {fmt::format("erf({})", e), 1};
     case 6:
-      return {fmt::format("exp(0.5 * ({}))", e), std::exp(0.5 * x.bound)};
+      return {fmt::format("exp(0.5 * ({}))", small), std::exp(0.5 * most)};
     case 7:
       return {fmt::format("{}{}", chance(50) ? "log" : "log2", above),
               1.5 * std::log(1.25 + square)};
@@ -181,7 +184,7 @@ Value Expressions::smooth(const Value& x) {
     case 12:
       return {fmt::format("log1p(({})^2)", e), square};
     case 13:
-      return {fmt::format("exp2(0.5 * ({}))", e), std::exp(0.4 * x.bound)};
+      return {fmt::format("exp2(0.5 * ({}))", small), std::exp(0.4 * most)};
     case 14:
       return {fmt::format("tan(0.25 * ({}))", e), 1};
     case 15:

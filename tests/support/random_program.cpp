@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/support/program_frame.h"
 
@@ -68,7 +69,8 @@ class Writer : ProgramFrame {
     if (kind == "prod") v.text = fmt::format("1 + 0.25 * tanh({})", v.text);
     const std::string where = guard(all, 40);
     std::string text = fmt::format("{}[{}{}] ({})", kind, bounds(reduced), where, v.text);
-    double bound = kind == "sum" ? v.bound * 8 : kind == "mean" ? v.bound : 8;
+    const double terms = std::pow(8, static_cast<double>(reduced.size()));
+    double bound = kind == "sum" ? v.bound * terms : kind == "mean" ? v.bound : 8;
     // Over nothing they are huge, or grow with the number of factors.
     if (kind != "sum" && kind != "mean") text = fmt::format("clamp({}, -16, 16)", text);
     define(fresh("s"), free, {text, bound});
@@ -82,7 +84,7 @@ class Writer : ProgramFrame {
     const Value a = leaf(all), b = leaf(all);
     const std::string where = guard(all, 20);
     Value v = {fmt::format("(sum[{}{}] {} * ({}))", bounds(reduced), where, a.text, b.text),
-               a.bound * b.bound * 4};
+               a.bound * b.bound * std::pow(4, static_cast<double>(reduced.size()))};
     v = scaled(v);
     if (chance(50)) {
       const Value c = leaf(free);
