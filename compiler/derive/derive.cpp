@@ -255,6 +255,7 @@ class Reverse {
 
   // What lands at t - 1 lands at n for t = n + 1, so that it is read one step ahead.
   void land_at_step(Contribution& c, size_t dimension, ir::IndexId step) {
+    c.step = dimension;
     const Expr ahead = ir::index_value(step) - c.at[dimension];
     if (ahead.is_zero()) return;
     const ir::Index of = g_[step];

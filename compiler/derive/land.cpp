@@ -21,13 +21,16 @@ using Match = std::vector<std::optional<IndexId>>;
 Match match(const Contribution& c) {
   Match result(c.at.size());
   std::vector<IndexId> open = c.domain;
-  for (size_t k = 0; k < c.at.size(); ++k) {
-    if (!c.at[k].is(ir::Kind::index)) continue;
+  auto take = [&](size_t k) {
+    if (!c.at[k].is(ir::Kind::index)) return;
     auto it = std::find(open.begin(), open.end(), c.at[k]->index);
-    if (it == open.end()) continue;
+    if (it == open.end()) return;
     result[k] = *it;
     open.erase(it);
-  }
+  };
+  if (c.step) take(*c.step);
+  for (size_t k = 0; k < c.at.size(); ++k)
+    if (k != c.step) take(k);
   return result;
 }
 

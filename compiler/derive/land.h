@@ -1,6 +1,7 @@
 // Contributions to a cotangent, and their sum as definitions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,15 @@ struct Contribution {
   ir::Conditions guard;
   ir::Expr value;
   Span where;
-  ir::TensorId through;  // whose definition hands it down; invalid: the caller gives it
+  ir::TensorId through;             // whose definition hands it down; invalid: the caller gives it
+  std::optional<size_t> step = {};  // the axis along which the tensor's recurrence steps
 };
 
 // Appends the definition of `target`, the sum of the contributions: maps are added in one body,
 // every reduction is a tensor of its own, `target.1` and so on, unless it is the only contribution.
 // Where a subscript is an index alone, that index becomes the one of the left side; every other
-// subscript a is an equality `n == a` of the guard. `names` are those of the left side. Each
+// subscript a is an equality `n == a` of the guard, as is an index that another axis has taken; the
+// step takes its own first. `names` are those of the left side. Each
 // definition gets indices of its own. The result is, for each contribution, the tensor whose
 // definition holds it.
 std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,

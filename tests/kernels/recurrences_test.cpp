@@ -118,6 +118,23 @@ train model forward_algorithm(x: [B, T, N], start: [B, N]) -> a, total {
                    {{{"B", 3}, {"T", 6}}, {{"B", 1}, {"T", 1}}, {{"B", 2}, {"T", 0}}});
 }
 
+// Of the indices that a read names twice the step is the recurrence's.
+TEST(Recurrences, AlongADiagonal) {
+  Library library(compile_text(R"(
+size B, T, M, N = 3
+train model diagonal(s: [B, T], start: f32, w: [N], u: [M]) -> a, h {
+  scan t: T down {
+    a[i,j: N,t,k] = h[i,t + 1,j] * u[k]
+    c[i,j,t,k: T] = s[j,i] * h[j,t + 1,0]
+    h[i: B,t,j: N] = tanh(c[t,i,t,t] + w[j]) from start
+  }
+}
+)"));
+  expect_agreement(library, {{{"B", 2}, {"T", 0}, {"M", 2}},
+                             {{"B", 2}, {"T", 1}, {"M", 2}},
+                             {{"B", 3}, {"T", 4}, {"M", 1}}});
+}
+
 TEST(Recurrences, StoredInHalves) {
   expect_agreement(compile_text(R"(
 size B, T, N = 8
