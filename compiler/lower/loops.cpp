@@ -42,7 +42,7 @@ class Loops {
 
   // The values of the definition, before storage: one, or two planes of a log-sum-exp.
   std::vector<HExpr> values() {
-    Translator t(g_, arguments_, indices_);
+    Translator t = at_points();
     if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
     if (auto landing = solve::find_landing(d_)) return {scattered(*landing)};
     if (!d_.guard.empty()) domain_.where(domain_condition(d_.guard));
@@ -69,6 +69,14 @@ class Loops {
   Func scatter_;              // computed whole, before the output
 
  private:
+  Translator at_points() const {
+    Translator t(g_, arguments_, indices_);
+    for (const ir::Expr& c : d_.guard)
+      for (ir::IndexId i : d_.reduced)
+        if (ir::uses(c, i)) t.cut(i);
+    return t;
+  }
+
   std::vector<HExpr> args() const { return {vars_.begin(), vars_.end()}; }
 
   // The value in terms of a reduced index even where it is the same at all of them: Halide repeats
@@ -161,7 +169,7 @@ class Loops {
   }
 
   HExpr scattered(const solve::Landing& landing) {
-    Translator t(g_, arguments_, indices_);
+    Translator t = at_points();
     HExpr place = t(landing.place);
     HExpr limit = t.extent(g_[d_.target].extents[landing.position]);
     ir::Conditions others = d_.guard;

@@ -1,5 +1,6 @@
 #include "compiler/lower/translate.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "compiler/base/check.h"
@@ -286,7 +287,10 @@ std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
     // Bounded by the buffer's extent, of which Halide knows nothing: in a loop over n points it
     // takes n > 0 for granted, makes clamp(2, 0, n - 1) shorter, and asks for the element also
     // where the loop is empty.
-    bool proved = tensors(s).empty() && solve::proves(g_, {}, ir::at_least_zero(s)) &&
+    const std::set<ir::IndexId> used = indices(s);
+    const bool cut =
+        std::any_of(used.begin(), used.end(), [&](ir::IndexId i) { return cut_.count(i) > 0; });
+    bool proved = !cut && tensors(s).empty() && solve::proves(g_, {}, ir::at_least_zero(s)) &&
                   solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
     if (!proved)
       value = clamp(value, 0, (constant(limit) > 0 ? limit : buffer.dim(at.size()).extent()) - 1);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ class Translator {
   Translator(const ir::Graph& g, const Arguments& arguments, Indices indices, bool decoded = false)
       : g_(g), arguments_(arguments), indices_(std::move(indices)), decoded_(decoded) {}
 
+  // Conditions bound the loop of this index: where they leave nothing, Halide asks for what they
+  // say, inside or not.
+  void cut(ir::IndexId i) { cut_.insert(i); }
   // Reads of this tensor give `value` instead.
   void replace(ir::TensorId tensor, Halide::Expr value) { replaced_[tensor] = value; }
   // Reads of this log-sum-exp give the sum of `high` and `low`.
@@ -66,6 +70,7 @@ class Translator {
   const Arguments& arguments_;
   Indices indices_;
   bool decoded_;
+  std::set<ir::IndexId> cut_;
   bool promoted_ = false;  // real constants in f64
   std::map<ir::TensorId, Halide::Expr> replaced_;
   std::map<ir::TensorId, std::pair<Halide::Expr, Halide::Expr>> planes_;

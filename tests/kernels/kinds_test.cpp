@@ -152,6 +152,21 @@ train model pooled(x: [N, 2 * H]) -> y {
 }
 )";
 
+// Conditions bound the loops by numbers that the size may not reach.
+TEST(Reductions, OverPartOfWhatIsThere) {
+  Library library(compile_text(R"(
+size B, T
+train model window(x: [B, T], y: [B, T]) -> all, lse, first: int {
+  all = prod[i: B,t where t >= 1 and t < 2] x[i,t]
+  lse = logsumexp[i: B,t where t >= 2 and t < 5] x[i,t] * y[i,t]
+  first[t: T] = argmax[i where i >= 1 and i < 3] x[i,t]
+}
+)"));
+  for (int64_t t : {0, 1, 2, 3, 7})
+    for (int64_t b : {0, 1, 3})
+      expect_agreement(library, "window", random_call(library.model(), {{"B", b}, {"T", t}}, 3));
+}
+
 TEST(Convolutions, AreContractionsOfPatches) {
   Library library(compile_text(kConvolutions));
   for (const Sizes& s : std::vector<Sizes>{{{"N", 2}, {"C", 3}, {"H", 8}, {"W", 7}, {"O", 5}},
