@@ -206,7 +206,7 @@ void TileScheduler::add_places(const TileSpec::Result& s, Result& result) {
   const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
   RDom loops = loops_of(result, bk, bq);
   Expr x = loops[2], y = chunk_of(loops), row = x * bq + loops[1], column = y * bk + loops[0];
-  loops.where(row < spec_.rows && column < spec_.columns);
+  loops.where(below(row, spec_.rows) && below(column, spec_.columns));
   const TileCells::Edges& e = spec_.columns_of_rows;
   if (e.end) loops.where(column < e.end(row, row));
   if (e.first) loops.where(column >= e.first(row, row));

@@ -105,7 +105,7 @@ Groups find_groups(Graph& g, const solve::Wide& wide) {
   std::vector<TensorId> first;  // that each computes
   for (std::set<TensorId> open = candidates; !open.empty();) {
     const TensorId seed = *open.begin();
-    const size_t tensors_before = g.tensors.size(), indices_before = g.indices.size();
+    Graph before = g;
     TensorId misfit;
     std::optional<Group> group = grow_group(g, candidates, seed, misfit);
     std::optional<GroupKernels> found;
@@ -119,8 +119,7 @@ Groups find_groups(Graph& g, const solve::Wide& wide) {
       continue;
     }
     // What the misfit reads is stored for it, and the rest tried again.
-    g.tensors.resize(tensors_before);
-    g.indices.resize(indices_before);
+    g = std::move(before);
     std::set<TensorId> stored = {misfit};
     if (!candidates.count(misfit)) stored = reads(*g.definition_of(misfit));
     for (TensorId t : stored) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/plan/kinds.h"
+#include "compiler/plan/ranges.h"
 
 namespace attn::plan {
 
@@ -174,7 +175,8 @@ std::optional<Group> grow_group(Graph& g, const std::set<TensorId>& candidates, 
   Growth growth(g, candidates);
   std::optional<Group> group = growth.grow(seed);
   misfit = growth.misfit;
-  if (group) choose_axes(g, *group);
+  if (!group || !unify_ranges(g, *group, misfit)) return {};
+  choose_axes(g, *group);
   return group;
 }
 

@@ -17,8 +17,9 @@ struct Group {
 };
 
 // The group around `seed`, which grows along the definitions that read a tile and what else they
-// read, as long as they agree on the indices. Nothing where one does not fit: `misfit` is then the
-// tensor that it reads. `candidates` may become tiles.
+// read, as long as they agree on the indices, whose ranges become the same in all of them. Nothing
+// where one does not fit: `misfit` is then it, or the tensor that it reads. `candidates` may become
+// tiles.
 std::optional<Group> grow_group(ir::Graph& g, const std::set<ir::TensorId>& candidates,
                                 ir::TensorId seed, ir::TensorId& misfit);
 

@@ -41,6 +41,12 @@ class Conversion {
 
   // Free indices that an equality gives, and nothing else uses: n where n == e.
   void find_places() {
+    Conditions of_points;
+    for (const Expr& c : d_.guard) {
+      const std::set<IndexId> used = indices(c);
+      if (std::all_of(used.begin(), used.end(), [&](IndexId i) { return names_.count(i) > 0; }))
+        of_points.insert(c);
+    }
     for (IndexId f : d_.free) {
       if (names_.count(f) || uses(d_.body, f)) continue;
       const Expr* equality = nullptr;
@@ -61,6 +67,9 @@ class Conversion {
         if (!of_group || !of_point) continue;
         places_.emplace(f, value);
         at_place_.insert(*equality);
+        // The equality said that the place exists.
+        for (const Expr& c : {at_least_zero(value), less(value, size_value(g_[f].extent))})
+          if (!solve::proves(g_, of_points, c)) result_.counted.insert(shared(c));
         break;
       }
     }
@@ -206,13 +215,15 @@ class Conversion {
       if (!used.count(summed_)) {
         outer.insert(c);
         result_.outer.insert(shared(c));
-      } else if (has_feature || (!panel.empty() && !used.count(kept_) && !reads_tiles(c))) {
+        continue;
+      }
+      // 0 of the panel does not hide a weight that is infinite there.
+      if (!has_feature) result_.counted.insert(shared(c));
+      if (has_feature || (!panel.empty() && !used.count(kept_) && !reads_tiles(c))) {
         if (used.count(kept_) || reads_tiles(c)) return {};
         for (IndexId i : used)
           if (!names_.count(i)) features.insert(i);
         r.panel_guard.insert(shared(c));
-      } else {
-        result_.counted.insert(shared(c));
       }
     }
     if (features.size() > 1) return {};

@@ -20,6 +20,7 @@ std::optional<Streaming::Sum> weighted_sum(const Graph& g, const Scores& scores,
   // A condition that rows and columns do not share may stand at the panel or the result.
   Conditions known = counted;
   known.insert(r.panel_guard.begin(), r.panel_guard.end());
+  known.insert(sum.outer.begin(), sum.outer.end());
   for (const Expr& c : scores.visible)
     if (!known.count(c)) return std::nullopt;
   Streaming::Sum result{.tensor = r.tensor, .weight = {}, .counted = counted};

@@ -13,6 +13,8 @@ namespace {
 
 // A contraction this many times larger than its operands is wide even when something bounds it.
 constexpr double kMostTimesOperands = 16;
+// Elements. What is smaller stays in a cache between two kernels, however small its operands are.
+constexpr double kLeastWide = 1 << 14;
 // Run-time sizes count as this where only numbers tell.
 constexpr int64_t kUnknownSize = 1024;
 
@@ -185,7 +187,7 @@ void Wide::classify(const Graph& g) {
     }
     bool much_larger = size[t] > kMostTimesOperands * operands;
     if (contraction)
-      wide_[t] = operands > 0 && largest_wide == 0 && much_larger;
+      wide_[t] = size[t] >= kLeastWide && operands > 0 && largest_wide == 0 && much_larger;
     else
       wide_[t] = largest_wide > 0 && size[t] >= largest_wide && much_larger;
   }

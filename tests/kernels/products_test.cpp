@@ -128,35 +128,5 @@ train model none(x: [T, N], y: [T], u: [N]) -> h, z {
     expect_agreement(library, "none", random_call(library.model(), {{"T", t}}, 3), 2e-5);
 }
 
-// What counts may be decided by scores, by these or others.
-TEST(Tiles, AreHiddenByOthers) {
-  Library library(compile_text(R"(
-size B, T, S, E = 8, F = 5
-train model own(q: [B, T, E], k: [B, S, E], v: [B, S, F]) -> z {
-  r[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
-  p[b,i,j] = softmax[j where r[b,i,j] > 0] (r[b,i,j])
-  z[b,i,f] = sum[j] p[b,i,j] * v[b,j,f]
-}
-train model other(q: [B, T, E], k: [B, S, E], u: [B, T, E], v: [B, S, F]) -> z {
-  r[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
-  o[b,i,j] = sum[e] u[b,i,e] * k[b,j,e]
-  p[b,i,j] = softmax[j where o[b,i,j] > 0 and j <= i + 2] (r[b,i,j])
-  z[b,i,f] = sum[j] p[b,i,j] * v[b,j,f]
-}
-train model summed(q: [B, T, E], k: [B, S, E], u: [B, T, E], v: [B, S, F]) -> z {
-  r[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
-  o[b,i,j] = sum[e] u[b,i,e] * k[b,j,e]
-  p[b,i,j] = softmax[j] (r[b,i,j])
-  z[b,i,f] = sum[j where o[b,i,j] > 0] p[b,i,j] * v[b,j,f] * o[b,i,j]
-}
-)"));
-  for (const char* name : {"own", "other", "summed"})
-    for (int64_t t : {0, 1, 3, 49}) {
-      const Sizes s = {{"B", 2}, {"T", t}, {"S", 17}};
-      SCOPED_TRACE(name + (" " + text_of(s)));
-      expect_agreement(library, name, random_call(library.model(name), s, 3), 2e-5);
-    }
-}
-
 }  // namespace
 }  // namespace attn::testing

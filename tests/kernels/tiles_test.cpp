@@ -1,0 +1,133 @@
+// Tensors that are kept in tiles: where they are, and for whom.
+#include <gtest/gtest.h>
+
+#include "agreement.h"
+
+namespace attn::testing {
+namespace {
+
+// What counts may be decided by scores, by these or others.
+TEST(Tiles, AreHiddenByOthers) {
+  Library library(compile_text(R"(
+size B, T, S, E = 8, F = 5
+train model own(q: [B, T, E], k: [B, S, E], v: [B, S, F]) -> z {
+  r[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
+  p[b,i,j] = softmax[j where r[b,i,j] > 0] (r[b,i,j])
+  z[b,i,f] = sum[j] p[b,i,j] * v[b,j,f]
+}
+train model other(q: [B, T, E], k: [B, S, E], u: [B, T, E], v: [B, S, F]) -> z {
+  r[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
+  o[b,i,j] = sum[e] u[b,i,e] * k[b,j,e]
+  p[b,i,j] = softmax[j where o[b,i,j] > 0 and j <= i + 2] (r[b,i,j])
+  z[b,i,f] = sum[j] p[b,i,j] * v[b,j,f]
+}
+train model summed(q: [B, T, E], k: [B, S, E], u: [B, T, E], v: [B, S, F]) -> z {
+  r[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
+  o[b,i,j] = sum[e] u[b,i,e] * k[b,j,e]
+  p[b,i,j] = softmax[j] (r[b,i,j])
+  z[b,i,f] = sum[j where o[b,i,j] > 0] p[b,i,j] * v[b,j,f] * o[b,i,j]
+}
+)"));
+  for (const char* name : {"own", "other", "summed"})
+    for (int64_t t : {0, 1, 3, 49}) {
+      const Sizes s = {{"B", 2}, {"T", t}, {"S", 17}};
+      SCOPED_TRACE(name + (" " + text_of(s)));
+      expect_agreement(library, name, random_call(library.model(name), s, 3), 2e-5);
+    }
+}
+
+// One block of rows and one chunk of columns are more than there is.
+TEST(Tiles, OfKnownSizes) {
+  Library library(compile_text(R"(
+size S = 40, T = 431, D = 1
+model square(q: [S, D], k: [S, D]) -> all, some {
+  s[i: S,j: S] = sum[d: D] q[i,d] * k[j,d]
+  all[i,j] = sin(s[i,j])
+  some[i,j] = cos(s[i,j]) where j <= i
+}
+model low(q: [S, D], k: [T, D], v: [T, D], u: [S, D]) -> rows, columns, all {
+  s[i: S,j: T] = sum[d: D] q[i,d] * k[j,d]
+  rows[i,d] = sum[j] tanh(s[i,j]) * v[j,d]
+  columns[j,d] = sum[i] tanh(s[i,j]) * u[i,d]
+  all[i,j] = sin(s[i,j])
+}
+model high(q: [T, D], k: [S, D], v: [S, D]) -> rows, all {
+  s[i: T,j: S] = sum[d: D] q[i,d] * k[j,d]
+  rows[i,d] = sum[j] softmax[j] (s[i,j]) * v[j,d]
+  all[i,j] = sin(s[i,j]) where j <= i and j > i - 5
+}
+)"));
+  for (const char* name : {"square", "low", "high"})
+    expect_agreement(library, name, random_call(library.model(name), {}, 3), 2e-5);
+}
+
+// Readers sum over less than all of it, or keep less, and pass gradients back to all.
+TEST(Tiles, OfDifferentRanges) {
+  Library library(compile_text(R"(
+size B, T in 2.., D
+train model shorter(q: [B, T, D], k: [B, T, D], v: [B, T, D]) -> o, p, z {
+  s[b,i,j] = sum[d] q[b,i,d] * k[b,j,d]
+  o[b,i: T - 1,d] = sum[j: T - 1] exp(-s[b,i,j]^2) * v[b,j,d]
+  p[b,j,d: D] = sum[i: T - 1] tanh(s[b,i,j]) * v[b,j,d]
+  z[b,i: T - 1] = logsumexp[j] s[b,i + 1,j]
+}
+train model kept(q: [B, T, D], k: [B, T, D], v: [B, T, D]) -> o, z {
+  s[b,i,j] = sum[d] q[b,i,d] * k[b,j,d]
+  o[b,i: T - 1,d] = sum[j] softmax[j] (s[b,i,j]) * v[b,j,d]
+  z[b,i: T - 1] = sum[j: T - 2] sin(s[b,i,j])
+}
+train model summed(q: [B, T, D], k: [B, T, D], v: [B, T, D]) -> y, z {
+  s[b,i,j] = sum[d] q[b,i,d] * k[b,j,d]
+  y[b,i] = sum[j] sin(s[b,i,j])
+  z[b,j] = sum[i: T - 1] cos(s[b,i,j])
+}
+)"));
+  for (const char* name : {"shorter", "kept", "summed"})
+    for (int64_t t : {2, 3, 49, 97}) {
+      const Sizes s = {{"B", 2}, {"T", t}, {"D", 4}};
+      SCOPED_TRACE(name + (" " + text_of(s)));
+      expect_agreement(library, name, random_call(library.model(name), s, 3), 5e-5);
+    }
+}
+
+// What has its place beyond the end of a gradient's tensor adds nothing to the last element.
+TEST(Tiles, LandWhereThereIsAPlace) {
+  Library library(compile_text(R"(
+size B, T, S, M = 4
+train model shifted(q: [B, T, M], k: [B, S, M], a: [T], c: [T, T]) -> z {
+  p[b,i: T,j: S] = sigmoid((sum[m] q[b,i,m] * k[b,j,m]) / 4 +
+      (if i + 1 < T then a[i + 1] else a[i]) + (if i >= 2 then c[i - 2,i - 2] else 0))
+  z[b,i,m: M] = sum[j] p[b,i,j] * k[b,j,m]
+}
+)"));
+  for (int64_t t : {0, 1, 2, 3, 49})
+    expect_agreement(library, "shifted",
+                     random_call(library.model(), {{"B", 2}, {"T", t}, {"S", 3}}, 3), 2e-5);
+}
+
+// Rows that see nothing have no finite weights, and hidden scores may be any size.
+TEST(Tiles, HideWeightsBesideTheirPanel) {
+  Library library(compile_text(R"(
+size B, T, N = 2
+train model few(x: [B, T, N], w: [B, T, N]) -> z {
+  p[b,i,j: T] = softmax[j where j > 2 and i <= 0] (sum[m] w[b,i,m] * x[b,j,m])
+  z[b,i,n] = sum[j where i <= 0] p[b,i,j] * x[b,j,n]
+}
+model large(x: [B, T, N], w: [B, T, N]) -> z {
+  p[b,i,j: T] = exp(1000 * (sum[m] w[b,i,m] * x[b,j,m]))
+  z[b,i,n] = sum[j where j < T - 100] p[b,i,j] * x[b,j,n]
+}
+)"));
+  for (int64_t t : {1, 2, 4, 49}) {
+    const Sizes sizes = {{"B", 1}, {"T", t}};
+    expect_agreement(library, "few", random_call(library.model("few"), sizes, 3), 2e-5);
+    const Arrays given = random_call(library.model("large"), sizes, 3);
+    const CallOptions forward = {.gradient = false};
+    const Outcome o = library.call(given, forward, "large");
+    ASSERT_EQ(o.status, ATTN_OK) << o.message;
+    EXPECT_EQ(differ(library.reference(given, "large", forward), o.values), "");
+  }
+}
+
+}  // namespace
+}  // namespace attn::testing
