@@ -90,13 +90,18 @@ class Builder {
     int dim = static_cast<int>(g_[t].extents.size());
     for (const ir::Poly& extent : g_[t].extents)
       buffer.dim(--dim).set_bounds(0, max(translator.extent(extent), 1));
+    if (has_free_planes(g_[t])) buffer.dim(0).set_stride(Halide::Expr());
   }
+
+  // The two numbers of one log-sum-exp: those of a step are not side by side among all.
+  static bool has_free_planes(const ir::Tensor& t) { return t.split && t.extents.empty(); }
 
   Halide::ImageParam parameter(ir::TensorId t, const std::string& name) {
     const ir::Tensor& tensor = g_[t];
     int rank = static_cast<int>(tensor.extents.size()) + (tensor.split ? 1 : 0);
     Halide::ImageParam p(storage_type(tensor.storage), rank, name);
     for (size_t d = 0; d < tensor.extents.size(); ++d) p.dim(static_cast<int>(d)).set_min(0);
+    if (has_free_planes(tensor)) p.dim(0).set_stride(Halide::Expr());
     return p;
   }
 

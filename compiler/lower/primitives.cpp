@@ -25,6 +25,13 @@ Expr floor_divide(const Expr& a, const Expr& b) {
   return q - cast<int>(b < 0 && r != 0);
 }
 
+// By a constant it is Halide's own: of a - 2 * (a / 2) == 1 in a loop that is split Halide makes a
+// condition on the block.
+Expr floor_remainder(const Expr& a, const Expr& b) {
+  if (Halide::Internal::is_positive_const(b)) return a % b;
+  return a - b * floor_divide(a, b);
+}
+
 // 1 - 2 / (exp(2x) + 1), odd in x, accurate near 0 by a series; libm's tanh would be scalar.
 Expr smooth_tanh(const Expr& x) {
   Expr a = min(abs(x), constant(20, x.type()));
@@ -84,7 +91,7 @@ using Form = Expr (*)(Args, Type);
 const std::map<std::string_view, Form>& forms() {
   static const std::map<std::string_view, Form> kForms = {
       {"//", [](Args a, Type) { return floor_divide(a[0], a[1]); }},
-      {"%", [](Args a, Type) { return a[0] - a[1] * floor_divide(a[0], a[1]); }},
+      {"%", [](Args a, Type) { return floor_remainder(a[0], a[1]); }},
       {"exp", [](Args a, Type) { return exponential(a[0]); }},
       {"log", [](Args a, Type) { return log(a[0]); }},
       {"log1p", [](Args a, Type) { return log1p(a[0]); }},

@@ -44,18 +44,19 @@ Halide::Type storage_type(ir::Storage s) {
   }
 }
 
-HExpr Translator::poly(const ir::Poly& p) {
+HExpr Translator::poly(const ir::Poly& p, const Halide::Type& type) {
   ir::Poly expanded = g_.expand(p);
   int64_t common = 1;
   for (const auto& [monomial, c] : expanded.terms()) common = std::lcm(common, c.den);
-  HExpr sum = 0;
+  const auto number = [&](int64_t n) { return Halide::Internal::make_const(type, n); };
+  HExpr sum = number(0);
   for (const auto& [monomial, c] : expanded.terms()) {
-    HExpr product = static_cast<int32_t>(c.num * (common / c.den));
+    HExpr product = number(c.num * (common / c.den));
     for (auto [size, power] : monomial)
-      for (int k = 0; k < power; ++k) product = product * arguments_.sizes.at(size);
+      for (int k = 0; k < power; ++k) product = product * cast(type, arguments_.sizes.at(size));
     sum = sum + product;
   }
-  return Halide::Internal::simplify(common == 1 ? sum : sum / static_cast<int32_t>(common));
+  return Halide::Internal::simplify(common == 1 ? sum : sum / number(common));
 }
 
 HExpr Translator::extent(const ir::Poly& p) {
@@ -103,6 +104,8 @@ Halide::Type Translator::type_of(const ir::Expr& e) const {
 
 // Constants are as precise as what they meet: sqrt(2) is f64 beside an f64 tensor.
 HExpr Translator::as(const Halide::Type& type, const ir::Expr& e) {
+  // A product of sizes is more than an int holds.
+  if (e.is(Kind::size) && type.is_float()) return cast(type, poly(e->size, Halide::Float(64)));
   if (promoted_ || type != Halide::Float(64) || e.type() != ir::Type::f32 || !tensors(e).empty())
     return cast(type, (*this)(e));
   Translator precise(g_, arguments_, indices_, decoded_);
@@ -155,11 +158,11 @@ HExpr Translator::build(const ir::Expr& e) {
       return primitive(*e->operation, args, type);
     }
     case Kind::at_least_zero:
-      return arg(0) >= 0;
+      return compared(e.args()[0]) >= 0;
     case Kind::is_zero:
-      return arg(0) == 0;
+      return compared(e.args()[0]) == 0;
     case Kind::not_zero:
-      return arg(0) != 0;
+      return compared(e.args()[0]) != 0;
     case Kind::less: {
       auto [a, b] = common(0, 1);
       return a < b;
@@ -185,6 +188,21 @@ HExpr Translator::build(const ir::Expr& e) {
       return !arg(0);
   }
   throw InternalError("an expression of unknown kind");
+}
+
+// A whole number that is compared with 0. Of j - 2 * (j // 2) == 1 in a loop that is split Halide
+// would make a condition on the block.
+HExpr Translator::compared(const ir::Expr& e) {
+  bool rounds = false;
+  ir::visit(e, [&](const ir::Expr& part) {
+    const ir::Scaled s = ir::split_coefficient(part);
+    if (!s.rest.is(Kind::call) || s.rest->operation->name != "//") return true;
+    const ir::Expr& k = s.rest.args()[1];
+    rounds = rounds || (k.is(Kind::literal) && k->number.integer > 0 &&
+                        s.coefficient.integer % k->number.integer == 0);
+    return true;
+  });
+  return rounds ? opaque((*this)(e)) : (*this)(e);
 }
 
 // A log-sum-exp is two planes: everything else first, then the maximum, then the logarithm, in this

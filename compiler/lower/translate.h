@@ -51,7 +51,7 @@ class Translator {
   Halide::Expr scaled(const Halide::Expr& sum, const ir::Expr& scale);
   // As an extent: at least 0.
   Halide::Expr extent(const ir::Poly& p);
-  Halide::Expr poly(const ir::Poly& p);
+  Halide::Expr poly(const ir::Poly& p, const Halide::Type& type = Halide::Int(32));
 
  private:
   Halide::Expr build(const ir::Expr& e);
@@ -60,6 +60,7 @@ class Translator {
   Halide::Expr choose(bool affine, const Halide::Expr& condition, const Halide::Expr& a,
                       const Halide::Expr& b);
   Halide::Expr add(const ir::Expr& e);
+  Halide::Expr compared(const ir::Expr& e);
   Halide::Expr multiply(const ir::Expr& e);
   Halide::Expr power(const ir::Expr& e);
   Halide::Expr read(const ir::Expr& e);

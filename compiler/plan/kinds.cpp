@@ -26,9 +26,9 @@ std::string why_slow(const ir::Graph& g, const ir::Definition& d) {
       points(g, {d.reduced.begin(), d.reduced.end()}) * points(g, {d.free.begin(), d.free.end()});
   constexpr double kSmall = 1 << 24;
   if (work < kSmall) return {};
-  return fmt::format("its {} is a plain loop: {}", name_of(d.combine),
-                     d.combine == ir::Combine::sum ? "no two factors of it can be packed apart"
-                                                   : "only sums of products have a faster form");
+  return fmt::format("its {} is a plain loop{}", name_of(d.combine),
+                     d.combine == ir::Combine::sum ? ": no two factors of it can be packed apart"
+                                                   : " over all its points");
 }
 
 }  // namespace attn::plan

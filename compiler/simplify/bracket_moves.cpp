@@ -21,7 +21,7 @@ void Brackets::try_existing(const Task& t, const Split& s, Bracketing& best) {
   for (const KnownSum* sum : candidates(s.inner, false)) {
     const Product& p = sum->terms[0];
     if (sum->definition->reduced.size() > t.reduced.size()) continue;
-    auto scale = ratio(1, p.coefficient);
+    auto scale = ratio(g_, 1, p.coefficient);
     if (!scale || p.factors.size() > s.inner.size()) continue;
     std::vector<IndexId> variables = sum->definition->free;
     variables.insert(variables.end(), sum->definition->reduced.begin(),
@@ -85,7 +85,7 @@ void Brackets::try_pairs(const Task& t, const Split& s, Bracketing& best) {
           expected_.count({left->tensor, right->tensor}))
         cost /= 2;
       if (cost >= best.cost) continue;
-      Type type = pair.body.type();
+      const Type type = precise_ ? Type::f64 : pair.body.type();
       TensorId made = new_tentative(std::move(pair));
       others.push_back(ir::read(made, type, std::move(subscripts)));
       Bracketing b = plan_product({std::move(others), without(t.reduced, gone), conditions, -1});

@@ -110,6 +110,7 @@ std::optional<Bracketing> Brackets::plan(const Definition& d, const std::vector<
   steps_ = 0;
   tentative_.clear();
   mentions_.clear();
+  precise_ = d.body.type() == Type::f64;
   // Looking through reads pays where it saves passes over wide tensors; else one step may show
   // that a sum exists already.
   reads_wide_ = false;
@@ -127,8 +128,11 @@ std::optional<Bracketing> Brackets::plan_terms(const std::vector<Product>& terms
     if (p.factors.size() > kMostFactors) return std::nullopt;
     Task t{p.factors, around.reduced, around.conditions, around.depth};
     t.conditions.insert(p.conditions.begin(), p.conditions.end());
+    // The sum of what occurs nowhere is a factor, and would meet a division by the same size.
+    std::set<IndexId> nowhere = around.reduced;
+    for (const Expr& f : p.factors) nowhere = without(nowhere, mentions(f).indices);
     Bracketing b = plan_product(std::move(t));
-    scale_parts(b, p.coefficient);
+    scale_parts(b, solve::out_of_sum(g_, p.coefficient, nowhere));
     all.cost += b.cost;
     all.parts.insert(all.parts.end(), b.parts.begin(), b.parts.end());
   }
@@ -162,7 +166,7 @@ std::optional<Bracketing> Brackets::plan_known_terms(const std::vector<Product>&
           }
           for (size_t n = 0; n < terms.size(); ++n) {
             if (taken[n]) continue;
-            auto here = ratio(terms[n].coefficient, sum->terms[k].coefficient);
+            auto here = ratio(g_, terms[n].coefficient, sum->terms[k].coefficient);
             if (!here || (scale && !(*scale == *here))) continue;
             taken[n] = true;
             bool done = Matcher(variables).match_more(
@@ -283,6 +287,7 @@ std::optional<Brackets::Found> Brackets::accept(const KnownSum& sum, const Bindi
                                                 const std::vector<Expr>& rest,
                                                 const Task& t) const {
   const Definition& z = *sum.definition;
+  if (precise_ && g_[z.target].storage != Storage::f64) return std::nullopt;
   if (b.size() != z.free.size() + z.reduced.size()) return std::nullopt;
   Found found{0, 1, rest, {}, {}};
   for (IndexId u : z.reduced) {

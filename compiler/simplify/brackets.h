@@ -113,6 +113,7 @@ class Brackets {
   // Of the definition that is being planned.
   std::set<ir::IndexId> free_;
   bool reads_wide_ = false;
+  bool precise_ = false;  // in f64
   int steps_ = 0;
   std::deque<ir::Definition> tentative_;
   mutable std::unordered_map<const ir::Node*, Mentions> mentions_;

@@ -92,7 +92,7 @@ class Finder {
     Product p = as_product(d.body);
     Known k{&d, 1, d.body};
     if (d.body.is(Kind::multiply)) {
-      if (!ratio(1, p.coefficient)) return;
+      if (!ratio(g_, 1, p.coefficient)) return;
       k.coefficient = p.coefficient;
       k.pattern = times(1, p.factors);
     }

@@ -7,6 +7,7 @@
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
 #include "compiler/simplify/products.h"
+#include "compiler/solve/prove.h"
 
 namespace attn::simplify {
 
@@ -138,7 +139,9 @@ Graph merge_scaled(const Graph& g) {
     map.combine = Combine::set;
     map.reduced.clear();
     map.guard = s.guard;
-    map.body = times(s.coefficient, factors);
+    const std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
+    for (Expr& f : factors) f = solve::out_of_sum(g, f, reduced);
+    map.body = times(solve::out_of_sum(g, s.coefficient, reduced), factors);
     result.definitions.push_back(normal_form(std::move(map)));
   }
   return result;

@@ -1,6 +1,9 @@
 #include "compiler/simplify/products.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "compiler/solve/prove.h"
 
 namespace attn::simplify {
 
@@ -21,6 +24,17 @@ int repeats(const Expr& f) {
   const Number& n = f.args()[1]->number;
   return n.is_integer && n.integer > 1 && n.integer <= kMostRepeats ? static_cast<int>(n.integer)
                                                                     : 0;
+}
+
+bool divides(const Expr& f) {
+  return f.is(Kind::power) && f.args()[1].is(Kind::literal) && f.args()[1]->number.value() < 0;
+}
+
+// What was divided by a size that may be 0 is lost.
+bool may_undo(const Graph& g, const Expr& division) {
+  const Expr& base = division.args()[0];
+  return base.is(Kind::literal) || is_real(base.type()) ||
+         solve::proves(g, {}, at_least_zero(base - 1));
 }
 
 void append(std::vector<Product>& to, const std::vector<Product>& more) {
@@ -113,23 +127,22 @@ std::optional<std::vector<Product>> expand(const Expr& e, size_t limit) {
   return result;
 }
 
-std::optional<Expr> ratio(const Expr& mine, const Expr& theirs) {
+std::optional<Expr> ratio(const Graph& g, const Expr& mine, const Expr& theirs) {
   if (theirs.is_one()) return mine;
   if (theirs.is_zero()) return std::nullopt;
+  const std::vector<Expr> before = factors_of(mine);
+  for (const Expr& f : factors_of(theirs))
+    if (divides(f) && !may_undo(g, f) && std::find(before.begin(), before.end(), f) == before.end())
+      return std::nullopt;
   Expr result = mine / theirs;
   // Ratios are compared: 1.0 and 1 are one.
   if (result.is(Kind::literal) && result->number.value() == std::floor(result->number.value()) &&
       std::abs(result->number.value()) < 1e9)
     return Expr(static_cast<int64_t>(result->number.value()));
   // Dividing by 1/sqrt(E) multiplies; dividing by a size T must cancel against mine.
-  std::vector<Expr> before = factors_of(mine);
-  for (const Expr& f : factors_of(result)) {
-    bool divides =
-        f.is(Kind::power) && f.args()[1].is(Kind::literal) && f.args()[1]->number.value() < 0;
-    bool old = false;
-    for (const Expr& b : before) old = old || b == f;
-    if (divides && !old) return std::nullopt;
-  }
+  for (const Expr& f : factors_of(result))
+    if (divides(f) && std::find(before.begin(), before.end(), f) == before.end())
+      return std::nullopt;
   return result;
 }
 

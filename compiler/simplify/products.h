@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/ir/expr.h"
+#include "compiler/ir/graph.h"
 
 namespace attn::simplify {
 
@@ -29,6 +29,6 @@ std::optional<std::vector<Product>> expand(const ir::Expr& e, size_t limit = 8);
 
 // mine / theirs, for coefficients. Nothing where that would divide by something that can be 0
 // though neither of them does.
-std::optional<ir::Expr> ratio(const ir::Expr& mine, const ir::Expr& theirs);
+std::optional<ir::Expr> ratio(const ir::Graph& g, const ir::Expr& mine, const ir::Expr& theirs);
 
 }  // namespace attn::simplify

@@ -3,6 +3,7 @@
 // tests of what it finds, without which distributing a sum would turn `(q + u)*k` into two
 // contractions.
 #include <algorithm>
+#include <functional>
 
 #include "compiler/ir/recurrence.h"
 #include "compiler/simplify/brackets.h"
@@ -22,6 +23,11 @@ constexpr double kFewerPoints = 4;
 constexpr size_t kMostTerms = 6;
 // A point of a sum that is no product of two sides takes so many times longer than one that is.
 constexpr double kUnpacked = 8;
+
+template <typename Id>
+bool meet(const std::set<Id>& a, const std::set<Id>& b) {
+  return std::any_of(a.begin(), a.end(), [&](Id i) { return b.count(i) > 0; });
+}
 
 std::set<IndexId> indices_of_sum(const Part& p) {
   std::set<IndexId> all = p.reduced;
@@ -112,7 +118,13 @@ class ReBracketing {
       return false;
     const size_t indices_before = result_.indices.size();
     auto found = brackets_.plan(d, *terms);
-    if (found && is_worth(d, *terms, found->parts) && build(d, found->parts)) return true;
+    if (found && is_worth(d, *terms, found->parts) &&
+        holds_data_in_range(d, *terms, found->parts)) {
+      conditions_ = d.guard;
+      for (const Product& p : *terms) conditions_.insert(p.conditions.begin(), p.conditions.end());
+      build(d, found->parts);
+      return true;
+    }
     result_.indices.resize(indices_before);
     return false;
   }
@@ -180,11 +192,11 @@ class ReBracketing {
     return result;
   }
 
-  // What kept a read in range may have been a condition that stays with the reader of the sum,
-  // which asks for no other points.
-  void keep_reads_in_range(Definition& sum) const {
+  // What kept a read in range may have been a condition that stays with the reader of a sum, which
+  // asks for no other points, or inside of one that is nothing where the read is not there.
+  Expr in_range_under(Conditions& guard, const Expr& body) const {
     Conditions everywhere;
-    sum.body = rewrite_under(sum.body, sum.guard, [&](const Expr& e, const Conditions& known) {
+    Expr result = rewrite_under(body, guard, [&](const Expr& e, const Conditions& known) {
       if (!e.is(Kind::read)) return e;
       Conditions missing;
       for (size_t k = 0; k < e.args().size(); ++k) {
@@ -196,19 +208,79 @@ class ReBracketing {
       }
       missing = solve::tidy(result_, missing, known);
       if (missing.empty()) return e;
-      if (known != sum.guard) return select(all_of(missing), e, Expr(0));
+      if (known != guard) return select(all_of(missing), e, Expr(0));
       everywhere.merge(missing);
       return e;
     });
-    sum.guard.merge(everywhere);
+    guard.merge(everywhere);
+    return result;
+  }
+
+  // Subscripts that are data, which conditions may have to hold in range.
+  std::vector<Expr> data_subscripts(const Expr& body) const {
+    std::vector<Expr> result;
+    visit(body, [&](const Expr& e) {
+      if (e.is(Kind::read))
+        for (size_t k = 0; k < e.args().size(); ++k)
+          if (!tensors(e.args()[k]).empty() &&
+              !in_range(result_, {}, e.args()[k], result_[e->tensor].extents[k]))
+            result.push_back(e.args()[k]);
+      return true;
+    });
+    return result;
+  }
+
+  // Whether all conditions that a data subscript of the factors may need are on `there`.
+  bool are_held(const std::vector<Expr>& factors, const Conditions& all,
+                const std::function<bool(const Expr&)>& there) const {
+    for (const Expr& f : factors)
+      for (const Expr& at : data_subscripts(f))
+        for (const Expr& c : all)
+          if ((meet(indices(c), indices(at)) || meet(tensors(c), tensors(at))) && !there(c))
+            return false;
+    return true;
+  }
+
+  bool holds_data_in_range(const Definition& d, const std::vector<Product>& terms,
+                           const std::vector<Part>& parts) const {
+    Conditions all = d.guard;
+    for (const Product& p : terms) all.insert(p.conditions.begin(), p.conditions.end());
+    const auto within = [](const std::set<IndexId>& of_sum) {
+      return [of_sum](const Expr& c) {
+        const std::set<IndexId> used = indices(c);
+        return std::includes(of_sum.begin(), of_sum.end(), used.begin(), used.end());
+      };
+    };
+    for (const Definition* t : tentative_in(parts))
+      if (!are_held({t->body}, all, within(domain(*t)))) return false;
+    for (const Part& p : parts) {
+      const auto outside = [&](const Expr& c) {
+        return p.conditions.count(c) && !meet(indices(c), p.reduced);
+      };
+      if (!are_held(p.outer, all, outside)) return false;
+      const bool sums = !p.reduced.empty();
+      if (!are_held(p.inner, all,
+                    sums ? within(indices_of_sum(p)) : std::function<bool(const Expr&)>(outside)))
+        return false;
+    }
+    return true;
   }
 
   // Appends a sum as a tensor of its own and returns its target.
   Expr new_sum(const Definition& d, const char* suffix, Definition sum) {
-    keep_reads_in_range(sum);
+    sum.body = in_range_under(sum.guard, sum.body);
+    if (!data_subscripts(sum.body).empty()) {
+      const std::set<IndexId> there = domain(sum);
+      for (const Expr& c : conditions_) {
+        const std::set<IndexId> used = indices(c);
+        if (std::includes(there.begin(), there.end(), used.begin(), used.end()))
+          sum.guard.insert(c);
+      }
+    }
     Tensor t;
     t.name = result_[d.target].name + suffix;
-    t.storage = sum.body.type() == Type::f64 ? Storage::f64 : Storage::f32;
+    const bool precise = d.body.type() == Type::f64 || sum.body.type() == Type::f64;
+    t.storage = precise ? Storage::f64 : Storage::f32;
     for (IndexId i : sum.free) t.extents.push_back(result_[i].extent);
     bool wide = wide_.is_unbounded(result_, t.extents);
     std::vector<Expr> subscripts;
@@ -230,7 +302,7 @@ class ReBracketing {
     return result;
   }
 
-  bool build(const Definition& d, std::vector<Part>& parts) {
+  void build(const Definition& d, std::vector<Part>& parts) {
     std::map<TensorId, Expr> made;
     for (const Definition* t : tentative_in(parts)) {
       Definition pair = *t;
@@ -251,9 +323,12 @@ class ReBracketing {
       const Part& p = parts[0];
       whole.reduced = {p.reduced.begin(), p.reduced.end()};
       whole.guard = p.conditions;
-      whole.body = times(p.coefficient, p.inner);
+      std::set<IndexId> gone(d.reduced.begin(), d.reduced.end());
+      for (IndexId i : p.reduced) gone.erase(i);
+      whole.body = in_range_under(whole.guard,
+                                  times(solve::out_of_sum(result_, p.coefficient, gone), p.inner));
       result_.definitions.push_back(normal_form(std::move(whole)));
-      return true;
+      return;
     }
     std::vector<Expr> terms;
     for (const Part& p : parts) terms.push_back(value_of_part(d, p));
@@ -262,14 +337,17 @@ class ReBracketing {
     whole.guard.clear();
     whole.body = add(std::move(terms));
     result_.definitions.push_back(normal_form(std::move(whole)));
-    return true;
   }
 
   Expr value_of_part(const Definition& d, const Part& p) {
     std::vector<Expr> factors = p.outer;
+    const Expr coefficient =
+        solve::out_of_sum(result_, p.coefficient, {d.reduced.begin(), d.reduced.end()});
     if (p.reduced.empty()) {
       factors.insert(factors.end(), p.inner.begin(), p.inner.end());
-      return simplify::value_of({p.coefficient, factors, p.conditions});
+      Conditions conditions = p.conditions;
+      const Expr body = in_range_under(conditions, times(coefficient, factors));
+      return where(conditions, body);
     }
     Definition sum;
     sum.combine = Combine::sum;
@@ -285,11 +363,12 @@ class ReBracketing {
     std::set<IndexId> free = indices_of_sum(p);
     for (IndexId r : p.reduced) free.erase(r);
     sum.free = ordered(d, std::move(free));
-    factors.push_back(new_sum(d, ".part", std::move(sum)));
-    return simplify::value_of({p.coefficient, factors, outside});
+    const Expr outer = in_range_under(outside, times(coefficient, factors));
+    return where(outside, outer * new_sum(d, ".part", std::move(sum)));
   }
 
   const int least_factors_;
+  Conditions conditions_;  // of the sum that is bracketed
   Graph result_;
   solve::Wide wide_;
   std::vector<bool> saved_;

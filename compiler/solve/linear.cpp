@@ -92,7 +92,9 @@ Linear System::linear(const Expr& e) {
 void System::bound_read(const Expr& e, int id) {
   if (e.type() != ir::Type::integer) return;
   const ir::Definition* d = g_.definition_of(e->tensor);
-  while (d && d->combine == ir::Combine::set && d->body.is(Kind::read))  // a copy of it
+  std::set<ir::TensorId> seen;  // a recurrence may copy itself
+  while (d && d->combine == ir::Combine::set && d->body.is(Kind::read) &&
+         seen.insert(d->target).second)
     d = g_.definition_of(d->body->tensor);
   if (!d || d->combine != ir::Combine::argmax) return;
   Poly extent = g_.expand(g_[d->reduced[0]].extent);

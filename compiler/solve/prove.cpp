@@ -45,6 +45,11 @@ bool nonnegative(const Graph& g, const ir::Poly& p, const std::set<ir::IndexId>&
 }
 
 Expr out_of_sum(const Graph& g, const Expr& factor, const std::set<ir::IndexId>& reduced) {
+  if (factor.is(ir::Kind::multiply)) {
+    std::vector<Expr> all;
+    for (const Expr& f : factor.args()) all.push_back(out_of_sum(g, f, reduced));
+    return ir::multiply(std::move(all));
+  }
   if (!factor.is(ir::Kind::power) || !factor.args()[1].is(ir::Kind::literal) ||
       factor.args()[1]->number.value() >= 0)
     return factor;

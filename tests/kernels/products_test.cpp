@@ -128,5 +128,99 @@ train model none(x: [T, N], y: [T], u: [N]) -> h, z {
     expect_agreement(library, "none", random_call(library.model(), {{"T", t}}, 3), 2e-5);
 }
 
+// What a program says, before any pass has changed it.
+void expect_meaning(Library& library, const std::string& name, const Arrays& given,
+                    double tolerance = 2e-5) {
+  const driver::Compiled& model = library.model(name);
+  Outcome o = library.call(given, {}, name);
+  ASSERT_EQ(o.status, ATTN_OK) << o.message;
+  Arrays want;
+  for (const ir::Graph* g : {&model.raw, &*model.raw_gradient}) {
+    const Arrays all = evaluate::evaluate(*g, given);
+    for (const ir::Output& result : g->outputs)
+      want[result.name] = all.at((*g)[result.tensor].name);
+  }
+  EXPECT_EQ(differ(want, o.values, tolerance), "") << name;
+}
+
+// Sizes that divide and are 0, and those that only count.
+TEST(Products, OfSizes) {
+  Library library(compile_text(R"(
+size A, T, D, E
+train model counted(x: [A, D], w: [D, E], v: [E], p: [T]) -> y, z, s {
+  y[a] = sum[j: T,d,e] x[a,d] * w[d,e] * v[e] / T
+  z[a] = sum[i: T,j: T,k: T,d,e] x[a,d] * w[d,e] * v[e]
+  s = sum[t] p[t]
+}
+train model left(x: [A, T, D], w: [D, E], v: [E, A], u1: [D], u2: [D]) -> y, z {
+  y[a,f: A] = sum[j,d,e] x[a,j,d] * w[d,e] * v[e,f] / T
+  z[a,i] = (sum[d] x[a,i,d] * u1[d]) / T + (sum[d] x[a,i,d] * u2[d])
+}
+)"));
+  for (int64_t t : {0, 1, 3})
+    for (const char* name : {"counted", "left"})
+      expect_meaning(
+          library, name,
+          random_call(library.model(name), {{"A", 3}, {"T", t}, {"D", 5}, {"E", 33}}, 3));
+  // More times than an int counts; the evaluator would take all of them one by one.
+  expect_agreement(
+      library, "counted",
+      random_call(library.model("counted"), {{"A", 2}, {"T", 2000}, {"D", 3}, {"E", 4}}, 3), 2e-5);
+}
+
+// A sum that was divided by nothing is no other sum any more.
+TEST(Products, AreNotMultipliedBack) {
+  Library library(compile_text(R"(
+size A, T, D, E
+train model same(x: [A, D], w: [D, E], v: [E], p: [T]) -> z, s {
+  y[a] = sum[d,e] x[a,d] * w[d,e] * v[e] / T
+  z[a] = sum[d,e] x[a,d] * w[d,e] * v[e]
+  s = sum[a,t] (if T > 0 then y[a] else 0) * p[t]
+}
+)"));
+  for (int64_t t : {0, 3})
+    expect_meaning(library, "same",
+                   random_call(library.model(), {{"A", 2}, {"T", t}, {"D", 3}, {"E", 4}}, 3));
+}
+
+// Tables are read where the conditions say, in whatever order, and vectors where a term is.
+TEST(Products, ReadNothingThatIsHidden) {
+  Library library(compile_text(R"(
+size B, T, V
+size D = 64, E = 16, F = 64
+train model rows(tok: int[B, T], table: [V, D], w: [D, E], v: [E, F]) -> y, z {
+  y[b,i,f] = sum[d,e where tok[b,i] >= 0] table[tok[b,i],d] * w[d,e] * v[e,f]
+  z[b,f] = sum[i,d,e where tok[b,i] >= 0] table[tok[b,i],d] * w[d,e] * v[e,f]
+}
+train model shifted(u: [T], x: [T, D], w: [D, E], v: [E, F]) -> y {
+  y[i: T,f] = sum[j,d,e where j >= i + 1] u[i + 1] * x[j,d] * w[d,e] * v[e,f]
+}
+)"));
+  for (int64_t t : {1, 4}) {
+    Arrays given = random_call(library.model("rows"), {{"B", 2}, {"T", t}, {"V", 5}}, 3);
+    for (size_t k = 0; k < given.at("tok").values.size(); k += 2) given["tok"].values[k] = -1;
+    expect_meaning(library, "rows", given);
+    expect_meaning(library, "shifted", random_call(library.model("shifted"), {{"T", t}}, 3));
+  }
+}
+
+// One operand in f64 and the sum is.
+TEST(Products, OfDoublesAreExact) {
+  Library library(compile_text(R"(
+size B, T
+size D = 64
+train model exact(x: [B, T, D], w: [D, D], v: f64[D, D]) -> y: f64, z: f64 {
+  y[b,f] = sum[j,d,e] x[b,j,d] * w[d,e] * v[e,f]
+  a[b,e] = sum[j,d] x[b,j,d] * w[d,e]
+  z[b,f] = sum[j,d,e] x[b,j,d] * w[d,e] * v[e,f] + a[b,f] * 0
+}
+)"));
+  const Arrays given = random_call(library.model(), {{"B", 2}, {"T", 50}}, 3);
+  const Arrays all = evaluate::evaluate(library.model().raw, given);
+  const Outcome o = library.call(given);
+  ASSERT_EQ(o.status, ATTN_OK) << o.message;
+  EXPECT_EQ(differ("y", all.at("y"), o.values.at("y"), 1e-12), "");
+}
+
 }  // namespace
 }  // namespace attn::testing

@@ -135,6 +135,21 @@ train model diagonal(s: [B, T], start: f32, w: [N], u: [M]) -> a, h {
                              {{"B", 3}, {"T", 4}, {"M", 1}}});
 }
 
+// Of one row a step, whose two numbers are kept for the gradient.
+TEST(Recurrences, OfOneLogSumExpAStep) {
+  Library library(compile_text(R"(
+size T, N
+size D = 8
+train model memory(k: [T, D], v: [T, D], h0: [D], x: [N, D]) -> h {
+  scan t: N {
+    g[t,d] = sum[j: T] softmax[j] (sum[n] h[t - 1,n] * k[j,n]) * v[j,d]
+    h[t,d] = 0.5 * h[t - 1,d] + g[t,d] + x[t,d] from h0[d]
+  }
+}
+)"));
+  expect_agreement(library, {{{"T", 5}, {"N", 1}}, {{"T", 5}, {"N", 4}}, {{"T", 49}, {"N", 3}}});
+}
+
 TEST(Recurrences, StoredInHalves) {
   expect_agreement(compile_text(R"(
 size B, T, N = 8

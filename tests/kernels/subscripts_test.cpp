@@ -158,5 +158,24 @@ TEST(Tables, RefuseEveryReadOfAnEmptyTable) {
   EXPECT_TRUE(o.untouched);
 }
 
+// Remainders, by `%` or by hand, in loops that are split.
+TEST(Conditions, OfRemainders) {
+  Library library(compile_text(R"(
+size T, N = 2
+model remainders(w: [T]) -> a, b, c, d {
+  a[j: T,n: N,m: N] = w[j] where n == m and j % 2 != 1
+  b[j: T,n: N,m: N] = w[j] where j - 2 * (j // 2) != 1
+  c[j: T,n: N,m: N] = w[j] where n + j - 4 * (j // 4) != m
+  d[j: T,n: N] = sum[t: T where t % 3 == n and t <= j] w[t]
+}
+)"));
+  for (int64_t t : {0, 1, 11}) {
+    const Arrays given = random_call(library.model(), {{"T", t}}, 3);
+    const Outcome o = library.call(given, {.gradient = false});
+    ASSERT_EQ(o.status, ATTN_OK) << o.message;
+    EXPECT_EQ(differ(library.reference(given, "", {.gradient = false}), o.values), "");
+  }
+}
+
 }  // namespace
 }  // namespace attn::testing
