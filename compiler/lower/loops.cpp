@@ -71,9 +71,7 @@ class Loops {
  private:
   Translator at_points() const {
     Translator t(g_, arguments_, indices_);
-    for (const ir::Expr& c : d_.guard)
-      for (ir::IndexId i : d_.reduced)
-        if (ir::uses(c, i)) t.cut(i);
+    t.bound_by(d_.guard, d_.reduced);
     return t;
   }
 

@@ -24,7 +24,11 @@ void RowScheduler::store_rows(Func out, const RowStage& stage, const At& at, con
     std::vector<Expr> rows = decode_index(in_range(row, spec_.rows), spec_.row_extents);
     for (size_t k = stage.dimensions.size(); k-- > 0;) {
       const bool column = stage.dimensions[k] >= static_cast<int>(rows.size());
-      place.push_back(column ? Expr(column_) : rows[stage.dimensions[k]]);
+      // Where a coordinate is an index of the loops, as it may be of a known number of rows, Halide
+      // takes them for free to run in any order, and fuses them with no loops of a sum over rows.
+      Expr at_dimension = column ? Expr(column_) : rows[stage.dimensions[k]];
+      if (!column && constant(spec_.rows) > 0) at_dimension = likely(at_dimension);
+      place.push_back(at_dimension);
       vars.push_back(column ? column_ : Var("d" + std::to_string(k)));
     }
   } else {

@@ -97,6 +97,13 @@ HExpr Translator::operator()(const ir::Expr& e) {
   return result;
 }
 
+void Translator::bound_by(const ir::Conditions& c, const std::vector<ir::IndexId>& loops) {
+  bounded_ = bounded_ || !c.empty();
+  for (const ir::Expr& e : c)
+    for (ir::IndexId i : loops)
+      if (uses(e, i)) cut_.insert(i);
+}
+
 Halide::Type Translator::type_of(const ir::Expr& e) const {
   Halide::Type type = arithmetic_type(e.type());
   return promoted_ && type.is_float() ? Halide::Float(64) : type;
@@ -304,14 +311,17 @@ std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
     // What comes from data is bounded here even when known to be in range: Halide must see it.
     // Bounded by the buffer's extent, of which Halide knows nothing: in a loop over n points it
     // takes n > 0 for granted, makes clamp(2, 0, n - 1) shorter, and asks for the element also
-    // where the loop is empty.
+    // where the loop is empty; where i < 2 is a condition of the loop, it drops that of min(i + 2,
+    // 3).
     const std::set<ir::IndexId> used = indices(s);
     const bool cut =
         std::any_of(used.begin(), used.end(), [&](ir::IndexId i) { return cut_.count(i) > 0; });
     bool proved = !cut && tensors(s).empty() && solve::proves(g_, {}, ir::at_least_zero(s)) &&
                   solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
     if (!proved)
-      value = clamp(value, 0, (constant(limit) > 0 ? limit : buffer.dim(at.size()).extent()) - 1);
+      value =
+          clamp(value, 0,
+                (constant(limit) > 0 && !bounded_ ? limit : buffer.dim(at.size()).extent()) - 1);
     else if (constant(limit) > 0 && falls(s))
       // Halide fails on a vector that is read backwards from a place that it knows. (By the one
       // more its range is not exact, or the promise would go as superfluous, and with it the

@@ -31,9 +31,9 @@ class Translator {
   Translator(const ir::Graph& g, const Arguments& arguments, Indices indices, bool decoded = false)
       : g_(g), arguments_(arguments), indices_(std::move(indices)), decoded_(decoded) {}
 
-  // Conditions bound the loop of this index: where they leave nothing, Halide asks for what they
+  // Conditions bound loops over these indices: where they leave nothing, Halide asks for what they
   // say, inside or not.
-  void cut(ir::IndexId i) { cut_.insert(i); }
+  void bound_by(const ir::Conditions& c, const std::vector<ir::IndexId>& loops);
   // Reads of this tensor give `value` instead.
   void replace(ir::TensorId tensor, Halide::Expr value) { replaced_[tensor] = value; }
   // Reads of this log-sum-exp give the sum of `high` and `low`.
@@ -71,8 +71,9 @@ class Translator {
   const Arguments& arguments_;
   Indices indices_;
   bool decoded_;
-  std::set<ir::IndexId> cut_;
-  bool promoted_ = false;  // real constants in f64
+  bool bounded_ = false;       // conditions bound loops
+  std::set<ir::IndexId> cut_;  // those that they mention
+  bool promoted_ = false;      // real constants in f64
   std::map<ir::TensorId, Halide::Expr> replaced_;
   std::map<ir::TensorId, std::pair<Halide::Expr, Halide::Expr>> planes_;
   std::map<ir::Expr, Halide::Expr> done_;

@@ -152,14 +152,30 @@ train model pooled(x: [N, 2 * H]) -> y {
 }
 )";
 
+// Sums down the columns and rows of their own from loops over as many rows as a block has.
+TEST(Reductions, OfAKnownNumberOfRows) {
+  for (const char* m : {"1", "3"}) {
+    Library library(compile_text(std::string("size N = 16, M = ") + m + R"(
+train model rows(w: [M, N]) -> a, z {
+  u[i] = 1 - w[0,i]
+  a[i,j,k] = (mean[l: M] u[9]) * 0.25 + w[k,i] - u[j]
+  z[i: N,j: N,k: N] = if i >= 2 then a[i - 2,j,0] * w[0,k] else 1
+}
+)"));
+    expect_agreement(library, "rows", random_call(library.model(), {}, 3), 2e-5);
+  }
+}
+
 // Conditions bound the loops by numbers that the size may not reach.
 TEST(Reductions, OverPartOfWhatIsThere) {
   Library library(compile_text(R"(
 size B, T
-train model window(x: [B, T], y: [B, T]) -> all, lse, first: int {
+train model window(x: [B, T], y: [B, T], g: [T]) -> all, lse, first: int, later {
   all = prod[i: B,t where t >= 1 and t < 2] x[i,t]
   lse = logsumexp[i: B,t where t >= 2 and t < 5] x[i,t] * y[i,t]
   first[t: T] = argmax[i where i >= 1 and i < 3] x[i,t]
+  s[t: T,i: 4,j: T] = t * g[t]
+  later[i: 4,j: 4,k: T] = if i >= 2 then s[k,i - 2,k] else 1
 }
 )"));
   for (int64_t t : {0, 1, 2, 3, 7})
