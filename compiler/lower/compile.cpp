@@ -11,6 +11,7 @@
 #include "compiler/lower/contraction.h"
 #include "compiler/lower/loops.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/result_loads.h"
 #include "compiler/lower/row.h"
 #include "compiler/lower/streaming.h"
 #include "compiler/lower/tile_sums.h"
@@ -68,6 +69,7 @@ class Builder {
     for (ir::SizeId s : kernel_.sizes) built.arguments.push_back(arguments_.sizes.at(s));
     built.pipeline = Halide::Pipeline(outs);
     join_argument_checks(built.pipeline);
+    unalign_result_loads(built.pipeline);
     return built;
   }
 

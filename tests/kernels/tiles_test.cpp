@@ -129,5 +129,19 @@ model large(x: [B, T, N], w: [B, T, N]) -> z {
   }
 }
 
+// Memory of the caller is aligned to an element, and kernels add to it: not even where they know
+// its extents may they take it for aligned to a vector.
+TEST(Tiles, AddToResultsWhereverTheyLie) {
+  Library library(compile_text(R"(
+size T, S, N = 33
+train model added(x: [N], w: [T], u: [S]) -> y {
+  y[i: S,j] = sum[k: T] erf(u[i] * w[k] * x[j])
+}
+)"),
+                  2, "x86-64-v2");
+  for (int64_t t : {0, 1, 7})
+    expect_agreement(library, "added", random_call(library.model(), {{"T", t}, {"S", 3}}, 3), 2e-5);
+}
+
 }  // namespace
 }  // namespace attn::testing
