@@ -120,8 +120,7 @@ class ReBracketing {
     auto found = brackets_.plan(d, *terms);
     if (found && is_worth(d, *terms, found->parts) &&
         holds_data_in_range(d, *terms, found->parts)) {
-      conditions_ = d.guard;
-      for (const Product& p : *terms) conditions_.insert(p.conditions.begin(), p.conditions.end());
+      conditions_ = common_conditions(d, *terms);
       build(d, found->parts);
       return true;
     }
@@ -216,6 +215,12 @@ class ReBracketing {
     return result;
   }
 
+  static Conditions common_conditions(const Definition& d, const std::vector<Product>& terms) {
+    Conditions all = d.guard;
+    if (terms.size() == 1) all.insert(terms[0].conditions.begin(), terms[0].conditions.end());
+    return all;
+  }
+
   // Subscripts that are data, which conditions may have to hold in range.
   std::vector<Expr> data_subscripts(const Expr& body) const {
     std::vector<Expr> result;
@@ -243,8 +248,11 @@ class ReBracketing {
 
   bool holds_data_in_range(const Definition& d, const std::vector<Product>& terms,
                            const std::vector<Part>& parts) const {
-    Conditions all = d.guard;
-    for (const Product& p : terms) all.insert(p.conditions.begin(), p.conditions.end());
+    const Conditions all = common_conditions(d, terms);
+    const bool one_by_one =
+        terms.size() > 1 && std::any_of(terms.begin(), terms.end(),
+                                        [](const Product& p) { return !p.conditions.empty(); });
+    if (one_by_one && !data_subscripts(d.body).empty()) return false;
     const auto within = [](const std::set<IndexId>& of_sum) {
       return [of_sum](const Expr& c) {
         const std::set<IndexId> used = indices(c);
