@@ -197,19 +197,26 @@ HExpr Translator::build(const ir::Expr& e) {
   throw InternalError("an expression of unknown kind");
 }
 
+namespace {
+
+// Whether a quotient stands in a product: a number rounded to multiples, as D * (j // D).
+bool rounds(const ir::Expr& e) {
+  bool result = false;
+  ir::visit(e, [&](const ir::Expr& part) {
+    if (!part.is(Kind::multiply)) return !result;
+    for (const ir::Expr& f : part.args())
+      result = result || (f.is(Kind::call) && f->operation->name == "//");
+    return !result;
+  });
+  return result;
+}
+
+}  // namespace
+
 // A whole number that is compared with 0. Of j - 2 * (j // 2) == 1 in a loop that is split Halide
 // would make a condition on the block.
 HExpr Translator::compared(const ir::Expr& e) {
-  bool rounds = false;
-  ir::visit(e, [&](const ir::Expr& part) {
-    const ir::Scaled s = ir::split_coefficient(part);
-    if (!s.rest.is(Kind::call) || s.rest->operation->name != "//") return true;
-    const ir::Expr& k = s.rest.args()[1];
-    rounds = rounds || (k.is(Kind::literal) && k->number.integer > 0 &&
-                        s.coefficient.integer % k->number.integer == 0);
-    return true;
-  });
-  return rounds ? opaque((*this)(e)) : (*this)(e);
+  return rounds(e) ? opaque((*this)(e)) : (*this)(e);
 }
 
 // A log-sum-exp is two planes: everything else first, then the maximum, then the logarithm, in this

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/operation.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::simplify {
@@ -33,8 +34,10 @@ bool divides(const Expr& f) {
 // What was divided by a size that may be 0 is lost.
 bool may_undo(const Graph& g, const Expr& division) {
   const Expr& base = division.args()[0];
-  return base.is(Kind::literal) || is_real(base.type()) ||
-         solve::proves(g, {}, at_least_zero(base - 1));
+  if (base.is(Kind::call) && base->operation->name == "float")
+    return solve::proves(g, {}, at_least_zero(base.args()[0] - 1));
+  return base.is(Kind::literal) ||
+         (!is_real(base.type()) && solve::proves(g, {}, at_least_zero(base - 1)));
 }
 
 void append(std::vector<Product>& to, const std::vector<Product>& more) {

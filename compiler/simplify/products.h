@@ -28,7 +28,7 @@ ir::Expr times(const ir::Expr& coefficient, const std::vector<ir::Expr>& factors
 std::optional<std::vector<Product>> expand(const ir::Expr& e, size_t limit = 8);
 
 // mine / theirs, for coefficients. Nothing where that would divide by something that can be 0
-// though neither of them does.
+// though neither of them does, or multiply by it what theirs has divided.
 std::optional<ir::Expr> ratio(const ir::Graph& g, const ir::Expr& mine, const ir::Expr& theirs);
 
 }  // namespace attn::simplify

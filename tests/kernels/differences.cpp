@@ -65,13 +65,13 @@ namespace {
 // Roundings explain no more than so many times the tolerance: a step may lie within the nudges.
 constexpr double kMostAmplified = 20;
 
-// Half a unit in the last place.
+// The largest relative error of one rounding.
 double rounding_of(ir::Storage storage) {
   switch (storage) {
     case ir::Storage::bf16:
-      return std::ldexp(1, -9);
+      return std::ldexp(1, -8);
     case ir::Storage::f16:
-      return std::ldexp(1, -12);
+      return std::ldexp(1, -11);
     case ir::Storage::f64:
       return std::ldexp(1, -53);
     default:

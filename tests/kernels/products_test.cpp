@@ -219,7 +219,8 @@ train model exact(x: [B, T, D], w: [D, D], v: f64[D, D]) -> y: f64, z: f64 {
   const Arrays all = evaluate::evaluate(library.model().raw, given);
   const Outcome o = library.call(given);
   ASSERT_EQ(o.status, ATTN_OK) << o.message;
-  EXPECT_EQ(differ("y", all.at("y"), o.values.at("y"), 1e-12), "");
+  for (const char* name : {"y", "z"})
+    EXPECT_EQ(differ(name, all.at(name), o.values.at(name), 1e-12), "");
 }
 
 }  // namespace

@@ -161,11 +161,12 @@ TEST(Tables, RefuseEveryReadOfAnEmptyTable) {
 // Remainders, by `%` or by hand, in loops that are split.
 TEST(Conditions, OfRemainders) {
   Library library(compile_text(R"(
-size T, N = 2
-model remainders(w: [T]) -> a, b, c, d {
+size T, N = 2, D = 4
+model remainders(w: [T]) -> a, b, c, d, e {
   a[j: T,n: N,m: N] = w[j] where n == m and j % 2 != 1
   b[j: T,n: N,m: N] = w[j] where j - 2 * (j // 2) != 1
   c[j: T,n: N,m: N] = w[j] where n + j - 4 * (j // 4) != m
+  e[j: T,n: N,m: N] = w[j] where 1 != j - D * (j // D)
   d[j: T,n: N] = sum[t: T where t % 3 == n and t <= j] w[t]
 }
 )"));
