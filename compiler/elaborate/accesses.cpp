@@ -226,7 +226,7 @@ void Statement::report_unproved(const Pending& p) {
         fmt::format("ranges over {} .. {}, and {}", range.lowest ? m_.text(*range.lowest) : "?",
                     range.highest ? m_.text(*range.highest) : "?", limits);
   } else {
-    d.primary.text = data ? fmt::format("is computed from real data, and {}", limits) : limits;
+    d.primary.text = data ? fmt::format("is computed from data, and {}", limits) : limits;
   }
   if (t.where.valid())
     d.others.push_back({t.where, fmt::format("`{}` is {}", t.name, m_.shape(t))});
