@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/base/check.h"
+#include "compiler/lower/vector_math.h"
 #include "compiler/solve/equalities.h"
 
 namespace attn::lower {
@@ -123,11 +124,13 @@ class Loops {
     HExpr lowest = cast(type_, HExpr(kLowest));
     Func largest = reduce("largest", Combine::max, lowest, value);
     HExpr top = largest(args());
-    Func rest = reduce("rest", Combine::sum, Halide::Internal::make_zero(type_), exp(value - top));
+    Func rest =
+        reduce("rest", Combine::sum, Halide::Internal::make_zero(type_), vector_exp(value - top));
     HExpr sum = rest(args());
     HExpr one = Halide::Internal::make_one(type_);
-    return {top,
-            select(sum > 0, log(select(sum > 0, sum, one)), Halide::Internal::make_zero(type_))};
+    HExpr logarithm =
+        select(sum > 0, log(select(sum > 0, sum, one)), Halide::Internal::make_zero(type_));
+    return {top, or_nan(sum, logarithm)};
   }
 
   HExpr arg_max(const HExpr& value) {

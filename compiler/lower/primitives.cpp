@@ -32,31 +32,22 @@ Expr floor_remainder(const Expr& a, const Expr& b) {
   return a - b * floor_divide(a, b);
 }
 
-// 1 - 2 / (exp(2x) + 1), odd in x, accurate near 0 by a series; libm's tanh would be scalar.
-Expr smooth_tanh(const Expr& x) {
-  Expr a = min(abs(x), constant(20, x.type()));
-  Expr e = exp(-2 * a);
-  Expr large = (1 - e) / (1 + e);
-  Expr s = a * a;
-  auto c = [&](double v) { return constant(v, x.type()); };
-  Expr series =
-      a * (1 + s * (c(-1. / 3) +
-                    s * (c(2. / 15) +
-                         s * (c(-17. / 315) + s * (c(62. / 2835) + s * c(-1382. / 155925))))));
-  double limit = x.type().bits() == 64 ? 0.02 : 0.3;
-  Expr y = select(a < c(limit), series, large);
-  return select(x < 0, -y, y);
-}
-
 // exp(-|x|) never overflows.
 Expr sigmoid(const Expr& x) {
-  Expr e = exp(-abs(x));
+  Expr e = vector_exp(-abs(x));
   return select(x < 0, e, constant(1, x.type())) / (1 + e);
 }
 
 Expr exponential(const Expr& x) {
   if (x.type().bits() != 32) return vector_exp(x);
   return select(x > 88.7228f, std::numeric_limits<float>::infinity(), vector_exp(x));
+}
+
+// The value, or NaN where one of the arguments is: the machine's extremes may return the other.
+Expr kept(Args args, Expr value) {
+  for (const Expr& a : args)
+    if (a.type().is_float() && !is_const(a)) value = or_nan(a, value);
+  return value;
 }
 
 // log(u) x / (u - 1) with u = 1 + x loses nothing where x is small.
@@ -93,17 +84,17 @@ const std::map<std::string_view, Form>& forms() {
       {"//", [](Args a, Type) { return floor_divide(a[0], a[1]); }},
       {"%", [](Args a, Type) { return floor_remainder(a[0], a[1]); }},
       {"exp", [](Args a, Type) { return exponential(a[0]); }},
-      {"log", [](Args a, Type) { return log(a[0]); }},
+      {"log", [](Args a, Type) { return or_nan(a[0], log(a[0])); }},
       {"log1p", [](Args a, Type) { return log1p(a[0]); }},
-      {"tanh", [](Args a, Type) { return smooth_tanh(a[0]); }},
+      {"tanh", [](Args a, Type) { return vector_tanh(a[0]); }},
       {"sigmoid", [](Args a, Type) { return sigmoid(a[0]); }},
       {"erf", error_function},
       {"sin", [](Args a, Type) { return sin(a[0]); }},
       {"cos", [](Args a, Type) { return cos(a[0]); }},
       {"atan", [](Args a, Type) { return atan(a[0]); }},
       {"abs", [](Args a, Type t) { return cast(t, abs(a[0])); }},
-      {"min", [](Args a, Type) { return min(a[0], a[1]); }},
-      {"max", [](Args a, Type) { return max(a[0], a[1]); }},
+      {"min", [](Args a, Type) { return kept(a, min(a[0], a[1])); }},
+      {"max", [](Args a, Type) { return kept(a, max(a[0], a[1])); }},
       {"floor", [](Args a, Type) { return floor(a[0]); }},
       {"float", [](Args a, Type t) { return cast(t, a[0]); }},
       {"int", [](Args a, Type t) { return cast(t, a[0]); }},

@@ -6,6 +6,7 @@
 #include "compiler/base/check.h"
 #include "compiler/ir/operation.h"
 #include "compiler/lower/linear_index.h"
+#include "compiler/lower/vector_math.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::lower {
@@ -265,7 +266,10 @@ HExpr Translator::multiply(const ir::Expr& e) {
 HExpr Translator::power(const ir::Expr& e) {
   Halide::Type type = type_of(e);
   HExpr base = as(type, e.args()[0]);
-  if (!e.args()[1].is(Kind::literal)) return pow(base, as(type, e.args()[1]));
+  if (!e.args()[1].is(Kind::literal)) {
+    HExpr exponent = as(type, e.args()[1]);
+    return or_nan(exponent, or_nan(base, pow(base, exponent)));
+  }
   double n = e.args()[1]->number.value();
   if (n < 0) return Halide::Internal::make_one(type) / (*this)(ir::power(e, -1));
   if (n == 0.5) return sqrt(base);
@@ -277,7 +281,7 @@ HExpr Translator::power(const ir::Expr& e) {
       if (k % 2) product = product.defined() ? product * square : square;
     return product;
   }
-  return pow(base, Halide::Internal::make_const(type, n));
+  return or_nan(base, pow(base, Halide::Internal::make_const(type, n)));
 }
 
 namespace {

@@ -4,9 +4,7 @@ namespace attn::lower {
 
 using Halide::Expr;
 
-namespace {
-
-// The value, or x where that is no number. Decided from the bits: comparisons would be folded away.
+// Decided from the bits: comparisons would be folded away.
 Expr or_nan(const Expr& x, const Expr& value) {
   const int bits = x.type().bits();
   Halide::Type word = Halide::Int(bits);
@@ -15,8 +13,6 @@ Expr or_nan(const Expr& x, const Expr& value) {
       Halide::Internal::make_const(word, bits == 64 ? 0x7ff0000000000000 : int64_t{0x7f800000});
   return select((reinterpret(word, x) & magnitude) > infinity, x, value);
 }
-
-}  // namespace
 
 // exp(x) = 2^n exp(r), n the nearest integer to x log2(e), |r| <= ln(2) / 2. ln(2) is taken off in
 // two parts, the first with few bits so that n times it is exact. The polynomial is Cephes' expf.
@@ -34,6 +30,44 @@ Expr vector_exp(const Expr& x, float flush) {
   Expr scaled = Halide::reinterpret<float>(Halide::reinterpret<int32_t>(e) +
                                            (Halide::cast<int32_t>(n) << 23));
   return or_nan(x, select(x < flush, 0.0f, scaled));
+}
+
+namespace {
+
+Expr polynomial(const Expr& x, std::initializer_list<double> from_the_highest) {
+  Expr result;
+  for (double c : from_the_highest) {
+    Expr k = Halide::Internal::make_const(x.type(), c);
+    result = result.defined() ? result * x + k : k;
+  }
+  return result;
+}
+
+// x P(x^2) / Q(x^2), the fraction of these degrees with the smallest relative error on [0, 9], 2e-8
+// (found by weighted least squares, the weights raised where the error is). Beyond 9 tanh is 1.
+Expr tanh_of_floats(const Expr& x) {
+  Expr v = clamp(x, -9.0f, 9.0f), u = v * v;
+  Expr p = polynomial(u, {1.3354680334316418e-08, 2.0609096133004462e-05, 3.4955889585306177e-03,
+                          1.3381026327815501e-01, 9.9999997944933494e-01});
+  Expr q = polynomial(u, {7.7765661029568991e-07, 3.2856361880307175e-04, 2.5876985331721326e-02,
+                          4.6714341919215285e-01, 1.0});
+  return clamp(v * p / q, -1.0f, 1.0f);
+}
+
+// (1 - exp(-2x)) / (1 + exp(-2x)), odd in x, near 0 by its series.
+Expr tanh_of_doubles(const Expr& x) {
+  Expr a = min(abs(x), Halide::Internal::make_const(x.type(), 20));
+  Expr e = exp(-2 * a);
+  Expr series =
+      a * polynomial(a * a, {-1382. / 155925, 62. / 2835, -17. / 315, 2. / 15, -1. / 3, 1.0});
+  Expr y = select(a < Halide::Internal::make_const(x.type(), 0.02), series, (1 - e) / (1 + e));
+  return select(x < 0, -y, y);
+}
+
+}  // namespace
+
+Expr vector_tanh(const Expr& x) {
+  return or_nan(x, x.type().bits() == 32 ? tanh_of_floats(x) : tanh_of_doubles(x));
 }
 
 }  // namespace attn::lower

@@ -161,14 +161,12 @@ const Operation kTable[] = {
     {.name = "sign",
      .typing = Typing::common,
      .cost = 2,
-     .value = [](Values x) { return x[0] > 0   ? 1.
-                                    : x[0] < 0 ? -1.
-                                               : x[0]; },
+     .value = [](Values x) { return static_cast<double>((x[0] > 0) - (x[0] < 0)); },
      .expand = [](Args x) { return select(less(0, x[0]), 1, select(less(x[0], 0), -1, 0)); }},
     {.name = "min",
      .arity = 2,
      .typing = Typing::common,
-     .value = [](Values x) { return x[1] < x[0] ? x[1] : x[0]; },
+     .value = [](Values x) { return x[1] < x[0] || std::isnan(x[1]) ? x[1] : x[0]; },
      .derivative =
          [](Args x, const Expr&) {
            return Partials{half_at_tie(x[1], x[0]), half_at_tie(x[0], x[1])};
@@ -178,7 +176,7 @@ const Operation kTable[] = {
     {.name = "max",
      .arity = 2,
      .typing = Typing::common,
-     .value = [](Values x) { return x[1] > x[0] ? x[1] : x[0]; },
+     .value = [](Values x) { return x[1] > x[0] || std::isnan(x[1]) ? x[1] : x[0]; },
      .derivative =
          [](Args x, const Expr&) {
            return Partials{half_at_tie(x[0], x[1]), half_at_tie(x[1], x[0])};
@@ -195,9 +193,12 @@ const Operation kTable[] = {
            return r = apply("min", {apply("max", {x[0], x[1]}), x[2]}), true;
          }},
     {.name = "relu",
-     .value = [](Values x) { return x[0] > 0 ? x[0] : 0; },
+     .value = [](Values x) { return x[0] < 0 ? 0 : x[0]; },
      .derivative = [](Args, const Expr& y) { return Partials{select(less(0, y), 1, 0)}; },
-     .expand = [](Args x) { return select(less(0, x[0]), x[0], 0); }},
+     .expand =
+         [](Args x) {
+           return apply("max", {x[0], Expr(0)});
+         }},
     {.name = "floor",
      .value = [](Values x) { return std::floor(x[0]); },
      .tex = "\\left\\lfloor #\\right\\rfloor"},
