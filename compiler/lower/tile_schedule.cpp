@@ -21,6 +21,18 @@ void TileScheduler::keep_for_a_part(Func f) const {
   f.bound_storage(h_, 1).hoist_storage(LoopLevel(results_[0].sums, column_part_));
 }
 
+// What readers of a pack ask of its features, in whole vectors. Where data says which are needed,
+// Halide would ask the data how much memory that is.
+Halide::Expr TileScheduler::features_stored(int index) const {
+  const Halide::Expr length = max(spec_.packs[index].length, 1);
+  const auto in_whole = [&](int width) { return (length + (width - 1)) / width * width; };
+  Halide::Expr most = in_whole(lanes_);
+  for (size_t k = 0; k < results_.size(); ++k)
+    if (spec_.results[k].features.defined() && spec_.results[k].panel == index)
+      most = max(most, in_whole(results_[k].tile.vectors * lanes_));
+  return Halide::Internal::simplify(most);
+}
+
 void TileScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
   for (auto& [key, p] : packs_) {
     Func f = p.func;
@@ -28,6 +40,7 @@ void TileScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
       f.compute_at(tile).bound_storage(i_, sizes_.block_rows).bound_storage(ib_, 1);
     else
       f.compute_at(chunk).bound_storage(j_, sizes_.chunk_columns).bound_storage(jb_, 1);
+    if (spec_.seen_by_data) f.bound_storage(d_, features_stored(key.first));
     keep_for_a_part(f);
     Stage stage = f.update();
     stage.allow_race_conditions();

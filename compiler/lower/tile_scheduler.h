@@ -66,6 +66,7 @@ class TileScheduler {
   void place_sums(Result& r, const TileSpec::Result& s);
   void place_places(Result& r, const TileSpec::Result& s);
   Halide::Func output(int index);
+  Halide::Expr features_stored(int index) const;
   void place_packs(const Halide::LoopLevel& chunk, const Halide::LoopLevel& tile);
   void place_tiles(const Halide::LoopLevel& tile);
   void place_result(int index);

@@ -150,7 +150,7 @@ std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
     Term term{.left = multiply(s->left), .right = multiply(s->right), .reduced = sum.reduced};
     // What has no reduced index multiplies the sum; with several terms it stays with a factor.
     if (addends.size() == 1) {
-      for (const Expr& f : s->outer) outer.push_back(solve::out_of_sum(g, f, reduced));
+      for (const Expr& f : s->outer) outer.push_back(solve::out_of_sum(g, f, reduced, sum.guard));
     } else {
       for (const Expr& f : s->outer) {
         std::set<IndexId> used = indices(f);

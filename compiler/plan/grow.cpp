@@ -1,7 +1,9 @@
 #include "compiler/plan/grow.h"
 
 #include <algorithm>
+#include <functional>
 
+#include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/ranges.h"
 
@@ -10,6 +12,9 @@ namespace attn::plan {
 using namespace ir;
 
 namespace {
+
+// Of a register tile.
+constexpr int64_t kLeastRows = 8;
 
 // The reads of wide tensors in a definition.
 std::vector<Expr> sites(const Definition& d, const std::set<TensorId>& of) {
@@ -116,6 +121,44 @@ class Growth {
   std::vector<TensorId> open_;
 };
 
+// The elements that a kernel of these rows and columns writes for what its readers sum: of a sum
+// over either, one for each place in the batch, which is added up afterwards.
+double stored(const Graph& g, const Group& group, IndexId row, IndexId column) {
+  double all = 0;
+  for (TensorId t : group.readers) {
+    const Definition& d = *g.definition_of(t);
+    const Names& names = group.names.at(t);
+    std::set<IndexId> over(d.free.begin(), d.free.end());
+    bool sums_row = false, sums_column = false;
+    for (IndexId i : d.reduced) {
+      auto found = names.find(i);
+      sums_row = sums_row || (found != names.end() && found->second == row);
+      sums_column = sums_column || (found != names.end() && found->second == column);
+    }
+    for (auto [own, of_group] : names)
+      if (sums_row || sums_column)
+        if (!(of_group == row) && !(of_group == column)) over.insert(own);
+    all += points(g, over);
+  }
+  return all;
+}
+
+// Of several that could be the rows, those for which least is written, and of these, those that
+// fill a register tile.
+void keep_best_rows(const Graph& g, const Group& group,
+                    const std::function<IndexId(IndexId)>& shared, IndexId column,
+                    std::vector<IndexId>& rows) {
+  std::vector<std::pair<double, bool>> costs;
+  for (IndexId i : rows)
+    costs.emplace_back(stored(g, group, shared(i), column),
+                       g.known(g[i].extent).value_or(kLeastRows) < kLeastRows);
+  const auto least = *std::min_element(costs.begin(), costs.end());
+  std::vector<IndexId> kept;
+  for (size_t k = 0; k < rows.size(); ++k)
+    if (costs[k] == least) kept.push_back(rows[k]);
+  rows = kept;
+}
+
 // Rows and columns: a log-sum-exp runs over columns; a sum of products has one factor of each;
 // every reader sums over one of them, where that can be had.
 void choose_axes(Graph& g, Group& group) {
@@ -148,7 +191,11 @@ void choose_axes(Graph& g, Group& group) {
     for (IndexId i : c->rows)
       if (shared(i) == column) others = c->columns;
     if (!column.valid()) column = shared(c->columns.back());
-    std::erase_if(others, [&](IndexId i) { return !all_sum(shared(i)); });
+    const bool several = others.size() > 1;
+    if (several) keep_best_rows(g, group, shared, column, others);
+    std::vector<IndexId> summed = others;
+    std::erase_if(summed, [&](IndexId i) { return !all_sum(shared(i)); });
+    if (!summed.empty() || !several) others = summed;
     if (others.empty()) continue;
     row = shared(others.back());
     for (IndexId i : others)

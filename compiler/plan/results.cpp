@@ -198,7 +198,7 @@ class Conversion {
       for (IndexId i : used)
         if (!names_.count(i)) own.insert(i);
       if (!used.count(summed_) && !reads_tiles(f)) {
-        scale.push_back(solve::out_of_sum(g_, f, {summed_}));
+        scale.push_back(solve::out_of_sum(g_, f, {summed_}, d_.guard));
       } else if (own.empty()) {
         weight.push_back(f);
       } else {

@@ -264,7 +264,7 @@ Bracketing Brackets::plan_product(Task task) {
     if (meets(mentions(f).indices, task.reduced))
       s.inner.push_back(f);
     else
-      s.outer.push_back(solve::out_of_sum(g_, f, task.reduced));
+      s.outer.push_back(solve::out_of_sum(g_, f, task.reduced, task.conditions));
   }
   Bracketing best = as_it_stands(task, s);
   if (!task.reduced.empty() && steps_ <= kMostSteps) {

@@ -140,7 +140,7 @@ Graph merge_scaled(const Graph& g) {
     map.reduced.clear();
     map.guard = s.guard;
     const std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
-    for (Expr& f : factors) f = solve::out_of_sum(g, f, reduced);
+    for (Expr& f : factors) f = solve::out_of_sum(g, f, reduced, d.guard);
     map.body = times(solve::out_of_sum(g, s.coefficient, reduced), factors);
     result.definitions.push_back(normal_form(std::move(map)));
   }

@@ -44,10 +44,11 @@ bool nonnegative(const Graph& g, const ir::Poly& p, const std::set<ir::IndexId>&
   }
 }
 
-Expr out_of_sum(const Graph& g, const Expr& factor, const std::set<ir::IndexId>& reduced) {
+Expr out_of_sum(const Graph& g, const Expr& factor, const std::set<ir::IndexId>& reduced,
+                const ir::Conditions& guard) {
   if (factor.is(ir::Kind::multiply)) {
     std::vector<Expr> all;
-    for (const Expr& f : factor.args()) all.push_back(out_of_sum(g, f, reduced));
+    for (const Expr& f : factor.args()) all.push_back(out_of_sum(g, f, reduced, guard));
     return ir::multiply(std::move(all));
   }
   if (!factor.is(ir::Kind::power) || !factor.args()[1].is(ir::Kind::literal) ||
@@ -56,9 +57,14 @@ Expr out_of_sum(const Graph& g, const Expr& factor, const std::set<ir::IndexId>&
   const Expr& base = factor.args()[0];
   const bool converted = base.is(ir::Kind::call) && base->operation->name == "float";
   const Expr& n = converted ? base.args()[0] : base;
-  if (!n.is(ir::Kind::size)) return factor;
-  const ir::Poly rest = n->size - ir::Poly(1);
-  if (nonnegative(g, rest) || !nonnegative(g, rest, reduced)) return factor;
+  if (n.is(ir::Kind::size)) {
+    const ir::Poly rest = n->size - ir::Poly(1);
+    if (nonnegative(g, rest) || !nonnegative(g, rest, reduced)) return factor;
+  } else {
+    if (ir::is_real(n.type())) return factor;
+    const Expr at_least_one = ir::at_least_zero(n - 1);
+    if (proves(g, {}, at_least_one) || !proves(g, guard, at_least_one)) return factor;
+  }
   const Expr positive = ops::apply("max", {n, Expr(1)});
   return rebuild(factor, {converted ? rebuild(base, {positive}) : positive, factor.args()[1]});
 }

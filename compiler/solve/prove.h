@@ -30,10 +30,10 @@ Range range_of(const ir::Graph& g, const ir::Expr& e);
 // are such that the extent is at least 1.
 bool nonnegative(const ir::Graph& g, const ir::Poly& p, const std::set<ir::IndexId>& nonempty = {});
 
-// A factor of a sum over `reduced` in which none of these occurs, as it is written outside of the
-// sum, where it is computed also if the sum has no term: 1 / N becomes 1 / max(N, 1) where N is at
-// least 1 for every term.
+// A factor of a sum over `reduced` where `guard` in which none of these occurs, as it is written
+// outside of the sum, where it is computed also if the sum has no term: 1 / n becomes 1 / max(n, 1)
+// where n, a size or data, is at least 1 for every term.
 ir::Expr out_of_sum(const ir::Graph& g, const ir::Expr& factor,
-                    const std::set<ir::IndexId>& reduced);
+                    const std::set<ir::IndexId>& reduced, const ir::Conditions& guard = {});
 
 }  // namespace attn::solve

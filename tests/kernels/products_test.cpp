@@ -67,6 +67,30 @@ train model means(x: [T, N]) -> z, y {
   }
 }
 
+// Nor where there is nothing to be seen.
+TEST(Sums, OfNothingThatIsVisibleAreZeroWhateverDividesThem) {
+  Library library(compile_text(R"(
+size B, T, D = 48
+train model pooled(x: [B, T, D], len: int[B], w: [D, D]) -> y, z {
+  y[b,e] = sum[t,d where t < len[b]] x[b,t,d] * w[d,e] / float(len[b])
+  part[b,d] = sum[t where t < len[b]] x[b,t,d] / float(len[b])
+  z[b,e] = sum[d] part[b,d] * w[e,d] + sum[t where t < len[b]] x[b,t,e]
+}
+train model attended(q: [B, T, D], k: [B, T, D], len: int[B]) -> z {
+  p[b,i,j] = sigmoid(sum[e] q[b,i,e] * k[b,j,e]) where j < len[b] and j >= i
+  z[b,i,e] = sum[j] p[b,i,j] * k[b,j,e] / float(len[b] - i)
+}
+)"));
+  for (int64_t t : {1, 3, 50}) {
+    for (const std::string name : {"pooled", "attended"}) {
+      Arrays given = random_call(library.model(name), {{"B", 4}, {"T", t}}, 3);
+      given.at("len").values = {0, static_cast<double>(t), 1, 0};
+      SCOPED_TRACE(name + " " + std::to_string(t));
+      expect_agreement(library, name, given, 2e-5);
+    }
+  }
+}
+
 TEST(Products, ComeInTheOrderThatTakesLeast) {
   Library library(compile_file(ATTN_SOURCE_DIR "/tests/stages/products.attn"));
   for (int64_t b : {0, 1, 3, 17, 67})
