@@ -13,8 +13,8 @@ using namespace ir;
 
 namespace {
 
-// Of a register tile.
-constexpr int64_t kLeastRows = 8;
+// So many rows or more share the columns that are packed for them.
+constexpr int64_t kLeastRows = 32;
 
 // The reads of wide tensors in a definition.
 std::vector<Expr> sites(const Definition& d, const std::set<TensorId>& of) {
@@ -143,8 +143,8 @@ double stored(const Graph& g, const Group& group, IndexId row, IndexId column) {
   return all;
 }
 
-// Of several that could be the rows, those for which least is written, and of these, those that
-// fill a register tile.
+// Of several that could be the rows, those for which least is written; of these, those that run
+// over many.
 void keep_best_rows(const Graph& g, const Group& group,
                     const std::function<IndexId(IndexId)>& shared, IndexId column,
                     std::vector<IndexId>& rows) {
