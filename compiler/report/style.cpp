@@ -48,7 +48,7 @@ math .w { font-style: italic; }
 math .cases { text-align: left; }
 .eqs { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0; }
 .eq { display: grid; grid-template-columns: 8.2rem max-content max-content 1fr; gap: 0.45rem;
-  align-items: center; padding: 0.12rem 0; }
+  align-items: center; padding: 0.25rem 0; }
 .eq > :first-child { text-align: right; }
 .eq .where { color: var(--soft); font-size: 0.92em; padding: 0 0.6rem 0 1.4rem; }
 .eq .more { text-align: right; white-space: nowrap; }
@@ -69,7 +69,7 @@ details.fold > summary .soft { font-weight: 400; }
 .lines > details:last-child { border-bottom: 0; }
 .lines summary { padding: 0.2rem 0.7rem 0.2rem 0; }
 .lines summary:hover { background: var(--panel); }
-.lines summary .eq { padding: 0.1rem 0; }
+.lines summary .eq { padding: 0.2rem 0; }
 .lines .result > summary { box-shadow: inset 3px 0 0 var(--output-line); }
 .why { padding: 0.4rem 1rem 0.8rem 1.2rem; background: var(--panel); font-size: 0.93rem; }
 .why ul { margin: 0.2rem 0 0.4rem; padding-left: 1.2rem; }
@@ -100,7 +100,7 @@ tr.repair td { color: var(--soft); }
 .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.3rem; font-size: 0.85rem; color: var(--soft);
   margin: 0.4rem 0; }
 .legend .with { color: var(--with); }
-.glance { display: grid; grid-template-columns: repeat(auto-fit, minmax(13.5rem, 1fr)); gap: 0.7rem;
+.glance { display: grid; grid-template-columns: repeat(auto-fit, minmax(15.5rem, 1fr)); gap: 0.7rem;
   margin: 1rem 0; }
 .glance > div { border: 1px solid var(--line); border-radius: 8px; padding: 0.55rem 0.85rem;
   overflow-x: auto; overflow-y: hidden; }
