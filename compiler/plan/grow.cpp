@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
@@ -144,14 +145,15 @@ double stored(const Graph& g, const Group& group, IndexId row, IndexId column) {
 }
 
 // Of several that could be the rows, those for which least is written; of these, those that run
-// over many.
+// over many; of these, those that run over as many as the columns do.
 void keep_best_rows(const Graph& g, const Group& group,
                     const std::function<IndexId(IndexId)>& shared, IndexId column,
                     std::vector<IndexId>& rows) {
-  std::vector<std::pair<double, bool>> costs;
+  std::vector<std::tuple<double, bool, bool>> costs;
   for (IndexId i : rows)
     costs.emplace_back(stored(g, group, shared(i), column),
-                       g.known(g[i].extent).value_or(kLeastRows) < kLeastRows);
+                       g.known(g[i].extent).value_or(kLeastRows) < kLeastRows,
+                       !g.same(g[i].extent, g[column].extent));
   const auto least = *std::min_element(costs.begin(), costs.end());
   std::vector<IndexId> kept;
   for (size_t k = 0; k < rows.size(); ++k)
