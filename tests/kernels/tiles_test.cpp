@@ -143,5 +143,22 @@ train model added(x: [N], w: [T], u: [S]) -> y {
     expect_agreement(library, "added", random_call(library.model(), {{"T", t}, {"S", 3}}, 3), 2e-5);
 }
 
+// Where data says what is seen and there is one row, that does not decide how much is packed.
+TEST(Tiles, OfOneRowThatDataBounds) {
+  Library library(compile_text(R"(
+size B, T, S, E, H = 1, F = 40
+train model near(q: [B, H, T, E], k: [B, S, E], g: [T, E], v: [B, S, F], length: int[B]) -> z {
+  s[b,h,i,j] = sum[e] q[b,h,i,e] * tanh(k[b,j,e] + g[i,e])
+  p[b,h,i,j] = sigmoid(s[b,h,i,j]) where j < 20 * length[b] + 1
+  z[b,h,i,f] = sum[j] p[b,h,i,j] * v[b,j,f]
+}
+)"));
+  for (int64_t s : {0, 1, 47, 100})
+    for (int64_t e : {0, 3, 64})
+      expect_agreement(library, "near",
+                       random_call(library.model(), {{"B", 2}, {"T", 5}, {"S", s}, {"E", e}}, 3),
+                       2e-5);
+}
+
 }  // namespace
 }  // namespace attn::testing
