@@ -35,6 +35,10 @@ struct Operation {
   // factors, and log undoes it.
   bool exponential = false;
   bool logarithm = false;
+  // The argument, a whole number, as a real one.
+  bool conversion = false;
+  // The whole number of times that the second argument goes into the first.
+  bool quotient = false;
   // Identities applied when a call is built; returns false where none holds. May be null.
   bool (*identity)(std::span<const Expr> x, Expr& result) = nullptr;
   // The operation written with primitives, for those without a Halide form of their own.
@@ -45,5 +49,8 @@ struct Operation {
 
 inline bool is_exponential(const Expr& e) { return e.is(Kind::call) && e->operation->exponential; }
 inline bool is_logarithm(const Expr& e) { return e.is(Kind::call) && e->operation->logarithm; }
+
+inline bool is_quotient(const Expr& e) { return e.is(Kind::call) && e->operation->quotient; }
+inline bool is_conversion(const Expr& e) { return e.is(Kind::call) && e->operation->conversion; }
 
 }  // namespace attn::ir

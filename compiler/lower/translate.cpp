@@ -205,8 +205,7 @@ bool rounds(const ir::Expr& e) {
   bool result = false;
   ir::visit(e, [&](const ir::Expr& part) {
     if (!part.is(Kind::multiply)) return !result;
-    for (const ir::Expr& f : part.args())
-      result = result || (f.is(Kind::call) && f->operation->name == "//");
+    for (const ir::Expr& f : part.args()) result = result || ir::is_quotient(f);
     return !result;
   });
   return result;

@@ -47,6 +47,7 @@ const Operation kTable[] = {
      .infix = true,
      .cost = 4,
      .value = [](Values x) { return floored(x[0], x[1]); },
+     .quotient = true,
      .identity =
          [](Args x, Expr& r) {
            return x[1].is_one() ? (r = x[0], true) : x[0].is_zero() ? (r = 0, true) : false;
@@ -205,6 +206,7 @@ const Operation kTable[] = {
     {.name = "float",
      .value = [](Values x) { return x[0]; },
      .derivative = [](Args, const Expr&) { return Partials{1}; },
+     .conversion = true,
      .identity = [](Args x, Expr& r) { return is_real(x[0].type()) ? (r = x[0], true) : false; }},
     {.name = "int",
      .typing = Typing::integer,
