@@ -311,7 +311,9 @@ MaybeValue Statement::whole_division(dsl::Op op, const Value& a, const Value& b,
     if (op == dsl::Op::floor_divide) return Value{ir::size_value(*q), sort};
     return Value{ir::size_value(*x - *q * *y), sort};
   }
-  return Value{ops::apply(word, {a.expr, b.expr}), sort};
+  return Value{
+      op == dsl::Op::floor_divide ? ir::quotient(a.expr, b.expr) : ir::remainder(a.expr, b.expr),
+      sort};
 }
 
 MaybeValue Statement::conditional(const dsl::Conditional& c) {

@@ -51,8 +51,7 @@ std::vector<std::string> Unit::callable_names() const {
   for (const auto& [name, callable] : callables) names.push_back(name);
   for (const Unit* u : used)
     for (const auto& [name, callable] : u->callables) names.push_back(name);
-  for (const ir::Operation& row : ops::table())
-    if (!row.infix) names.emplace_back(row.name);
+  for (const ir::Operation& row : ops::table()) names.emplace_back(row.name);
   return names;
 }
 

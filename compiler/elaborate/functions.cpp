@@ -26,7 +26,6 @@ bool Statement::check_callee(const dsl::Call& c, Span where, const Callable*& ca
     return false;
   }
   op = callable ? nullptr : ops::find(name);
-  if (op && op->infix) op = nullptr;
   if (!callable && !op) {
     Diagnostic& d = m_.error(c.callee.where, fmt::format("there is no function `{}`", name));
     d.help = suggestion(name, lexical().unit->callable_names());

@@ -201,6 +201,10 @@ class Compiler {
         return emit_chain(Code::multiply, x);
       case Kind::power:
         return emit_power(e, at);
+      case Kind::quotient:
+        return emit_binary(Code::quotient, x[0], x[1], at);
+      case Kind::remainder:
+        return emit_binary(Code::remainder, x[0], x[1], at);
       case Kind::call:
         return emit_call(e, at);
       case Kind::select:
@@ -260,10 +264,6 @@ class Compiler {
   }
 
   int32_t emit_call(const Expr& e, int at) {
-    if (e->operation->name == "//")
-      return emit_binary(Code::quotient, e.args()[0], e.args()[1], at);
-    if (e->operation->name == "%")
-      return emit_binary(Code::remainder, e.args()[0], e.args()[1], at);
     Call call{e->operation, {}};
     for (const Expr& a : e.args()) call.args.push_back(emit(a));
     p_.calls.push_back(std::move(call));

@@ -220,7 +220,7 @@ class Runner {
           r[i->target] = r[i->b] == 0 ? 0 : std::floor(r[i->a] / r[i->b]);
           break;
         case Code::remainder:
-          r[i->target] = r[i->b] == 0 ? 0 : r[i->a] - r[i->b] * std::floor(r[i->a] / r[i->b]);
+          r[i->target] = r[i->b] == 0 ? r[i->a] : r[i->a] - r[i->b] * std::floor(r[i->a] / r[i->b]);
           break;
         case Code::at_least_zero:
           r[i->target] = r[i->a] >= 0;

@@ -1,4 +1,4 @@
-// Constructors of numbers, sums, products, powers, calls and selects: the normal form.
+// Constructors of numbers, sums, products, powers, quotients, calls and selects: the normal form.
 #include "compiler/ir/build.h"
 
 #include <algorithm>
@@ -43,6 +43,9 @@ Number times(const Number& a, const Number& b) {
     return whole(checked(static_cast<__int128>(a.integer) * b.integer));
   return real(a.value() * b.value());
 }
+
+// Rounded down, for b other than 0.
+int64_t floored(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 bool is_one(const Number& n) { return n.value() == 1; }
 bool is_zero_number(const Number& n) { return n.value() == 0; }
@@ -288,6 +291,22 @@ Expr power(const Expr& b, const Expr& e) {
     return node(Kind::power, type, {b, literal(n)});
   }
   return node(Kind::power, std::max({b.type(), e.type(), Type::f32}), {b, e});
+}
+
+Expr quotient(const Expr& a, const Expr& b) {
+  ATTN_CHECK(a.type() == Type::integer && b.type() == Type::integer, "a quotient of reals");
+  if (b.is_one()) return a;
+  if (a.is_zero()) return 0;
+  if (a.is(Kind::literal) && b.is(Kind::literal) && !b.is_zero())
+    return floored(a->number.integer, b->number.integer);
+  return node(Kind::quotient, Type::integer, {a, b});
+}
+
+Expr remainder(const Expr& a, const Expr& b) {
+  ATTN_CHECK(a.type() == Type::integer && b.type() == Type::integer, "a remainder of reals");
+  if (b.is_one() || a.is_zero()) return 0;
+  if (a.is(Kind::literal) && b.is(Kind::literal) && !b.is_zero()) return a - b * quotient(a, b);
+  return node(Kind::remainder, Type::integer, {a, b});
 }
 
 Expr select(const Expr& c, const Expr& a, const Expr& b) {

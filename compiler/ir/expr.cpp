@@ -130,6 +130,10 @@ Expr rebuild(const Expr& e, std::vector<Expr> args) {
       return read(e->tensor, e.type(), std::move(args));
     case Kind::power:
       return power(args[0], args[1]);
+    case Kind::quotient:
+      return quotient(args[0], args[1]);
+    case Kind::remainder:
+      return remainder(args[0], args[1]);
     case Kind::call:
       return call(*e->operation, std::move(args));
     case Kind::multiply:
@@ -194,7 +198,8 @@ Conditions substitute(const Conditions& c, const std::map<IndexId, Expr>& values
 }
 
 void visit(const Expr& e, const std::function<bool(const Expr&)>& f) {
-  // Most expressions have a dozen parts: a list is searched faster than a hash set, until it is long.
+  // Most expressions have a dozen parts: a list is searched faster than a hash set, until it is
+  // long.
   constexpr size_t kMostInList = 32;
   std::vector<const Node*> few;
   std::unordered_set<const Node*> many;
@@ -255,12 +260,16 @@ std::set<TensorId> tensors(const Conditions& c) {
 }
 
 int64_t cost(const Expr& e) {
+  constexpr int64_t kDivision = 4;  // of integers
   int64_t sum = 0;
   for (const Expr& a : e.args()) sum += cost(a);
   switch (e.kind()) {
     case Kind::add:
     case Kind::multiply:
       return sum + static_cast<int64_t>(e.args().size()) - 1;
+    case Kind::quotient:
+    case Kind::remainder:
+      return sum + kDivision;
     case Kind::call:
       return sum + e->operation->cost;
     // Whole powers are products; a reciprocal or a root is one instruction; others are exp(log).

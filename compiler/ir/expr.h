@@ -29,15 +29,17 @@ enum class Type : uint8_t { boolean, integer, f32, f64 };
 inline bool is_real(Type t) { return t >= Type::f32; }
 
 enum class Kind : uint8_t {
-  literal,   // a number or a truth value
-  size,      // a polynomial of sizes, as an integer
-  index,     // the value of an index
-  read,      // tensor[args...]
-  power,     // args[0] ^ args[1]
-  call,      // operation(args...): every scalar function, // and %
-  multiply,  // n-ary
-  add,       // n-ary
-  select,    // if args[0] then args[1] else args[2]
+  literal,    // a number or a truth value
+  size,       // a polynomial of sizes, as an integer
+  index,      // the value of an index
+  read,       // tensor[args...]
+  power,      // args[0] ^ args[1]
+  remainder,  // args[0] - args[1] * quotient, of integers
+  quotient,   // args[0] / args[1], rounded down, of integers; 0 where args[1] is 0
+  call,       // operation(args...)
+  multiply,   // n-ary
+  add,        // n-ary
+  select,     // if args[0] then args[1] else args[2]
   // Conditions.
   at_least_zero,  // args[0] >= 0, integer
   is_zero,        // args[0] == 0, integer
@@ -109,6 +111,8 @@ Expr read(TensorId tensor, Type type, std::vector<Expr> subscripts);
 Expr add(std::vector<Expr> terms);
 Expr multiply(std::vector<Expr> factors);
 Expr power(const Expr& base, const Expr& exponent);
+Expr quotient(const Expr& a, const Expr& b);   // a // b, of integers
+Expr remainder(const Expr& a, const Expr& b);  // a % b, of integers
 Expr select(const Expr& condition, const Expr& then, const Expr& otherwise);
 Expr call(const Operation& operation, std::vector<Expr> args);
 Expr negate(const Expr& a);  // -a

@@ -13,16 +13,15 @@ namespace attn::ir {
 enum class Typing {
   real,     // real; integer arguments count as numbers
   common,   // the widest of the arguments
-  integer,  // integer from integers (//, %) or a conversion
+  integer,  // integer
   truth,    // boolean
 };
 
 struct Operation {
-  std::string_view name;  // as written: "exp", "//"
+  std::string_view name;  // as written: "exp"
   int arity = 1;          // -1: one or more
   Typing typing = Typing::real;
-  bool infix = false;  // printed between its arguments
-  int cost = 1;        // beside + and *; about 8 for a transcendental function
+  int cost = 1;  // beside + and *; about 8 for a transcendental function
   // The value in float64; booleans and integers are exact numbers.
   double (*value)(std::span<const double> x) = nullptr;
   // d(result)/d(x[k]) for every k, from the arguments x and the result y, written with y where
@@ -37,8 +36,6 @@ struct Operation {
   bool logarithm = false;
   // The argument, a whole number, as a real one.
   bool conversion = false;
-  // The whole number of times that the second argument goes into the first.
-  bool quotient = false;
   // Identities applied when a call is built; returns false where none holds. May be null.
   bool (*identity)(std::span<const Expr> x, Expr& result) = nullptr;
   // The operation written with primitives, for those without a Halide form of their own.
@@ -50,7 +47,6 @@ struct Operation {
 inline bool is_exponential(const Expr& e) { return e.is(Kind::call) && e->operation->exponential; }
 inline bool is_logarithm(const Expr& e) { return e.is(Kind::call) && e->operation->logarithm; }
 
-inline bool is_quotient(const Expr& e) { return e.is(Kind::call) && e->operation->quotient; }
 inline bool is_conversion(const Expr& e) { return e.is(Kind::call) && e->operation->conversion; }
 
 }  // namespace attn::ir

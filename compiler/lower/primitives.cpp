@@ -18,20 +18,6 @@ using Args = const std::vector<Expr>&;
 
 Expr constant(double value, const Type& t) { return Halide::Internal::make_const(t, value); }
 
-// floor(a / b); Halide's rounds so that the remainder is not negative, which differs for b < 0.
-Expr floor_divide(const Expr& a, const Expr& b) {
-  if (Halide::Internal::is_positive_const(b)) return a / b;
-  Expr q = a / b, r = a - q * b;
-  return q - cast<int>(b < 0 && r != 0);
-}
-
-// By a constant it is Halide's own: of a - 2 * (a / 2) == 1 in a loop that is split Halide makes a
-// condition on the block.
-Expr floor_remainder(const Expr& a, const Expr& b) {
-  if (Halide::Internal::is_positive_const(b)) return a % b;
-  return a - b * floor_divide(a, b);
-}
-
 // exp(-|x|) never overflows.
 Expr sigmoid(const Expr& x) {
   Expr e = vector_exp(-abs(x));
@@ -81,8 +67,6 @@ Expr error_function(Args a, Type t) {
 using Form = Expr (*)(Args, Type);
 const std::map<std::string_view, Form>& forms() {
   static const std::map<std::string_view, Form> kForms = {
-      {"//", [](Args a, Type) { return floor_divide(a[0], a[1]); }},
-      {"%", [](Args a, Type) { return floor_remainder(a[0], a[1]); }},
       {"exp", [](Args a, Type) { return exponential(a[0]); }},
       {"log", [](Args a, Type) { return or_nan(a[0], log(a[0])); }},
       {"log1p", [](Args a, Type) { return log1p(a[0]); }},
@@ -110,6 +94,20 @@ bool is_primitive(const ir::Operation& op) { return forms().count(op.name) > 0; 
 
 Expr primitive(const ir::Operation& op, Args args, Type type) {
   return forms().at(op.name)(args, type);
+}
+
+// floor(a / b); Halide's rounds so that the remainder is not negative, which differs for b < 0.
+Expr floor_divide(const Expr& a, const Expr& b) {
+  if (Halide::Internal::is_positive_const(b)) return a / b;
+  Expr q = a / b, r = a - q * b;
+  return q - cast<int>(b < 0 && r != 0);
+}
+
+// By a constant it is Halide's own: of a - 2 * (a / 2) == 1 in a loop that is split Halide makes a
+// condition on the block.
+Expr floor_remainder(const Expr& a, const Expr& b) {
+  if (Halide::Internal::is_positive_const(b)) return a % b;
+  return a - b * floor_divide(a, b);
 }
 
 Expr masked(const Expr& condition, const Expr& a, const Expr& b) {

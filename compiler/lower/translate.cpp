@@ -151,6 +151,10 @@ HExpr Translator::build(const ir::Expr& e) {
       HExpr a = as(type, e.args()[1]), b = as(type, e.args()[2]);
       return choose(tensors(e.args()[0]).empty(), arg(0), a, b);
     }
+    case Kind::quotient:
+      return floor_divide(arg(0), arg(1));
+    case Kind::remainder:
+      return floor_remainder(arg(0), arg(1));
     case Kind::call: {
       if (!is_primitive(*e->operation)) {
         ATTN_CHECK(e->operation->expand, "an operation without a form for kernels");
@@ -205,7 +209,7 @@ bool rounds(const ir::Expr& e) {
   bool result = false;
   ir::visit(e, [&](const ir::Expr& part) {
     if (!part.is(Kind::multiply)) return !result;
-    for (const ir::Expr& f : part.args()) result = result || ir::is_quotient(f);
+    for (const ir::Expr& f : part.args()) result = result || f.is(Kind::quotient);
     return !result;
   });
   return result;

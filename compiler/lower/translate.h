@@ -85,6 +85,10 @@ Halide::Expr primitive(const ir::Operation& op, const std::vector<Halide::Expr>&
                        Halide::Type type);
 bool is_primitive(const ir::Operation& op);
 
+// Of integers, rounded down.
+Halide::Expr floor_divide(const Halide::Expr& a, const Halide::Expr& b);
+Halide::Expr floor_remainder(const Halide::Expr& a, const Halide::Expr& b);
+
 // `a` where the condition holds, else `b`, by their bits: for conditions that data decides. Halide
 // would skip the stages that only one side of a select reads, and fails to when the condition, or
 // part of it, occurs twice (of such a part, a variable of its own, it takes infinities for bounds).

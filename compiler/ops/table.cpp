@@ -23,9 +23,6 @@ Expr half_at_tie(const Expr& a, const Expr& b) {  // of max(a, b) by a
 bool is_call(const Expr& e, std::string_view name) {
   return e.is(Kind::call) && e->operation->name == name;
 }
-double floored(double a, double b) {
-  return b == 0 ? std::numeric_limits<double>::quiet_NaN() : std::floor(a / b);
-}
 
 // Philox-like mixing of 64-bit words: equal on every machine, no state.
 double counter_random(Values x) {
@@ -41,25 +38,6 @@ double counter_random(Values x) {
 }
 
 const Operation kTable[] = {
-    {.name = "//",
-     .arity = 2,
-     .typing = Typing::integer,
-     .infix = true,
-     .cost = 4,
-     .value = [](Values x) { return floored(x[0], x[1]); },
-     .quotient = true,
-     .identity =
-         [](Args x, Expr& r) {
-           return x[1].is_one() ? (r = x[0], true) : x[0].is_zero() ? (r = 0, true) : false;
-         }},
-    {.name = "%",
-     .arity = 2,
-     .typing = Typing::integer,
-     .infix = true,
-     .cost = 4,
-     .value = [](Values x) { return x[0] - x[1] * floored(x[0], x[1]); },
-     .identity = [](Args x,
-                    Expr& r) { return x[1].is_one() || x[0].is_zero() ? (r = 0, true) : false; }},
     {.name = "exp",
      .cost = 8,
      .value = [](Values x) { return std::exp(x[0]); },

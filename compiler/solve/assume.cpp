@@ -49,6 +49,7 @@ class Assumption {
     if (e.args().empty()) return false;
     if (auto it = open_.find(&e.node()); it != open_.end()) return it->second.second;
     bool open = e.is(Kind::select) || (e.type() == ir::Type::boolean && !e.is(Kind::read)) ||
+                e.is(Kind::quotient) || e.is(Kind::remainder) ||
                 (e.is(Kind::call) && e.type() == ir::Type::integer);
     for (const Expr& a : e.args()) open = open || is_open(a);
     open_.emplace(&e.node(), std::pair(e, open));
@@ -112,6 +113,7 @@ class Assumption {
 
   Expr of_operation(const Expr& old) {
     Expr e = with_simple_arguments(old);
+    if (e.is(Kind::quotient) || e.is(Kind::remainder)) return of_division(e);
     if (!e.is(Kind::call) || e.type() != ir::Type::integer) return e;
     const auto& x = e.args();
     // What sizes alone say may leave its place, for one that has no point: only what always holds.
@@ -123,7 +125,6 @@ class Assumption {
     if (is_call(e, "min")) return at_most(x[0], x[1]) ? x[0] : at_most(x[1], x[0]) ? x[1] : e;
     if (is_call(e, "max")) return at_most(x[0], x[1]) ? x[1] : at_most(x[1], x[0]) ? x[0] : e;
     if (is_call(e, "abs")) return at_most(0, x[0]) ? x[0] : at_most(x[0], 0) ? -x[0] : e;
-    if (is_call(e, "//") || is_call(e, "%")) return of_division(e);
     return e;
   }
 
@@ -141,11 +142,10 @@ class Assumption {
     }
     bool small = system_.proves(ir::at_least_zero(rest)) &&
                  system_.proves(ir::at_least_zero(divisor - 1 - rest));
-    bool is_quotient = e->operation->name == "//";
-    if (small) return is_quotient ? quotient : rest;
+    if (small) return e.is(Kind::quotient) ? quotient : rest;
     if (quotient.is_zero()) return e;
-    Expr left = ir::call(*e->operation, {rest, divisor});
-    return is_quotient ? quotient + left : left;
+    Expr left = ir::rebuild(e, {rest, divisor});
+    return e.is(Kind::quotient) ? quotient + left : left;
   }
 
   std::optional<Expr> divide_term(const Expr& t, const Poly& c) const {

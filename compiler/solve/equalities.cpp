@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "compiler/ir/operation.h"
-#include "compiler/ops/table.h"
 #include "compiler/solve/prove.h"
 #include "compiler/solve/sizes.h"
 
@@ -156,15 +154,15 @@ class Solver {
         continue;
       Expr value = up ? -(rest - t) : rest - t;
       add({equality,
-           {{term.index, ops::apply("//", {value, divisor})},
-            {low->index, ops::apply("%", {value, divisor})}},
+           {{term.index, ir::quotient(value, divisor)},
+            {low->index, ir::remainder(value, divisor)}},
            {},
            {}});
     }
     Expr value = up ? -rest : rest;
     add({equality,
-         {{term.index, ops::apply("//", {value, divisor})}},
-         {ir::is_zero(ops::apply("%", {value, divisor}))},
+         {{term.index, ir::quotient(value, divisor)}},
+         {ir::is_zero(ir::remainder(value, divisor))},
          {}});
   }
 
@@ -172,9 +170,8 @@ class Solver {
   void by_quotient(const Expr& equality, const Expr& t, const Expr& rest) {
     ir::Scaled s = ir::split_coefficient(t);
     int64_t sign = s.coefficient.integer;
-    if (!s.rest.is(Kind::call) || (sign != 1 && sign != -1)) return;
-    std::string_view name = s.rest->operation->name;
-    if (name != "//" && name != "%") return;
+    const bool remainder = s.rest.is(Kind::remainder);
+    if ((!s.rest.is(Kind::quotient) && !remainder) || (sign != 1 && sign != -1)) return;
     const Expr &x = s.rest.args()[0], &divisor = s.rest.args()[1];
     Poly c;
     if (divisor.is(Kind::size))
@@ -196,7 +193,7 @@ class Solver {
       Expr fresh = ir::index_value(kFresh);
       Poly extent = c;
       Expr value = n * divisor + fresh;
-      if (name == "%") {
+      if (remainder) {
         // The quotient becomes the new index, so the range of x must be known: x is the index.
         auto quotient =
             others.is_zero() && unit == 1 ? ceiling(g_[term->index].extent, c) : std::nullopt;

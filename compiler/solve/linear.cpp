@@ -53,6 +53,9 @@ Linear System::linear(const Expr& e) {
     }
     case Kind::multiply:
       return of_product(e);
+    case Kind::quotient:
+    case Kind::remainder:
+      return of_division(e, e.is(Kind::remainder));
     case Kind::call:
       return of_call(e);
     default:
@@ -140,8 +143,8 @@ Linear System::of_division(const Expr& e, bool remainder) {
   bool fresh;
   if (!divisor.terms.empty() || !sizes_.nonnegative(c - Poly(1)))
     return {{{unknown(e, fresh), Poly(1)}}, {}};
-  static const ir::Operation kQuotient{.name = "q", .arity = 2, .typing = ir::Typing::integer};
-  Expr key = ir::call(kQuotient, {e.args()[0], ir::size_value(c)});
+  Expr key = ir::quotient(e.args()[0], ir::size_value(c));
+  if (!key.is(Kind::quotient)) return remainder ? value - scale(linear(key), c) : linear(key);
   int id = unknown(key, fresh);
   Linear q{{{id, Poly(1)}}, {}};
   Linear rest = value - scale(q, c);
@@ -154,7 +157,6 @@ Linear System::of_division(const Expr& e, bool remainder) {
 
 Linear System::of_call(const Expr& e) {
   std::string_view name = e->operation->name;
-  if (name == "//" || name == "%") return of_division(e, name == "%");
   bool is_min = name == "min", is_max = name == "max", is_abs = name == "abs";
   bool is_sign = name == "sign";
   if (!is_min && !is_max && !is_abs && !is_sign) {

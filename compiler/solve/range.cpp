@@ -45,6 +45,9 @@ class Ranges {
         Range a = of(e.args()[1]), b = of(e.args()[2]);
         return {lesser(a.lowest, b.lowest), greater(a.highest, b.highest)};
       }
+      case Kind::quotient:
+      case Kind::remainder:
+        return of_division(e);
       case Kind::call:
         return of_call(e);
       default:
@@ -98,7 +101,7 @@ class Ranges {
   Range of_call(const Expr& e) {
     std::string_view name = e->operation->name;
     if (name == "sign") return {Poly(-1), Poly(1)};
-    if (name != "//" && name != "%" && name != "min" && name != "max" && name != "abs") return {};
+    if (name != "min" && name != "max" && name != "abs") return {};
     Range a = of(e.args()[0]);
     Range b = name == "abs" ? Range{minus(a.highest), minus(a.lowest)} : of(e.args()[1]);
     if (name == "min") {
@@ -106,15 +109,17 @@ class Ranges {
       if (!high) high = a.highest ? a.highest : b.highest;  // min is at most each of the two
       return {lesser(a.lowest, b.lowest), high};
     }
-    if (name == "max" || name == "abs") {
-      Bound low = greater(a.lowest, b.lowest);
-      if (!low) low = a.lowest ? a.lowest : b.lowest;
-      if (name == "abs" && (!low || at_most(*low, Poly(0)))) low = Poly(0);
-      return {low, greater(a.highest, b.highest)};
-    }
+    Bound low = greater(a.lowest, b.lowest);
+    if (!low) low = a.lowest ? a.lowest : b.lowest;
+    if (name == "abs" && (!low || at_most(*low, Poly(0)))) low = Poly(0);
+    return {low, greater(a.highest, b.highest)};
+  }
+
+  Range of_division(const Expr& e) {
+    const Range a = of(e.args()[0]), b = of(e.args()[1]);
     if (!b.lowest || b.lowest != b.highest || !at_most(Poly(1), *b.lowest)) return {};
     const Poly& c = *b.lowest;
-    if (name == "%") return {Poly(0), c - Poly(1)};
+    if (e.is(Kind::remainder)) return {Poly(0), c - Poly(1)};
     Range q{a.lowest ? floored(*a.lowest, c) : std::nullopt,
             a.highest ? floored(*a.highest, c) : std::nullopt};
     if (!q.lowest && a.lowest && at_most(Poly(0), *a.lowest)) q.lowest = Poly(0);

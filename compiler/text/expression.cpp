@@ -71,6 +71,10 @@ ExprPtr Writer::expression(const ir::Expr& e) const {
     case ir::Kind::power:
     case ir::Kind::multiply:
       return product(e);
+    case ir::Kind::quotient:
+    case ir::Kind::remainder:
+      return chain({expression(e.args()[0]), expression(e.args()[1])},
+                   {e.is(ir::Kind::quotient) ? Op::floor_divide : Op::remainder});
     case ir::Kind::call:
       return call(e);
     case ir::Kind::add:
@@ -99,10 +103,6 @@ ExprPtr Writer::call(const ir::Expr& e) const {
   }
   std::vector<ExprPtr> arguments;
   for (const ir::Expr& a : e.args()) arguments.push_back(expression(a));
-  if (e->operation->infix) {
-    const Op op = e->operation->name == "//" ? Op::floor_divide : Op::remainder;
-    return chain(std::move(arguments), {op});
-  }
   return called(std::string(e->operation->name), std::move(arguments));
 }
 
@@ -136,6 +136,7 @@ ExprPtr Writer::product(const ir::Expr& e) const {
     if (n < 0) {
       below.push_back(power(base, -n));
       simple = simple && (base.is(ir::Kind::read) || base.is(ir::Kind::call) ||
+                          base.is(ir::Kind::quotient) || base.is(ir::Kind::remainder) ||
                           (base.is(ir::Kind::size) && base->size.terms().size() == 1));
     } else if (n != 1) {
       above.push_back(power(base, n));

@@ -226,9 +226,9 @@ TEST_F(Evaluate, DiagonalsAndPackedPlaces) {
 
 TEST_F(Evaluate, WholeNumbersDivideDownwards) {
   Expr i = index("i", Poly(5));
-  define("q", {i}, Combine::set, {}, always, ops::apply("//", {i - 3, 2}), Storage::i32);
+  define("q", {i}, Combine::set, {}, always, ir::quotient(i - 3, 2), Storage::i32);
   Expr i2 = index("i", Poly(5));
-  define("r", {i2}, Combine::set, {}, always, ops::apply("%", {i2 - 3, 2}), Storage::i32);
+  define("r", {i2}, Combine::set, {}, always, ir::remainder(i2 - 3, 2), Storage::i32);
   EXPECT_EQ(value("q"), (Values{-2, -1, -1, 0, 0}));
   EXPECT_EQ(value("r"), (Values{1, 0, 1, 0, 1}));
 }

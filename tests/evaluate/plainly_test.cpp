@@ -135,6 +135,10 @@ class Walker {
     switch (e.kind()) {
       case Kind::power:
         return std::pow(v[0], v[1]);
+      case Kind::quotient:
+        return v[1] == 0 ? 0 : std::floor(v[0] / v[1]);
+      case Kind::remainder:
+        return v[1] == 0 ? v[0] : v[0] - v[1] * std::floor(v[0] / v[1]);
       case Kind::call:
         return e->operation->value(v);
       case Kind::multiply: {
@@ -223,9 +227,6 @@ TEST_P(Equalities, SolvedSumsAgree) {
         return ir::index_value(g.new_index(std::move(name), std::move(extent)));
       };
       auto S = [](const ir::Poly& p) { return ir::size_value(p); };
-      auto op = [](std::string_view name, Expr a, Expr b) {
-        return ops::apply(name, {std::move(a), std::move(b)});
-      };
       Expr m = index("m", T * E), m2 = index("n", T), i = index("i", T), j = index("j", T),
            e = index("e", E), k = index("k", three), d = index("d", T * E);
       Expr target = m;
@@ -258,24 +259,24 @@ TEST_P(Equalities, SolvedSumsAgree) {
         case 5:  // S4
           target = m2;
           reduced = {d};
-          guard = ir::equal(m2, op("//", d, S(E)));
-          body = g.read(y, {op("%", d, S(E))});
+          guard = ir::equal(m2, ir::quotient(d, S(E)));
+          body = g.read(y, {ir::remainder(d, S(E))});
           break;
         case 6:
           target = e;
           reduced = {d};
-          guard = ir::equal(e, op("%", d, S(E)));
-          body = g.read(x, {op("//", d, S(E))});
+          guard = ir::equal(e, ir::remainder(d, S(E)));
+          body = g.read(x, {ir::quotient(d, S(E))});
           break;
         case 7:
           target = m2;
           reduced = {i};
-          guard = ir::equal(m2, op("//", i + 1, 3));
+          guard = ir::equal(m2, ir::quotient(i + 1, 3));
           break;
         case 8:
           target = m2;
           reduced = {i, k};
-          guard = ir::equal(m2 + k, op("%", i, 3));
+          guard = ir::equal(m2 + k, ir::remainder(i, 3));
           break;
         case 9:  // a strided convolution, turned round
           target = m2;

@@ -94,11 +94,25 @@ TEST(Condition, HasOneForm) {
             all_of({negation(less(x(0), x(1))), at_most(j(), i())}));
 }
 
+TEST(Quotient, FoldsLiteralsAndIdentities) {
+  for (int a : {-7, -6, -1, 0, 5, 6})
+    for (int b : {-3, -1, 1, 2}) {
+      EXPECT_EQ(quotient(a, b), Expr(static_cast<int>(std::floor(1. * a / b)))) << a << " " << b;
+      EXPECT_EQ(b * quotient(a, b) + remainder(a, b), Expr(a)) << a << " " << b;
+    }
+  EXPECT_EQ(quotient(i(), 1), i());
+  EXPECT_EQ(remainder(i(), 1), Expr(0));
+  EXPECT_EQ(quotient(0, i()), Expr(0));
+  EXPECT_EQ(remainder(0, i()), Expr(0));
+  EXPECT_EQ(quotient(i(), 2).kind(), Kind::quotient);
+  EXPECT_EQ(substitute(remainder(i(), j()), {{kJ, Expr(1)}}), Expr(0));
+  EXPECT_EQ(substitute(quotient(i(), j()), {{kI, Expr(-7)}, {kJ, Expr(2)}}), Expr(-4));
+  EXPECT_EQ(quotient(7, 0).type(), Type::integer);  // neither folded nor refused
+  EXPECT_NE(quotient(i(), j()), remainder(i(), j()));
+}
+
 TEST(Call, FoldsLiteralsAndIdentities) {
   EXPECT_EQ(ops::apply("log", {ops::apply("exp", {x()})}), x());
-  EXPECT_EQ(ops::apply("//", {Expr(-7), Expr(2)}), Expr(-4));
-  EXPECT_EQ(ops::apply("%", {Expr(-7), Expr(2)}), Expr(1));
-  EXPECT_EQ(ops::apply("//", {i(), Expr(1)}), i());
   EXPECT_EQ(ops::apply("clamp", {Expr(9), Expr(0), Expr(3)}), Expr(3));
   EXPECT_EQ(ops::apply("exp", {x()}).type(), Type::f32);
   EXPECT_EQ(ops::apply("max", {i(), j()}).type(), Type::integer);

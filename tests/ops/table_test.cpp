@@ -27,7 +27,7 @@ struct Row {
 
   explicit Row(const ir::Operation& operation)
       : op(operation), arity(operation.arity < 0 ? 2 : operation.arity) {
-    const bool whole = op.name == "uniform" || op.name == "//" || op.name == "%";
+    const bool whole = op.name == "uniform";
     for (int k = 0; k < arity; ++k)
       x.push_back(given(arity == 1 ? "x" : fmt::format("x{}", k + 1),
                         whole ? ir::Storage::i32 : ir::Storage::f64));

@@ -104,7 +104,7 @@ TEST_F(SolveEqualities, TakesQuotientsApart) {
   Poly H = size("H"), E = size("E");
   ir::TensorId z = tensor("z", {H * E}), y = tensor("y", {E});
   Expr h = index("h", H), d = index("d", H * E), e = ir::size_value(E);
-  Expr quotient = ops::apply("//", {d, e}), rest = ops::apply("%", {d, e});
+  Expr quotient = ir::quotient(d, e), rest = ir::remainder(d, e);
   Definition solved = solve_equalities(
       g, define({h}, Combine::sum, {d}, ir::equal(h, quotient), at(z, {d}) * at(y, {rest})));
   ASSERT_EQ(solved.reduced.size(), 1u);

@@ -72,10 +72,10 @@ TEST_F(Prove, PackedSubscriptsAreInRange) {
   g[D].definition = P(H) * P(E);
   Expr h = index("h", P(H)), e = index("e", P(E)), d = index("d", P(D));
   EXPECT_TRUE(in_range(h * S(P(E)) + e, P(D)));
-  EXPECT_TRUE(in_range(call("//", {d, S(P(E))}), P(H)));
-  EXPECT_TRUE(in_range(call("%", {d, S(P(E))}), P(E)));
+  EXPECT_TRUE(in_range(ir::quotient(d, S(P(E))), P(H)));
+  EXPECT_TRUE(in_range(ir::remainder(d, S(P(E))), P(E)));
   EXPECT_FALSE(in_range(h * S(P(E)) + e + 1, P(D)));
-  EXPECT_FALSE(in_range(call("//", {d + 1, S(P(E))}), P(H)));
+  EXPECT_FALSE(in_range(ir::quotient(d + 1, S(P(E))), P(H)));
 }
 
 TEST_F(Prove, PackedSubscriptsOfKnownSizesAreInRange) {
@@ -84,18 +84,18 @@ TEST_F(Prove, PackedSubscriptsOfKnownSizesAreInRange) {
   g[H].value = 8;
   g[E].value = 32;
   Expr d = index("d", P(D));
-  EXPECT_TRUE(in_range(call("//", {d, S(P(E))}), P(H)));
-  EXPECT_TRUE(in_range(call("%", {d, S(P(E))}), P(E)));
-  EXPECT_FALSE(in_range(call("//", {d, S(Poly(31))}), P(H)));
+  EXPECT_TRUE(in_range(ir::quotient(d, S(P(E))), P(H)));
+  EXPECT_TRUE(in_range(ir::remainder(d, S(P(E))), P(E)));
+  EXPECT_FALSE(in_range(ir::quotient(d, S(Poly(31))), P(H)));
 }
 
 TEST_F(Prove, FloorDivisionOfNegativesRoundsDown) {
   SizeId T = size("T");
   Expr i = index("i", P(T));
-  Expr q = call("//", {i - S(P(T)), 2});
+  Expr q = ir::quotient(i - S(P(T)), 2);
   EXPECT_TRUE(proves(g, {}, ir::at_most(q, -1)));
   EXPECT_TRUE(proves(g, {}, ir::at_least_zero(q * 2 + S(P(T)) + 1)));
-  EXPECT_TRUE(in_range(call("%", {i - S(P(T)), 3}), Poly(3)));
+  EXPECT_TRUE(in_range(ir::remainder(i - S(P(T)), 3), Poly(3)));
 }
 
 TEST_F(Prove, GuardsBoundSubscripts) {
@@ -224,8 +224,8 @@ TEST_F(Prove, AssumeDecidesSelectsAndQuotients) {
   EXPECT_EQ(assume(g, masked, {ir::at_most(j, i)}), ir::select(ir::less(0, j), xi, 0));
   Expr h = index("h", P(H)), f = index("f", P(E));
   Expr packed = h * S(P(E)) + f;
-  EXPECT_EQ(assume(g, ops::apply("//", {packed, S(P(E))}), {}), h);
-  EXPECT_EQ(assume(g, ops::apply("%", {packed, S(P(E))}), {}), f);
+  EXPECT_EQ(assume(g, ir::quotient(packed, S(P(E))), {}), h);
+  EXPECT_EQ(assume(g, ir::remainder(packed, S(P(E))), {}), f);
   EXPECT_EQ(assume(g, ops::apply("max", {i, 0}), {}), i);
 }
 
@@ -235,10 +235,10 @@ TEST_F(Prove, RangeOfGivesPolynomials) {
   Range r = range_of(g, j - i + 3);
   EXPECT_EQ(r.lowest, Poly(4) - P(T));
   EXPECT_EQ(r.highest, P(T) + Poly(2));
-  r = range_of(g, ops::apply("//", {d, S(P(E))}));
+  r = range_of(g, ir::quotient(d, S(P(E))));
   EXPECT_EQ(r.lowest, Poly(0));
   EXPECT_EQ(r.highest, P(H) - Poly(1));
-  r = range_of(g, ops::apply("%", {d, S(P(E))}));
+  r = range_of(g, ir::remainder(d, S(P(E))));
   EXPECT_EQ(r.highest, P(E) - Poly(1));
   ir::TensorId x = tensor("x", ir::Storage::i32, {P(T)});
   EXPECT_FALSE(range_of(g, g.read(x, {i})).lowest);

@@ -289,9 +289,9 @@ class Builder {
       if (take("*"))
         e = e * unary();
       else if (take("//"))
-        e = ops::apply("//", {e, unary()});
+        e = ir::quotient(e, unary());
       else if (take("%"))
-        e = ops::apply("%", {e, unary()});
+        e = ir::remainder(e, unary());
       else if (take("/"))
         e = e / unary();
       else

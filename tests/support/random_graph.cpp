@@ -190,8 +190,8 @@ class Generator {
     if (a) return a->i;
     if (plain) return std::nullopt;
     const Axis *d = one_of(all, D_), *e = one_of(all, E_), *f = one_of(all, F_);
-    if (f && extent == D_) return ops::apply("//", {f->i, ir::size_value(E_)});
-    if (f && extent == E_) return ops::apply("%", {f->i, ir::size_value(E_)});
+    if (f && extent == D_) return ir::quotient(f->i, ir::size_value(E_));
+    if (f && extent == E_) return ir::remainder(f->i, ir::size_value(E_));
     if (d && e && extent == F_) return d->i * ir::size_value(E_) + e->i;
     if (g_.known(extent).value_or(0) >= 2 && random_.chance(40)) return Expr(random_.below(2));
     return std::nullopt;
