@@ -206,7 +206,7 @@ std::string_view stopped_by(const Expr& body, const Wanted& wanted) {
         if (reads_wanted(s)) found = "a subscript";
       return false;
     }
-    if (e.is(Kind::call) && e->operation->transparent) return false;  // as the user wants it
+    if (ir::meaning(e) == ir::Meaning::stop) return false;  // as the user wants it
     if (e.is(Kind::call) && !e->operation->derivative)
       found = e->operation->name;
     else if (e.type() == ir::Type::boolean)

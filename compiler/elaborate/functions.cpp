@@ -10,8 +10,6 @@ namespace attn::elaborate {
 namespace {
 
 constexpr size_t kDeepestExpansion = 100;
-// The operation that takes any number of indices, and `...` for the leading ones.
-constexpr std::string_view kCounting = "uniform";
 
 }  // namespace
 
@@ -59,7 +57,7 @@ MaybeValue Statement::call(const dsl::Call& c, Span where) {
       m_.error(a.name.where, fmt::format("the arguments of `{}` have no names", c.callee.text));
       return std::nullopt;
     }
-    if (op && op->name == kCounting && functions_.empty() && !leading_.empty() &&
+    if (op && op->meaning == ir::Meaning::random && functions_.empty() && !leading_.empty() &&
         std::holds_alternative<dsl::Leading>(a.value->node)) {
       for (const ir::IndexId i : leading_.back())
         arguments.push_back({ir::index_value(i), Sort::position});
@@ -101,10 +99,9 @@ MaybeValue Statement::expand(const dsl::Call& c, const Callable& callable,
 
 MaybeValue Statement::apply(const std::vector<dsl::ExprPtr>& sources, const ir::Operation& op,
                             std::vector<Value> arguments, Span where) {
-  // What converts takes either kind of number; uniform counts with whole numbers. Both are facts
-  // about how the language types its words, which the table of operations does not know.
-  const bool converts = op.name == "float" || op.name == "int";
-  const bool counts = op.name == kCounting;
+  // What converts takes either kind of number.
+  const bool converts = op.meaning == ir::Meaning::to_real || op.meaning == ir::Meaning::to_integer;
+  const bool counts = op.meaning == ir::Meaning::random;
   Sort sort = Sort::literal;
   std::vector<ir::Expr> args;
   for (size_t k = 0; k < arguments.size(); ++k) {
@@ -113,7 +110,7 @@ MaybeValue Statement::apply(const std::vector<dsl::ExprPtr>& sources, const ir::
     if (!require_number(v, at)) return std::nullopt;
     if (counts) {
       if (v.expr.type() != ir::Type::integer) {
-        m_.error(at, "`uniform` takes whole numbers").help =
+        m_.error(at, fmt::format("`{}` takes whole numbers", op.name)).help =
             fmt::format("convert it: `int({})`", m_.source(at));
         return std::nullopt;
       }
@@ -140,7 +137,7 @@ MaybeValue Statement::apply(const std::vector<dsl::ExprPtr>& sources, const ir::
     }
     return Value{result, Sort::real};
   }
-  if (op.name == "int")
+  if (op.meaning == ir::Meaning::to_integer)
     return Value{result, sort == Sort::position ? Sort::position : Sort::integer};
   return Value{result, sort};
 }

@@ -17,6 +17,22 @@ enum class Typing {
   truth,    // boolean
 };
 
+// The law by which passes recognise an operation, and which its value obeys for all arguments;
+// `none` where no pass needs one.
+enum class Meaning : uint8_t {
+  none,
+  exponential,  // e^x, so that exp(a - Y) is a share of a sum whose log-sum-exp is Y
+  logarithm,    // the y for which e^y is the argument
+  to_real,      // an integer as a real number
+  to_integer,   // the argument without its fraction
+  minimum,      // the lesser of two; NaN where one is
+  maximum,      // the greater of two; NaN where one is
+  magnitude,    // max(x, -x)
+  sign,         // -1, 0 or 1, so that it times the magnitude is the argument
+  stop,         // the argument; only the derivative differs, so it may go once all is derived
+  random,       // a number in [0, 1) from any number of integers, which may be written `...`
+};
+
 struct Operation {
   std::string_view name;  // as written: "exp"
   int arity = 1;          // -1: one or more
@@ -27,15 +43,7 @@ struct Operation {
   // d(result)/d(x[k]) for every k, from the arguments x and the result y, written with y where
   // that is possible. Null: the derivative is zero everywhere (floor, comparisons, uniform).
   std::vector<Expr> (*derivative)(std::span<const Expr> x, const Expr& y) = nullptr;
-  // The value is the argument's; only the derivative differs, so that it may go once all is
-  // derived.
-  bool transparent = false;
-  // exp(a - Y) for a log-sum-exp Y of a is a share of the sum: it turns a sum of logarithms into
-  // factors, and log undoes it.
-  bool exponential = false;
-  bool logarithm = false;
-  // The argument, a whole number, as a real one.
-  bool conversion = false;
+  Meaning meaning = Meaning::none;
   // Identities applied when a call is built; returns false where none holds. May be null.
   bool (*identity)(std::span<const Expr> x, Expr& result) = nullptr;
   // The operation written with primitives, for those without a Halide form of their own.
@@ -44,9 +52,8 @@ struct Operation {
   std::string_view tex = {};
 };
 
-inline bool is_exponential(const Expr& e) { return e.is(Kind::call) && e->operation->exponential; }
-inline bool is_logarithm(const Expr& e) { return e.is(Kind::call) && e->operation->logarithm; }
-
-inline bool is_conversion(const Expr& e) { return e.is(Kind::call) && e->operation->conversion; }
+inline Meaning meaning(const Expr& e) {
+  return e.is(Kind::call) ? e->operation->meaning : Meaning::none;
+}
 
 }  // namespace attn::ir

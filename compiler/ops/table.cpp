@@ -20,9 +20,6 @@ Expr exp(const Expr& x) { return apply("exp", {x}); }
 Expr half_at_tie(const Expr& a, const Expr& b) {  // of max(a, b) by a
   return select(less(b, a), 1, select(less(a, b), 0, 0.5));
 }
-bool is_call(const Expr& e, std::string_view name) {
-  return e.is(Kind::call) && e->operation->name == name;
-}
 
 // Philox-like mixing of 64-bit words: equal on every machine, no state.
 double counter_random(Values x) {
@@ -42,7 +39,7 @@ const Operation kTable[] = {
      .cost = 8,
      .value = [](Values x) { return std::exp(x[0]); },
      .derivative = [](Args, const Expr& y) { return Partials{y}; },
-     .exponential = true,
+     .meaning = Meaning::exponential,
      .identity = [](Args x, Expr& r) { return x[0].is_zero() ? (r = 1, true) : false; },
      .tex = "\\exp"},
     {.name = "exp2",
@@ -55,9 +52,11 @@ const Operation kTable[] = {
      .cost = 8,
      .value = [](Values x) { return std::log(x[0]); },
      .derivative = [](Args x, const Expr&) { return Partials{1 / x[0]}; },
-     .logarithm = true,
-     .identity = [](Args x,
-                    Expr& r) { return is_call(x[0], "exp") ? (r = x[0].args()[0], true) : false; },
+     .meaning = Meaning::logarithm,
+     .identity =
+         [](Args x, Expr& r) {
+           return meaning(x[0]) == Meaning::exponential ? (r = x[0].args()[0], true) : false;
+         },
      .tex = "\\log"},
     {.name = "log2",
      .cost = 8,
@@ -136,11 +135,13 @@ const Operation kTable[] = {
      .typing = Typing::common,
      .value = [](Values x) { return std::abs(x[0]); },
      .derivative = [](Args x, const Expr&) { return Partials{apply("sign", {x[0]})}; },
+     .meaning = Meaning::magnitude,
      .tex = "\\left|#\\right|"},
     {.name = "sign",
      .typing = Typing::common,
      .cost = 2,
      .value = [](Values x) { return static_cast<double>((x[0] > 0) - (x[0] < 0)); },
+     .meaning = Meaning::sign,
      .expand = [](Args x) { return select(less(0, x[0]), 1, select(less(x[0], 0), -1, 0)); }},
     {.name = "min",
      .arity = 2,
@@ -150,6 +151,7 @@ const Operation kTable[] = {
          [](Args x, const Expr&) {
            return Partials{half_at_tie(x[1], x[0]), half_at_tie(x[0], x[1])};
          },
+     .meaning = Meaning::minimum,
      .identity = [](Args x, Expr& r) { return x[0] == x[1] ? (r = x[0], true) : false; },
      .tex = "\\min"},
     {.name = "max",
@@ -160,6 +162,7 @@ const Operation kTable[] = {
          [](Args x, const Expr&) {
            return Partials{half_at_tie(x[0], x[1]), half_at_tie(x[1], x[0])};
          },
+     .meaning = Meaning::maximum,
      .identity = [](Args x, Expr& r) { return x[0] == x[1] ? (r = x[0], true) : false; },
      .tex = "\\max"},
     {.name = "clamp",
@@ -184,11 +187,12 @@ const Operation kTable[] = {
     {.name = "float",
      .value = [](Values x) { return x[0]; },
      .derivative = [](Args, const Expr&) { return Partials{1}; },
-     .conversion = true,
+     .meaning = Meaning::to_real,
      .identity = [](Args x, Expr& r) { return is_real(x[0].type()) ? (r = x[0], true) : false; }},
     {.name = "int",
      .typing = Typing::integer,
      .value = [](Values x) { return std::trunc(x[0]); },
+     .meaning = Meaning::to_integer,
      .identity = [](Args x,
                     Expr& r) { return x[0].type() == Type::integer ? (r = x[0], true) : false; }},
     {.name = "finite",
@@ -198,11 +202,16 @@ const Operation kTable[] = {
      .typing = Typing::common,
      .cost = 0,
      .value = [](Values x) { return x[0]; },
-     .transparent = true,
+     .meaning = Meaning::stop,
      .identity = [](Args x, Expr& r) { return is_real(x[0].type()) ? false : (r = x[0], true); },
      .expand = [](Args x) { return x[0]; }},
     // The first argument is the seed; a number in [0, 1) with 24 bits from whole numbers.
-    {.name = "uniform", .arity = -1, .typing = Typing::real, .cost = 12, .value = counter_random},
+    {.name = "uniform",
+     .arity = -1,
+     .typing = Typing::real,
+     .cost = 12,
+     .value = counter_random,
+     .meaning = Meaning::random},
 };
 
 }  // namespace

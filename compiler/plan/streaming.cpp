@@ -30,7 +30,7 @@ std::optional<Streaming::Sum> weighted_sum(const Graph& g, const Scores& scores,
   std::vector<Expr> rest;
   bool found = false;
   for (const Expr& f : weight.is(Kind::multiply) ? weight.args() : std::vector{weight}) {
-    if (!found && is_exponential(f) && f.args()[0] == exponent)
+    if (!found && meaning(f) == Meaning::exponential && f.args()[0] == exponent)
       found = true;
     else
       rest.push_back(f);

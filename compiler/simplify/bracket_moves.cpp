@@ -145,11 +145,12 @@ std::optional<Expr> Brackets::weights_sum(const Task& t, const Split& s) const {
                               : nullptr;
     if (!p || p->combine != Combine::set) return std::nullopt;
     std::map<IndexId, Expr> map = subscript_map(*p, weight);
-    if (!is_exponential(p->body)) return std::nullopt;
+    if (meaning(p->body) != Meaning::exponential) return std::nullopt;
     if (!includes(t.conditions, substitute(p->guard, map))) return std::nullopt;
     weight = substitute(p->body, map);
   }
-  if (!is_exponential(weight) || !weight.args()[0].is(Kind::add)) return std::nullopt;
+  if (meaning(weight) != Meaning::exponential || !weight.args()[0].is(Kind::add))
+    return std::nullopt;
   const Expr& difference = weight.args()[0];
   for (const Expr& term : difference.args()) {
     Expr y = negate(term);

@@ -9,9 +9,7 @@ using namespace ir;
 
 Graph drop_stops(const Graph& g) {
   auto plain = [](const Expr& e) {
-    return rewrite(e, [](const Expr& x) {
-      return x.is(Kind::call) && x->operation->transparent ? x.args()[0] : x;
-    });
+    return rewrite(e, [](const Expr& x) { return meaning(x) == Meaning::stop ? x.args()[0] : x; });
   };
   Graph result = g;
   for (Definition& d : result.definitions) {

@@ -40,7 +40,8 @@ std::vector<bool> under_logarithm(const Graph& g) {
   std::vector<bool> result(g.tensors.size(), false);
   for (const Definition& d : g.definitions)
     visit(d.body, [&](const Expr& x) {
-      if (is_logarithm(x) && x.args()[0].is(Kind::read)) result[x.args()[0]->tensor.value] = true;
+      if (meaning(x) == Meaning::logarithm && x.args()[0].is(Kind::read))
+        result[x.args()[0]->tensor.value] = true;
       return true;
     });
   return result;
@@ -111,7 +112,7 @@ class Inliner {
     return rewrite_under(e, known, [&](const Expr& x, const Conditions& here) -> Expr {
       if (x.is(Kind::read) && use_[x->tensor.value] == Use::everywhere)
         return value_at(result_, *maps_[x->tensor.value], x, here);
-      if (is_logarithm(x) && x.args()[0].is(Kind::read) &&
+      if (meaning(x) == Meaning::logarithm && x.args()[0].is(Kind::read) &&
           use_[x.args()[0]->tensor.value] == Use::logarithm) {
         Expr value = value_at(result_, *maps_[x.args()[0]->tensor.value], x.args()[0], here);
         if (!value.is(Kind::select)) return call(*x->operation, {value});
@@ -173,7 +174,7 @@ Graph inline_trivial(const Graph& g) {
     if (is_fixed[d.target.value] || !stores_exactly(g, d.target)) return Use::none;
     if (costs_nothing(d.body) && (!is_compared[d.target.value] || cost(d.body) == 0))
       return Use::everywhere;
-    if (logarithm[d.target.value] && is_exponential(d.body)) return Use::logarithm;
+    if (logarithm[d.target.value] && meaning(d.body) == Meaning::exponential) return Use::logarithm;
     return Use::none;
   });
 }

@@ -34,7 +34,8 @@ bool divides(const Expr& f) {
 // What was divided by a size that may be 0 is lost.
 bool may_undo(const Graph& g, const Expr& division) {
   const Expr& base = division.args()[0];
-  if (is_conversion(base)) return solve::proves(g, {}, at_least_zero(base.args()[0] - 1));
+  if (meaning(base) == Meaning::to_real)
+    return solve::proves(g, {}, at_least_zero(base.args()[0] - 1));
   return base.is(Kind::literal) ||
          (!is_real(base.type()) && solve::proves(g, {}, at_least_zero(base - 1)));
 }

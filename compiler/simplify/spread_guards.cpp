@@ -64,7 +64,7 @@ Conditions zero_outside(const Expr& e, const ByTarget& definitions) {
         return zero_outside(e.args()[0], definitions);
       return {};
     case Kind::call:
-      return e->operation->transparent ? zero_outside(e.args()[0], definitions) : Conditions{};
+      return meaning(e) == Meaning::stop ? zero_outside(e.args()[0], definitions) : Conditions{};
     default:
       return {};
   }

@@ -12,13 +12,10 @@ namespace attn::solve {
 using ir::Conditions;
 using ir::Expr;
 using ir::Kind;
+using ir::Meaning;
 using ir::Poly;
 
 namespace {
-
-bool is_call(const Expr& e, std::string_view name) {
-  return e.is(Kind::call) && e->operation->name == name;
-}
 
 // A literal or a size as a polynomial.
 std::optional<Poly> as_poly(const Expr& e) {
@@ -122,10 +119,16 @@ class Assumption {
       const Expr condition = ir::at_least_zero(b - a);
       return of_sizes ? proves(g_, {}, condition) : system_.proves(condition);
     };
-    if (is_call(e, "min")) return at_most(x[0], x[1]) ? x[0] : at_most(x[1], x[0]) ? x[1] : e;
-    if (is_call(e, "max")) return at_most(x[0], x[1]) ? x[1] : at_most(x[1], x[0]) ? x[0] : e;
-    if (is_call(e, "abs")) return at_most(0, x[0]) ? x[0] : at_most(x[0], 0) ? -x[0] : e;
-    return e;
+    switch (ir::meaning(e)) {
+      case Meaning::minimum:
+        return at_most(x[0], x[1]) ? x[0] : at_most(x[1], x[0]) ? x[1] : e;
+      case Meaning::maximum:
+        return at_most(x[0], x[1]) ? x[1] : at_most(x[1], x[0]) ? x[0] : e;
+      case Meaning::magnitude:
+        return at_most(0, x[0]) ? x[0] : at_most(x[0], 0) ? -x[0] : e;
+      default:
+        return e;
+    }
   }
 
   // (c*q + r) // c is q + r // c, and q where 0 <= r < c is known; likewise for %.

@@ -156,24 +156,23 @@ Linear System::of_division(const Expr& e, bool remainder) {
 }
 
 Linear System::of_call(const Expr& e) {
-  std::string_view name = e->operation->name;
-  bool is_min = name == "min", is_max = name == "max", is_abs = name == "abs";
-  bool is_sign = name == "sign";
-  if (!is_min && !is_max && !is_abs && !is_sign) {
-    bool fresh;
-    return {{{unknown(e, fresh), Poly(1)}}, {}};
+  using ir::Meaning;
+  const Meaning meaning = ir::meaning(e);
+  const bool is_min = meaning == Meaning::minimum, is_abs = meaning == Meaning::magnitude;
+  Linear a, b;
+  if (is_min || is_abs || meaning == Meaning::maximum) {
+    a = linear(e.args()[0]);
+    b = is_abs ? minus(a) : linear(e.args()[1]);
   }
-  Linear a = linear(e.args()[0]);
-  Linear b = is_abs ? minus(a) : is_sign ? Linear{} : linear(e.args()[1]);
   bool fresh;
   int id = unknown(e, fresh);
   Linear self{{{id, Poly(1)}}, {}};
   if (!fresh) return self;
-  if (is_sign) {
+  if (meaning == Meaning::sign) {
     definitions_.push_back(self + Linear{{}, Poly(1)});
     definitions_.push_back(Linear{{}, Poly(1)} - self);
-    return self;
   }
+  if (!is_min && !is_abs && meaning != Meaning::maximum) return self;
   definitions_.push_back(is_min ? a - self : self - a);
   definitions_.push_back(is_min ? b - self : self - b);
   unknowns_[id].cases = {{{is_min ? b - a : a - b}, a}, {{is_min ? a - b : b - a}, b}};

@@ -55,7 +55,7 @@ Expr out_of_sum(const Graph& g, const Expr& factor, const std::set<ir::IndexId>&
       factor.args()[1]->number.value() >= 0)
     return factor;
   const Expr& base = factor.args()[0];
-  const bool converted = ir::is_conversion(base);
+  const bool converted = ir::meaning(base) == ir::Meaning::to_real;
   const Expr& n = converted ? base.args()[0] : base;
   if (n.is(ir::Kind::size)) {
     const ir::Poly rest = n->size - ir::Poly(1);

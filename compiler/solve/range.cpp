@@ -9,6 +9,7 @@ namespace attn::solve {
 
 using ir::Expr;
 using ir::Kind;
+using ir::Meaning;
 using ir::Poly;
 using Bound = std::optional<Poly>;
 
@@ -99,19 +100,20 @@ class Ranges {
   }
 
   Range of_call(const Expr& e) {
-    std::string_view name = e->operation->name;
-    if (name == "sign") return {Poly(-1), Poly(1)};
-    if (name != "min" && name != "max" && name != "abs") return {};
+    const Meaning meaning = ir::meaning(e);
+    const bool is_abs = meaning == Meaning::magnitude;
+    if (meaning == Meaning::sign) return {Poly(-1), Poly(1)};
+    if (meaning != Meaning::minimum && meaning != Meaning::maximum && !is_abs) return {};
     Range a = of(e.args()[0]);
-    Range b = name == "abs" ? Range{minus(a.highest), minus(a.lowest)} : of(e.args()[1]);
-    if (name == "min") {
+    Range b = is_abs ? Range{minus(a.highest), minus(a.lowest)} : of(e.args()[1]);
+    if (meaning == Meaning::minimum) {
       Bound high = lesser(a.highest, b.highest);
       if (!high) high = a.highest ? a.highest : b.highest;  // min is at most each of the two
       return {lesser(a.lowest, b.lowest), high};
     }
     Bound low = greater(a.lowest, b.lowest);
     if (!low) low = a.lowest ? a.lowest : b.lowest;
-    if (name == "abs" && (!low || at_most(*low, Poly(0)))) low = Poly(0);
+    if (is_abs && (!low || at_most(*low, Poly(0)))) low = Poly(0);
     return {low, greater(a.highest, b.highest)};
   }
 

@@ -34,10 +34,6 @@ ExprPtr with_sign(ExprPtr e) {
   return negated(std::move(e));
 }
 
-bool is_call(const ir::Expr& e, std::string_view name) {
-  return e.is(ir::Kind::call) && e->operation->name == name;
-}
-
 bool is_literal_power(const ir::Expr& e) {
   return e.is(ir::Kind::power) && e.args()[1].is(ir::Kind::literal);
 }
@@ -96,7 +92,8 @@ ExprPtr Writer::read(const ir::Expr& e) const {
 }
 
 ExprPtr Writer::call(const ir::Expr& e) const {
-  if (is_call(e, "min") && is_call(e.args()[0], "max")) {
+  using ir::Meaning;
+  if (meaning(e) == Meaning::minimum && meaning(e.args()[0]) == Meaning::maximum) {
     const ir::Expr& inner = e.args()[0];
     return called("clamp", {expression(inner.args()[0]), expression(inner.args()[1]),
                             expression(e.args()[1])});

@@ -57,6 +57,45 @@ TEST(Words, NoFileNamesAMachinesFolders) {
   EXPECT_EQ(lines_with(read_tree(ATTN_SOURCE_DIR), {}, machine_paths()), "");
 }
 
+// Comparisons of an operation's name, and of anything with the name of one.
+std::regex spellings(const Sources& sources) {
+  const std::string& table = sources.at("compiler/ops/table.cpp");
+  static const std::regex row("\\.name = \"([a-z0-9_]+)\"");
+  std::string names;
+  for (std::sregex_iterator it(table.begin(), table.end(), row), end; it != end; ++it)
+    names += (names.empty() ? "" : "|") + (*it)[1].str();
+  return std::regex(fmt::format(
+      R"re(\b(operation|op)(->|\.)name *[!=]=|[!=]= *"({0})"|"({0})" *[!=]=|\bis_\w*\(.*"({0})"\))re",
+      names));
+}
+
+// Whatever comes after elaboration, which looks up what a user wrote.
+const std::vector<std::string> kAfterElaboration = {
+    "compiler/ir/",   "compiler/solve/", "compiler/derive/", "compiler/simplify/",
+    "compiler/plan/", "compiler/lower/", "compiler/emit/",   "compiler/evaluate/",
+    "compiler/text/", "compiler/driver/"};
+
+std::string recognised_by_name(const Sources& sources) {
+  return lines_with(sources, kAfterElaboration, spellings(sources));
+}
+
+TEST(Words, NoPassRecognisesAnOperationByItsName) {
+  EXPECT_EQ(recognised_by_name(read_tree(ATTN_SOURCE_DIR)), "");
+}
+
+TEST(Words, FindsAnOperationRecognisedByItsName) {
+  const std::string found = recognised_by_name(
+      {{"compiler/ops/table.cpp", "{.name = \"max\", .arity = 2},\n{.name = \"log1p\"},\n"},
+       {"compiler/solve/a.cpp", "name == \"max\"\n\"log1p\" != name\nname == \"maximum\"\n"},
+       {"compiler/text/b.cpp", "if (is_call(e, \"max\"))\ncalled(\"max\")\nop->name == word\n"},
+       {"tests/c.cpp", "name == \"max\"\n"}});
+  EXPECT_EQ(found,
+            "compiler/solve/a.cpp:1: name == \"max\"\n"
+            "compiler/solve/a.cpp:2: \"log1p\" != name\n"
+            "compiler/text/b.cpp:1: if (is_call(e, \"max\"))\n"
+            "compiler/text/b.cpp:3: op->name == word\n");
+}
+
 TEST(Words, FindsAModelInAComment) {
   const Sources sources = {{"compiler/plan/rows.cpp", "int x;\n// As in Layer-Norm.\n"},
                            {"compiler/elaborate/reduce.cpp", "// softmax is spelled out here\n"}};

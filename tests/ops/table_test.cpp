@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "compiler/evaluate/evaluate.h"
 #include "compiler/ir/graph.h"
@@ -127,6 +128,70 @@ TEST(Table, ExpansionsHaveTheValueOfTheOperation) {
           << op.name << " at " << p[0];
     }
   }
+}
+
+// What passes conclude from the meaning of a row.
+TEST(Table, MeaningsHold) {
+  using ir::Meaning;
+  std::map<Meaning, int> seen;
+  for (const ir::Operation& op : ops::table()) {
+    SCOPED_TRACE(op.name);
+    auto f = [&](double a, double b = 0) {
+      const double x[] = {a, b};
+      return op.value({x, static_cast<size_t>(op.arity < 0 ? 2 : op.arity)});
+    };
+    ++seen[op.meaning];
+    for (const double x : {-3.0, -2.6, -0.5, 0.0, 0.3, 1.0, 2.0})
+      for (const double y : {-3.5, -1.0, 0.3, 2.0}) {
+        switch (op.meaning) {
+          case Meaning::none:
+            break;
+          case Meaning::exponential:
+            EXPECT_NEAR(f(x + y), f(x) * f(y), 1e-14 * f(x + y));
+            EXPECT_NEAR(f(1), std::numbers::e, 1e-15);
+            break;
+          case Meaning::logarithm:
+            EXPECT_NEAR(f(std::exp(x)), x, 1e-15);
+            break;
+          case Meaning::to_real:
+            EXPECT_EQ(f(std::floor(x)), std::floor(x));
+            EXPECT_EQ(op.typing, ir::Typing::real);
+            break;
+          case Meaning::to_integer:
+            EXPECT_EQ(f(x), std::trunc(x));
+            EXPECT_EQ(op.typing, ir::Typing::integer);
+            break;
+          case Meaning::minimum:
+            EXPECT_EQ(f(x, y), x < y ? x : y);
+            EXPECT_TRUE(std::isnan(f(x, NAN)) && std::isnan(f(NAN, y)));
+            break;
+          case Meaning::maximum:
+            EXPECT_EQ(f(x, y), x > y ? x : y);
+            EXPECT_TRUE(std::isnan(f(x, NAN)) && std::isnan(f(NAN, y)));
+            break;
+          case Meaning::magnitude:
+            EXPECT_EQ(f(x), std::max(x, -x));
+            break;
+          case Meaning::sign:
+            EXPECT_EQ(f(x) * std::abs(x), x);
+            EXPECT_TRUE(f(x) == -1 || f(x) == 0 || f(x) == 1);
+            break;
+          case Meaning::stop:
+            EXPECT_EQ(f(x), x);
+            EXPECT_FALSE(op.derivative);
+            break;
+          case Meaning::random:
+            EXPECT_TRUE(f(std::floor(x), std::floor(y)) >= 0 &&
+                        f(std::floor(x), std::floor(y)) < 1);
+            EXPECT_LT(op.arity, 0);
+            break;
+        }
+      }
+  }
+  // A meaning says which operation it is.
+  seen.erase(Meaning::none);
+  for (const auto& [meaning, rows] : seen) EXPECT_EQ(rows, 1);
+  EXPECT_EQ(seen.size(), 10u);
 }
 
 TEST(Table, NamesAreUnique) {
