@@ -211,7 +211,7 @@ class Runner {
           r[i->target] = std::sqrt(r[i->a]);
           break;
         case Code::power:
-          r[i->target] = std::pow(r[i->a], r[i->b]);
+          r[i->target] = ir::power_value(r[i->a], r[i->b]);
           break;
         case Code::call:
           r[i->target] = call(p_.calls[i->a]);

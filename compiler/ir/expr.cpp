@@ -2,6 +2,8 @@
 // conditions.cpp.
 #include "compiler/ir/expr.h"
 
+#include <cmath>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -257,6 +259,13 @@ std::set<TensorId> tensors(const Conditions& c) {
   std::set<TensorId> result;
   for (const Expr& x : c) result.merge(tensors(x));
   return result;
+}
+
+double power_value(double base, double exponent) {
+  const bool fraction = std::floor(exponent) != exponent;
+  if (std::isnan(base) || std::isnan(exponent) || (base < 0 && fraction))
+    return std::numeric_limits<double>::quiet_NaN();
+  return std::pow(base, exponent);
 }
 
 int64_t cost(const Expr& e) {

@@ -163,6 +163,10 @@ bool uses(const Expr& e, IndexId index);
 std::set<TensorId> tensors(const Expr& e);
 std::set<TensorId> tensors(const Conditions& c);
 
+// The value of a power: NaN where an argument is, and of a negative number by a fraction, -inf
+// among them; else as C has it.
+double power_value(double base, double exponent);
+
 // Operations that one evaluation costs: 1 for + and *, more for functions (Operation::cost).
 int64_t cost(const Expr& e);
 

@@ -1,6 +1,5 @@
 // The operations that have a Halide form of their own. Everything else is expanded by its table
 // row.
-#include <limits>
 #include <map>
 
 #include "compiler/base/check.h"
@@ -24,23 +23,11 @@ Expr sigmoid(const Expr& x) {
   return select(x < 0, e, constant(1, x.type())) / (1 + e);
 }
 
-Expr exponential(const Expr& x) {
-  if (x.type().bits() != 32) return vector_exp(x);
-  return select(x > 88.7228f, std::numeric_limits<float>::infinity(), vector_exp(x));
-}
-
 // The value, or NaN where one of the arguments is: the machine's extremes may return the other.
 Expr kept(Args args, Expr value) {
   for (const Expr& a : args)
     if (a.type().is_float() && !is_const(a)) value = or_nan(a, value);
   return value;
-}
-
-// log(u) x / (u - 1) with u = 1 + x loses nothing where x is small.
-Expr log1p(const Expr& x) {
-  Expr u = strict_float(1 + x);
-  Expr rest = strict_float(u - 1);
-  return select(rest == 0, x, log(u) * (x / select(rest == 0, constant(1, x.type()), rest)));
 }
 
 // The same mixing of 64-bit words as the table's value.
@@ -57,22 +44,15 @@ Expr uniform(Args args, const Type& t) {
   return cast(t, cast<int32_t>(h >> 40)) * constant(0x1p-24, t);
 }
 
-// Halide's is of f32; in f64 it is libm's.
-Expr error_function(Args a, Type t) {
-  if (t.bits() != 64) return cast(t, erf(cast<float>(a[0])));
-  return Halide::Internal::Call::make(t, "erf", {cast(t, a[0])},
-                                      Halide::Internal::Call::PureExtern);
-}
-
 using Form = Expr (*)(Args, Type);
 const std::map<std::string_view, Form>& forms() {
   static const std::map<std::string_view, Form> kForms = {
-      {"exp", [](Args a, Type) { return exponential(a[0]); }},
-      {"log", [](Args a, Type) { return or_nan(a[0], log(a[0])); }},
-      {"log1p", [](Args a, Type) { return log1p(a[0]); }},
+      {"exp", [](Args a, Type) { return unbounded_exp(a[0]); }},
+      {"log", [](Args a, Type) { return vector_log(a[0]); }},
+      {"log1p", [](Args a, Type) { return vector_log1p(a[0]); }},
       {"tanh", [](Args a, Type) { return vector_tanh(a[0]); }},
       {"sigmoid", [](Args a, Type) { return sigmoid(a[0]); }},
-      {"erf", error_function},
+      {"erf", [](Args a, Type) { return vector_erf(a[0]); }},
       {"sin", [](Args a, Type) { return sin(a[0]); }},
       {"cos", [](Args a, Type) { return cos(a[0]); }},
       {"atan", [](Args a, Type) { return atan(a[0]); }},

@@ -1,5 +1,7 @@
 #include "compiler/lower/translate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -157,7 +159,9 @@ HExpr Translator::build(const ir::Expr& e) {
       return floor_remainder(arg(0), arg(1));
     case Kind::call: {
       if (!is_primitive(*e->operation)) {
-        ATTN_CHECK(e->operation->expand, "an operation without a form for kernels");
+        ATTN_CHECK(e->operation->expand,
+                   fmt::format("`{}` has neither a form for kernels nor an expansion",
+                               e->operation->name));
         return cast(type, (*this)(e->operation->expand(e.args())));
       }
       std::vector<HExpr> args;
@@ -269,22 +273,18 @@ HExpr Translator::multiply(const ir::Expr& e) {
 HExpr Translator::power(const ir::Expr& e) {
   Halide::Type type = type_of(e);
   HExpr base = as(type, e.args()[0]);
-  if (!e.args()[1].is(Kind::literal)) {
-    HExpr exponent = as(type, e.args()[1]);
-    return or_nan(exponent, or_nan(base, pow(base, exponent)));
-  }
+  if (!e.args()[1].is(Kind::literal)) return vector_pow(base, as(type, e.args()[1]));
   double n = e.args()[1]->number.value();
   if (n < 0) return Halide::Internal::make_one(type) / (*this)(ir::power(e, -1));
-  if (n == 0.5) return sqrt(base);
-  if (n == 1.5) return base * sqrt(base);
-  if (n == std::floor(n) && n <= 64) {
+  if (2 * n == std::floor(2 * n) && n <= 64) {
     HExpr product;
     HExpr square = base;
+    if (n != std::floor(n)) product = sqrt(base);
     for (int k = static_cast<int>(n); k > 0; k /= 2, square = square * square)
       if (k % 2) product = product.defined() ? product * square : square;
     return product;
   }
-  return or_nan(base, pow(base, Halide::Internal::make_const(type, n)));
+  return vector_pow(base, Halide::Internal::make_const(type, n));
 }
 
 namespace {

@@ -1,5 +1,9 @@
 #include "compiler/lower/vector_math.h"
 
+#include <limits>
+
+#include "compiler/lower/translate.h"
+
 namespace attn::lower {
 
 using Halide::Expr;
@@ -30,6 +34,47 @@ Expr vector_exp(const Expr& x, float flush) {
   Expr scaled = Halide::reinterpret<float>(Halide::reinterpret<int32_t>(e) +
                                            (Halide::cast<int32_t>(n) << 23));
   return or_nan(x, select(x < flush, 0.0f, scaled));
+}
+
+Expr unbounded_exp(const Expr& x) {
+  if (x.type().bits() != 32) return vector_exp(x);
+  return select(x > 88.7228f, std::numeric_limits<float>::infinity(), vector_exp(x));
+}
+
+Expr vector_log(const Expr& x) {
+  if (x.type().bits() != 32) return or_nan(x, log(x));
+  const Expr is_infinite = Halide::reinterpret<int32_t>(x) >= 0x7f800000;
+  return or_nan(x, select(is_infinite, x, log(x)));
+}
+
+// log(u) x / (u - 1) with u = 1 + x: the error of rounding u is divided out again. Beyond 1e10 u
+// is x.
+Expr vector_log1p(const Expr& x) {
+  auto number = [&](double v) { return Halide::Internal::make_const(x.type(), v); };
+  const Expr u = strict_float(1 + x);
+  const Expr rest = strict_float(u - 1);
+  const Expr is_small = rest == 0, is_large = x > number(1e10);
+  const Expr correction = select(is_large, number(1), x / select(is_small, number(1), rest));
+  return select(is_small, x, vector_log(u) * correction);
+}
+
+// |x|^y = exp(y log|x|), with the sign of x where y is odd.
+Expr vector_pow(const Expr& x, const Expr& y) {
+  const Halide::Type word = Halide::Int(x.type().bits());
+  auto number = [&](double v) { return Halide::Internal::make_const(x.type(), v); };
+  const Expr nan = reinterpret(x.type(), word.max());
+  const Expr fraction = floor(y) != y;
+  if (x.type().bits() != 32) return or_nan(y, or_nan(x, masked(x < 0 && fraction, nan, pow(x, y))));
+  const Expr size = select(abs(x) == 1 || y == 0, number(1), unbounded_exp(y * vector_log(abs(x))));
+  const Expr odd = !fraction && floor(y * 0.5f) != y * 0.5f;
+  const Expr value = select(reinterpret(word, x) < 0 && odd, -size, size);
+  return or_nan(y, or_nan(x, masked(x < 0 && fraction, nan, value)));
+}
+
+// From 4 on erf rounds to 1.
+Expr vector_erf(const Expr& x) {
+  if (x.type().bits() == 32) return or_nan(x, erf(clamp(x, -10.0f, 10.0f)));
+  return Halide::Internal::Call::make(x.type(), "erf", {x}, Halide::Internal::Call::PureExtern);
 }
 
 namespace {

@@ -84,7 +84,7 @@ const Operation kTable[] = {
     {.name = "pow",
      .arity = 2,
      .cost = 16,
-     .value = [](Values x) { return std::pow(x[0], x[1]); },
+     .value = [](Values x) { return power_value(x[0], x[1]); },
      .derivative =
          [](Args x, const Expr& y) {
            return Partials{x[1] * power(x[0], x[1] - 1), y * apply("log", {x[0]})};

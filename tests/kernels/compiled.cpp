@@ -27,8 +27,8 @@ std::vector<driver::Compiled> compile_file(const std::string& path,
   std::vector<driver::Compiled> models;
   if (!source.diagnostics.has_errors())
     models = driver::compile(source, {.sizes = sizes,
-                                      .all_gradients = derive != Derive::as_written,
-                                      .jvp = derive == Derive::all,
+                                      .all_gradients = derive >= Derive::gradients,
+                                      .jvp = derive == Derive::all || derive == Derive::tangents,
                                       .hvp = derive == Derive::all});
   if (source.diagnostics.has_errors())
     throw std::runtime_error(render(source.map, source.diagnostics));

@@ -15,9 +15,9 @@
 
 namespace attn::testing {
 
-// Gradients as the text says, of every model, or of every model with Jacobian- and Hessian-vector
-// products too.
-enum class Derive { as_written, gradients, all };
+// Gradients as the text says, with Jacobian-vector products, of every model, or of every model with
+// Jacobian- and Hessian-vector products too.
+enum class Derive { as_written, tangents, gradients, all };
 
 // The models of a text in the language, or of a file; throws with all diagnostics.
 std::vector<driver::Compiled> compile_text(const std::string& text,
