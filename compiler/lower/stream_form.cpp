@@ -209,6 +209,14 @@ void StreamScheduler::sum_chunks() {
   weights_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
   weights_(j, i, t_, c_, h_) =
       vector_exp(scores_(j, i, t_, c_, h_) - largest_(i, t_, c_, h_), -60.0f);
+  // In vectors too, not beside the product, where each is one of a register tile's scalars.
+  if (spec_.weight) {
+    shares_ = Func(spec_.name + "_shares");
+    shares_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
+    shares_(j, i, t_, c_, h_) =
+        weights_(j, i, t_, c_, h_) *
+        spec_.weight(batch_of(h_), row_of(t_, i), column_or_last(c_ * tiles_.chunk + j));
+  }
   total_lanes_ = Func(spec_.name + "_total_lanes");
   total_lanes_(l_, ii_, t_, c_, h_) = 0.0f;
   total_lanes_(l_, ii_, t_, c_, h_) += weights_(vector_of(rs_) * lanes_ + l_, ii_, t_, c_, h_);
@@ -237,8 +245,8 @@ void StreamScheduler::sum_panel() {
   limit_to_seen(rj_, c_ * tiles_.chunk + rj_[1] * together_, together_);
   Expr key = c_ * tiles_.chunk + within;
   Expr column = in_range(min(key, some_columns_ - 1), some_columns_);
-  Expr weight = weights_(within, ii_, t_, c_, h_);
-  if (spec_.weight) weight = weight * spec_.weight(batch_of(h_), row_of(t_, ii_), column);
+  const Func& weights = spec_.weight ? shares_ : weights_;
+  Expr weight = weights(within, ii_, t_, c_, h_);
   Expr product;
   if (spec_.panel_at) {
     Expr feature = min(dp_ * panel_features_ + dd_, features_ - 1);

@@ -142,15 +142,18 @@ void StreamScheduler::place() {
       .atomic()
       .vectorize(over_lanes_)
       .unroll(ii_, together);
-  weights_.compute_at(of_tile)
-      .bound_extent(c_, 1)
-      .bound_storage(j_, tiles_.chunk)
-      .bound_extent(ii_, tiles_.rows);
-  weights_.update()
-      .allow_race_conditions()
-      .reorder(rw_[0], rw_[1], rw_[2], rw_[3], rw_[4])
-      .vectorize(rw_[0])
-      .unroll(rw_[1]);
+  for (Func f : {weights_, shares_}) {
+    if (!f.defined()) continue;
+    f.compute_at(of_tile)
+        .bound_extent(c_, 1)
+        .bound_storage(j_, tiles_.chunk)
+        .bound_extent(ii_, tiles_.rows);
+    f.update()
+        .allow_race_conditions()
+        .reorder(rw_[0], rw_[1], rw_[2], rw_[3], rw_[4])
+        .vectorize(rw_[0])
+        .unroll(rw_[1]);
+  }
   total_lanes_.compute_at(of_tile)
       .vectorize(l_, lanes_)
       .unroll(ii_, together)

@@ -84,7 +84,8 @@ class StreamScheduler {
   std::vector<Halide::Func> left_, tile_funcs_;
   std::vector<Right> right_;
   std::vector<Dots> dots_;  // of each tile
-  Halide::Func panel_, scores_, largest_lanes_, largest_, weights_, total_lanes_, partial_, packed_;
+  Halide::Func panel_, scores_, largest_lanes_, largest_, weights_, shares_, total_lanes_, partial_,
+      packed_;
   Halide::Func top_, factor_, merged_, total_, finished_;
   std::vector<Halide::Func> results_;
   std::vector<Halide::Var> batch_vars_;
