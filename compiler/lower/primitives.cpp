@@ -6,6 +6,7 @@
 #include "compiler/ir/operation.h"
 #include "compiler/lower/translate.h"
 #include "compiler/lower/vector_math.h"
+#include "compiler/ops/philox.h"
 
 namespace attn::lower {
 namespace {
@@ -30,18 +31,11 @@ Expr kept(Args args, Expr value) {
   return value;
 }
 
-// The same mixing of 64-bit words as the table's value.
 Expr uniform(Args args, const Type& t) {
-  auto word = [](uint64_t v) { return Halide::Internal::make_const(Halide::UInt(64), v); };
-  Expr h = word(0x243f6a8885a308d3u);
-  for (const Expr& a : args) {
-    h = h ^ cast<uint64_t>(cast<uint32_t>(a));
-    h = h * word(0x9e3779b97f4a7c15u);
-    h = h ^ (h >> 32);
-    h = h * word(0xd6e8feb86659fd93u);
-    h = h ^ (h >> 29);
-  }
-  return cast(t, cast<int32_t>(h >> 40)) * constant(0x1p-24, t);
+  std::vector<Expr> words;
+  for (const Expr& a : args) words.push_back(cast<uint64_t>(cast<uint32_t>(a)));
+  const Expr bits = cast<int32_t>(ops::random_word(words) >> ops::kDroppedBits);
+  return cast(t, bits) * constant(ops::kUniformStep, t);
 }
 
 using Form = Expr (*)(Args, Type);

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "compiler/base/check.h"
+#include "compiler/ops/philox.h"
 
 namespace attn::ops {
 namespace {
@@ -21,17 +22,11 @@ Expr half_at_tie(const Expr& a, const Expr& b) {  // of max(a, b) by a
   return select(less(b, a), 1, select(less(a, b), 0, 0.5));
 }
 
-// Philox-like mixing of 64-bit words: equal on every machine, no state.
+// See ops/philox.h for how the arguments give the word.
 double counter_random(Values x) {
-  uint64_t h = 0x243f6a8885a308d3u;
-  for (double v : x) {
-    h ^= static_cast<uint64_t>(static_cast<uint32_t>(static_cast<int64_t>(v)));
-    h *= 0x9e3779b97f4a7c15u;
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93u;
-    h ^= h >> 29;
-  }
-  return static_cast<double>(h >> 40) * 0x1p-24;
+  std::vector<uint64_t> words;
+  for (double v : x) words.push_back(static_cast<uint64_t>(static_cast<int64_t>(v)));
+  return static_cast<double>(random_word(words) >> kDroppedBits) * kUniformStep;
 }
 
 const Operation kTable[] = {
@@ -205,11 +200,12 @@ const Operation kTable[] = {
      .meaning = Meaning::stop,
      .identity = [](Args x, Expr& r) { return is_real(x[0].type()) ? false : (r = x[0], true); },
      .expand = [](Args x) { return x[0]; }},
-    // The first argument is the seed; a number in [0, 1) with 24 bits from whole numbers.
+    // The first argument is the seed: the upper 24 bits of a word of Philox4x32-10 as a number in
+    // [0, 1).
     {.name = "uniform",
      .arity = -1,
      .typing = Typing::real,
-     .cost = 12,
+     .cost = 40,
      .value = counter_random,
      .meaning = Meaning::random},
 };
