@@ -20,7 +20,7 @@ struct RefusedError : std::runtime_error {
 };
 
 struct CommandLine {
-  std::string file, out, name, stage, after, model, weights, progress = "auto", format = "html";
+  std::string file, out, name, stage, after, model, weights, progress = "auto";
   std::vector<std::string> sizes, run_time_sizes, targets, inputs, cotangents, tangents;
   std::vector<std::string> derive;  // "gradient", "jvp", "hvp"
   std::vector<std::string> by;      // what derivatives are taken by; empty: everything

@@ -121,16 +121,13 @@ int main(int argc, char** argv) {
   emit->add_option("--model", c.model, "only this model");
   emit->add_option("-t,--target", c.targets, "for statement: the instruction set")->delimiter(',');
 
-  CLI::App* report =
-      app.add_subcommand("report", "explain a model: formulas, derivation, costs, plan");
+  CLI::App* report = app.add_subcommand(
+      "report", "explain a model on one page: formulas, derivation, costs, plan");
   file(report);
   sizes(report);
   derivatives(report);
   by(report);
   report->add_option("-o,--out", c.out, "file to write; default: standard output");
-  report->add_option("--format", c.format, "html (one page that needs nothing else), tex, md, json")
-      ->check(CLI::IsMember({"html", "tex", "md", "json"}))
-      ->default_str("html");
   report->add_option("--model", c.model, "only this model");
   report
       ->add_option("--size", c.run_time_sizes,
@@ -140,7 +137,7 @@ int main(int argc, char** argv) {
   report->footer(
       "-D sizes are built in and may change the plan; --size only computes numbers.\n"
       "Examples:\n  attnc report model.attn -o model.html\n"
-      "  attnc report model.attn --format=md --size B=8 --size T=1024 > model.md");
+      "  attnc report model.attn --size B=8 --size T=1024 > model.html");
 
   CLI::App* run = app.add_subcommand("run", "compile for this machine and call the model");
   file(run);

@@ -58,13 +58,6 @@ report::Subject subject_of(const Compiled& m, Stages& stages) {
   return s;
 }
 
-std::string written(const report::Report& r, const std::string& format) {
-  if (format == "tex") return report::article(r);
-  if (format == "md") return report::markdown(r);
-  if (format == "json") return report::json(r);
-  return report::html(r);
-}
-
 }  // namespace
 
 int report(const CommandLine& c) {
@@ -91,7 +84,7 @@ int report(const CommandLine& c) {
     subject.sizes = sizes;
     r.models.push_back(report::collect(subject));
   }
-  const std::string text = written(r, c.format);
+  const std::string text = report::html(r);
   if (c.out.empty())
     print_out(text);
   else

@@ -57,7 +57,7 @@ bool divides(const ir::Monomial& a, const ir::Monomial& b) {
 }  // namespace
 
 Count count(const Graph& g, const Poly& p) {
-  Count result{plan::poly_text(g, p), tex(g, p), std::nullopt, {}, p.constant().has_value()};
+  Count result{plan::poly_text(g, p), tex(g, p), std::nullopt, {}};
   const Poly known = g.expand(p);
   if (const auto constant = known.constant())
     result.value = constant->value();

@@ -1,6 +1,5 @@
 // What `attnc report` says about models: formulas, the derivation of their gradients, counts, plans
-// and drawings, gathered once as plain values and then written as a page, an article, Markdown or
-// JSON.
+// and drawings, gathered as plain values and then written as a page.
 #pragma once
 
 #include <map>
@@ -85,7 +84,6 @@ struct Count {
   // it says more, TeX.
   std::optional<double> value;
   std::string partly;
-  bool is_constant = false;  // whatever the sizes are
 };
 
 struct Parameter {
@@ -166,11 +164,7 @@ struct Report {
 
 ModelReport collect(const Subject& subject);
 
-// A page that needs nothing but itself; a LaTeX article; Markdown with formulas between dollars;
-// and everything as data.
+// A page that needs nothing but itself.
 std::string html(const Report& r);
-std::string article(const Report& r);
-std::string markdown(const Report& r);
-std::string json(const Report& r);
 
 }  // namespace attn::report

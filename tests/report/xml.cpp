@@ -1,5 +1,6 @@
 #include "tests/report/xml.h"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <vector>
@@ -102,8 +103,89 @@ class Xml {
   std::string problem_;
 };
 
+class Speech {
+ public:
+  explicit Speech(const std::string& page) : page_(page) {}
+
+  std::string text() {
+    while (at_ < page_.size()) {
+      if (page_[at_] == '<')
+        tag();
+      else
+        say(until("<"));
+    }
+    end_line();
+    return said_;
+  }
+
+ private:
+  // Everything before the next `end`, at which it stops.
+  std::string until(const std::string& end) {
+    const size_t stop = std::min(page_.find(end, at_), page_.size());
+    const std::string result = page_.substr(at_, stop - at_);
+    at_ = stop;
+    return result;
+  }
+
+  static std::string attribute(const std::string& tag, const std::string& name) {
+    const size_t found = tag.find(" " + name + "=\"");
+    if (found == std::string::npos) return "";
+    const size_t begin = found + name.size() + 3;
+    return tag.substr(begin, tag.find('"', begin) - begin);
+  }
+
+  void tag() {
+    const std::string tag = until(">");
+    ++at_;
+    const std::string name = tag.substr(1, tag.find_first_of(" /", 2) - 1);
+    if (name == "style") until("</style>");
+    if (name == "math") {
+      until("</math>");
+      say(attribute(tag, "alttext"));
+    }
+    if (name == "span") {
+      if (attribute(tag, "aria-hidden") == "true") until("</span>");
+      if (attribute(tag, "class") == "eq") end_line();
+      say(" ");
+    }
+    static const std::set<std::string> kCells = {"td", "th"};
+    static const std::set<std::string> kLines = {"tr", "p",    "div",     "li",    "h1", "h2", "h3",
+                                                 "h4", "text", "summary", "title", "br", "g"};
+    if (kCells.count(name)) say(line_.empty() ? "" : " | ");
+    if (kLines.count(name) || kLines.count(name.substr(name[0] == '/'))) end_line();
+    if (name == "g") say("(" + attribute(tag, "class") + ")");
+  }
+
+  void say(const std::string& text) {
+    for (size_t k = 0; k < text.size(); ++k) {
+      char c = text[k] == '\n' ? ' ' : text[k];
+      if (c == '&')
+        for (const auto& [entity, character] :
+             {std::pair{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}})
+          if (text.compare(k, std::string(entity).size(), entity) == 0) {
+            c = character;
+            k += std::string(entity).size() - 1;
+            break;
+          }
+      if (c != ' ' || (!line_.empty() && line_.back() != ' ')) line_ += c;
+    }
+  }
+
+  void end_line() {
+    while (!line_.empty() && line_.back() == ' ') line_.pop_back();
+    if (!line_.empty()) said_ += line_ + "\n";
+    line_.clear();
+  }
+
+  const std::string& page_;
+  size_t at_ = 0;
+  std::string said_, line_;
+};
+
 }  // namespace
 
 std::string xml_problem(const std::string& text) { return Xml(text).problem(); }
+
+std::string spoken(const std::string& page) { return Speech(page).text(); }
 
 }  // namespace attn::testing
