@@ -13,7 +13,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/text/dot.h"
-#include "compiler/text/tex.h"
+#include "compiler/text/formula.h"
 #include "compiler/text/text.h"
 #include "dsl/parse.h"
 #include "dsl/print.h"

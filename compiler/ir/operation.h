@@ -33,6 +33,13 @@ enum class Meaning : uint8_t {
   random,       // a number in [0, 1) from any number of integers, which may be written `...`
 };
 
+// How formulas write a call: a name before brackets, or what stands around the arguments.
+struct Notation {
+  std::string_view tex = {};     // of the name: "\\tanh"; empty: \operatorname{name}
+  std::string_view symbol = {};  // the same in characters: "σ"; empty: the name
+  enum class Shape : uint8_t { call, root, bars, floor } shape = Shape::call;
+};
+
 struct Operation {
   std::string_view name;  // as written: "exp"
   int arity = 1;          // -1: one or more
@@ -48,8 +55,7 @@ struct Operation {
   bool (*identity)(std::span<const Expr> x, Expr& result) = nullptr;
   // The operation written with primitives, for those without a Halide form of their own.
   Expr (*expand)(std::span<const Expr> x) = nullptr;
-  // "\\tanh", or with the arguments' places, "\\sqrt{#}"; empty: \operatorname{name}.
-  std::string_view tex = {};
+  Notation notation;
 };
 
 inline Meaning meaning(const Expr& e) {

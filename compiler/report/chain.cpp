@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "compiler/report/units.h"
-#include "compiler/text/tex.h"
+#include "compiler/text/formula.h"
 
 namespace attn::report {
 namespace {
@@ -14,6 +14,7 @@ namespace {
 using ir::Expr;
 using ir::IndexId;
 using ir::TensorId;
+using text::Math;
 
 // By dimension of a reader: the dimension of what it reads that it always equals, if any.
 using Ties = std::vector<std::optional<size_t>>;
@@ -21,16 +22,15 @@ using Ties = std::vector<std::optional<size_t>>;
 // An index as it stands in a formula: a name and primes.
 using Name = std::string;
 
-std::string tex(const Name& name) {
-  const size_t primes = name.find('\'');
-  return text::tex_index(name.substr(0, primes)) +
-         (primes == Name::npos ? "" : name.substr(primes));
+Math math(const Name& name) {
+  const size_t primes = std::min(name.find('\''), name.size());
+  return text::primes(text::index_name(name.substr(0, primes)), name.size() - primes);
 }
 
-std::string tex(const std::vector<Name>& names) {
-  std::string result;
-  for (const Name& n : names) result += (result.empty() ? "" : ",") + tex(n);
-  return result;
+Math math(const std::vector<Name>& names) {
+  std::vector<Math> result;
+  for (const Name& n : names) result.push_back(math(n));
+  return text::joined(result, {text::comma()});
 }
 
 // Calls f with every read through which a derivative may pass.
@@ -46,18 +46,23 @@ void visit_reads(const Expr& e, const std::function<void(const Expr&)>& f) {
 // A summand on the way: the sum's indices, and derivatives from f's to that by the quantity.
 struct Path {
   std::vector<Name> over;
-  std::vector<std::string> factors;
+  std::vector<Math> factors;
 };
 
-std::string tex(const Path& p) {
-  std::string result = p.over.empty() ? "" : fmt::format("\\sum_{{{}}} ", tex(p.over));
-  for (size_t k = 0; k < p.factors.size(); ++k) result += (k ? "\\, " : "") + p.factors[k];
-  return result;
+Math math(const Path& p) {
+  const Math product = text::joined(p.factors, {text::thin_space()});
+  return p.over.empty() ? product : text::row({text::limits("sum", math(p.over)), product});
+}
+
+Math sum_of(const std::vector<Path>& paths) {
+  std::vector<Math> terms;
+  for (const Path& p : paths) terms.push_back(math(p));
+  return text::joined(terms, {text::sign("+")});
 }
 
 class Chains {
  public:
-  explicit Chains(const ir::Graph& g) : g_(g), units_(g), names_(text::tex_names(g)) {
+  explicit Chains(const ir::Graph& g) : g_(g), units_(g), names_(text::tensor_names(g)) {
     for (const ir::Output& o : g.outputs)
       if (ir::is_real(ir::arithmetic_type(g[o.tensor].storage))) outputs_.insert(o.tensor);
     for (const Unit& u : units_.all()) add_reads(u);
@@ -67,22 +72,22 @@ class Chains {
     const std::vector<Name> own = names_of(x);
     const std::set<Name> used(own.begin(), own.end());
     Chain result{g_[x].name, {}, {}};
-    const std::string left = derivative("f", with(x, own)) + " = ";
-    std::string sum;
+    auto equals = [left = derivative(f(), with(x, own))](const Math& right) {
+      return text::row({left, text::sign("="), right});
+    };
+    std::vector<Path> steps;
     for (const auto& [reader, ties] : readers_of(x)) {
       std::set<Name> taken = used;
-      Path p;
+      Path& p = steps.emplace_back();
       const std::vector<Name> names = names_in(reader, ties, own, taken, p.over);
-      p.factors = {derivative("f", with(reader, names)),
+      p.factors = {derivative(f(), with(reader, names)),
                    derivative(with(reader, names), with(x, own))};
-      sum += (sum.empty() ? "" : " + ") + tex(p);
     }
-    result.local = left + (sum.empty() ? "0" : sum);
+    const Math sum = steps.empty() ? text::number("0") : sum_of(steps);
+    result.local = equals(sum);
     std::vector<Path> paths;
-    if (sum.empty() || !follow(x, own, used, {}, paths)) return result;
-    std::string all;
-    for (const Path& p : paths) all += (all.empty() ? "" : " + ") + tex(p);
-    if (all != sum && !all.empty()) result.expanded = left + all;
+    if (steps.empty() || !follow(x, own, used, {}, paths) || paths.empty()) return result;
+    if (const Math all = sum_of(paths); all != sum) result.expanded = equals(all);
     return result;
   }
 
@@ -181,13 +186,15 @@ class Chains {
     return result;
   }
 
-  std::string with(TensorId t, const std::vector<Name>& names) const {
-    const std::string& name = names_.at(static_cast<size_t>(t.value));
-    return names.empty() ? name : fmt::format("{}_{{{}}}", name, tex(names));
+  Math with(TensorId t, const std::vector<Name>& names) const {
+    const Math& name = names_.at(static_cast<size_t>(t.value));
+    return names.empty() ? name : text::below(name, math(names));
   }
 
-  static std::string derivative(const std::string& of, const std::string& by) {
-    return fmt::format("\\frac{{\\partial {}}}{{\\partial {}}}", of, by);
+  static Math f() { return text::letters("f"); }
+  static Math derivative(const Math& of, const Math& by) {
+    const Math d = text::partial();
+    return text::fraction(text::row({d, of}), text::row({d, by}));
   }
 
   // Appends every path from f to x; false where there are too many or too long ones.
@@ -196,7 +203,7 @@ class Chains {
     if (below.factors.size() >= kMostFactors) return false;
     if (outputs_.count(x)) {
       Path p = below;
-      p.factors.insert(p.factors.begin(), derivative("f", with(x, names)));
+      p.factors.insert(p.factors.begin(), derivative(f(), with(x, names)));
       paths.push_back(std::move(p));
       if (paths.size() > kMostPaths) return false;
     }
@@ -212,7 +219,7 @@ class Chains {
 
   const ir::Graph& g_;
   Units units_;
-  std::vector<std::string> names_;  // as TeX
+  std::vector<Math> names_;
   std::set<TensorId> outputs_;
   std::map<TensorId, std::vector<std::pair<TensorId, Ties>>> readers_;
 };

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/text/tex.h"
 #include "compiler/text/text.h"
 
 namespace attn::report {
@@ -13,31 +12,31 @@ namespace attn::report {
 using ir::Graph;
 using ir::Poly;
 using ir::TensorId;
+using text::Math;
 
 namespace {
 
-std::string tex(const Graph& g, const ir::Monomial& m) {
-  std::string result;
+Math product(const Graph& g, const ir::Monomial& m, int64_t coefficient = 1) {
+  std::vector<Math> factors;
+  if (coefficient != 1 || m.empty()) factors.push_back(text::number(std::to_string(coefficient)));
   for (auto [size, power] : m) {
-    if (!result.empty()) result += "\\, ";
-    result += text::tex_index(g[size].name);
-    if (power > 1) result += fmt::format("^{{{}}}", power);
+    const Math name = text::index_name(g[size].name);
+    factors.push_back(power > 1 ? text::above(name, text::number(std::to_string(power))) : name);
   }
-  return result;
+  return text::joined(factors, {text::thin_space()});
 }
 
-std::string tex(const Graph& g, const Poly& p) {
-  std::string sum;
+Math formula(const Graph& g, const Poly& p) {
+  std::vector<Math> sum;
   for (const auto& [monomial, c] : p.terms()) {
-    const int64_t above = std::abs(c.num);
-    std::string product = tex(g, monomial);
-    if (product.empty() || above != 1)
-      product = product.empty() ? std::to_string(above) : fmt::format("{}\\, {}", above, product);
-    if (c.den != 1) product = fmt::format("\\frac{{{}}}{{{}}}", product, c.den);
-    sum += sum.empty() ? (c.num < 0 ? "-" : "") : (c.num < 0 ? " - " : " + ");
-    sum += product;
+    if (!sum.empty())
+      sum.push_back(c.num < 0 ? text::sign("-") : text::sign("+"));
+    else if (c.num < 0)
+      sum.push_back(text::minus());
+    const Math above = product(g, monomial, std::abs(c.num));
+    sum.push_back(c.den == 1 ? above : text::fraction(above, text::number(std::to_string(c.den))));
   }
-  return sum.empty() ? "0" : sum;
+  return sum.empty() ? text::number("0") : text::row(std::move(sum));
 }
 
 int degree(const ir::Monomial& m) {
@@ -57,16 +56,16 @@ bool divides(const ir::Monomial& a, const ir::Monomial& b) {
 }  // namespace
 
 Count count(const Graph& g, const Poly& p) {
-  Count result{plan::poly_text(g, p), tex(g, p), std::nullopt, {}};
+  Count result{formula(g, p), plan::poly_text(g, p), std::nullopt, {}};
   const Poly known = g.expand(p);
   if (const auto constant = known.constant())
     result.value = constant->value();
   else if (known != p)
-    result.partly = tex(g, known);
+    result.partly = formula(g, known);
   return result;
 }
 
-std::string growth(const Graph& g, const Poly& p) {
+Math growth(const Graph& g, const Poly& p) {
   std::vector<ir::Monomial> terms;
   for (const auto& [monomial, c] : p.terms()) {
     const bool exceeded =
@@ -77,10 +76,9 @@ std::string growth(const Graph& g, const Poly& p) {
   }
   std::stable_sort(terms.begin(), terms.end(),
                    [](const auto& a, const auto& b) { return degree(a) > degree(b); });
-  std::string sum;
-  for (const ir::Monomial& m : terms)
-    sum += (sum.empty() ? "" : " + ") + (m.empty() ? std::string("1") : tex(g, m));
-  return sum.empty() ? "1" : sum;
+  std::vector<Math> sum;
+  for (const ir::Monomial& m : terms) sum.push_back(product(g, m));
+  return sum.empty() ? text::number("1") : text::joined(sum, {text::sign("+")});
 }
 
 std::string shape(const Graph& g, const ir::Tensor& t) {

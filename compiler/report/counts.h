@@ -7,9 +7,9 @@ namespace attn::report {
 
 Count count(const ir::Graph& g, const ir::Poly& p);
 
-// What p grows like, as TeX: its terms without coefficients, and without those that another term
-// exceeds in every size. `N^{2}\, D + N\, D^{2}`.
-std::string growth(const ir::Graph& g, const ir::Poly& p);
+// What p grows like: its terms without coefficients, and without those that another term exceeds in
+// every size. N^2 D + N D^2.
+text::Math growth(const ir::Graph& g, const ir::Poly& p);
 
 // "[B, T, D]", or nothing for a scalar.
 std::string shape(const ir::Graph& g, const ir::Tensor& t);

@@ -10,7 +10,7 @@
 #include "compiler/report/counts.h"
 #include "compiler/report/units.h"
 #include "compiler/solve/wide.h"
-#include "compiler/text/tex.h"
+#include "compiler/text/formula.h"
 
 namespace attn::report {
 namespace {
@@ -37,7 +37,7 @@ class Drawer {
       : g_(g), wide_(g), needs_(g), letter_(letter) {
     std::vector<size_t> all(g.definitions.size());
     std::iota(all.begin(), all.end(), size_t{0});
-    const std::vector<text::TexLine> lines = text::tex_lines(g, all);
+    const std::vector<text::Formula> lines = text::formulas(g, all);
     for (size_t k : all) texts_[g.definitions[k].target] = lines[k].text;
     if (places)
       for (const Stored& s : places->tensors) stored_[as_written(s.name)] = &s;
@@ -171,7 +171,7 @@ class Drawer {
     for (const ir::Definition* d : unit.definitions)
       result += (result.empty() ? "" : "\n") + texts_.at(d->target);
     if (const auto it = stored_.find(g_[unit.target].name); it != stored_.end())
-      result += fmt::format("\n{}; {} bytes", it->second->place, it->second->bytes.formula);
+      result += fmt::format("\n{}; {} bytes", it->second->place, it->second->bytes.text);
     return result;
   }
 

@@ -6,50 +6,61 @@
 #include <map>
 #include <set>
 
+#include "compiler/report/mathml.h"
 #include "compiler/report/units.h"
-#include "compiler/text/tex.h"
 
 namespace attn::report {
 namespace {
 
 using ir::Combine;
 using ir::TensorId;
+using text::Math;
 
-// What the rule of a combination gives to the terms of its body. TeX between dollars; `names` are
-// those of tensors.
-std::string rule(const ir::Graph& g, const std::vector<std::string>& names,
-                 const derive::Origin& o) {
-  auto name = [&](TensorId t) { return names.at(static_cast<size_t>(t.value)); };
-  const std::string x = name(o.of);
-  if (!o.through.valid()) return fmt::format("given by the caller for the output ${}$", x);
+// Of the function, or of a quantity, by another; on one line.
+Math derivative(const Math& of, const Math& by) {
+  const Math d = text::partial();
+  return text::row({d, of, text::sign("/"), d, by});
+}
+
+// What the rule of a combination gives to the terms of its body, as HTML; `names` are those of
+// tensors.
+std::string rule(const ir::Graph& g, const std::vector<Math>& names, const derive::Origin& o) {
+  auto name = [&](TensorId t) -> const Math& { return names.at(static_cast<size_t>(t.value)); };
+  const Math& of = name(o.of);
+  const std::string x = mathml(of);
+  if (!o.through.valid()) return fmt::format("given by the caller for the output {}", x);
   const ir::Definition& d = *g.definition_of(o.through);
-  const std::string y = name(o.through);
-  const std::string dy = fmt::format("\\partial f/\\partial {}", y);
+  const Math& through = name(o.through);
+  const std::string y = mathml(through);
+  const Math by_y = derivative(text::letters("f"), through);
+  const std::string dy = mathml(by_y);
   const bool product =
       d.body.is(ir::Kind::multiply) &&
       std::any_of(d.body.args().begin(), d.body.args().end(), [&](const ir::Expr& factor) {
         return factor.is(ir::Kind::read) && factor->tensor == o.of;
       });
-  const std::string beside = fmt::format("the factors beside ${}$", x);
+  const std::string beside = fmt::format("the factors beside {}", x);
   switch (d.combine) {
     case Combine::set:
-      return fmt::format("through ${}$, {}: ${}$ times {}", y, product ? "a product" : "a map", dy,
-                         product ? beside : fmt::format("$\\partial {}/\\partial {}$", y, x));
+      return fmt::format("through {}, {}: {} times {}", y, product ? "a product" : "a map", dy,
+                         product ? beside : mathml(derivative(through, of)));
     case Combine::sum:
-      return fmt::format("through ${}$, a sum{}: every term receives ${}$, times {}", y,
+      return fmt::format("through {}, a sum{}: every term receives {}, times {}", y,
                          product ? " of products" : "", dy,
-                         product ? beside : fmt::format("its derivative by ${}$", x));
-    case Combine::logsumexp:
-      return fmt::format(
-          "through ${}$, a log-sum-exp: a term $e$ receives ${}\\, \\exp\\left(e - {}\\right)$", y,
-          dy, y);
+                         product ? beside : fmt::format("its derivative by {}", x));
+    case Combine::logsumexp: {
+      const Math e = text::letters("e");
+      const Math share =
+          text::call(text::upright("exp"), {text::row({e, text::sign("-"), through})});
+      return fmt::format("through {}, a log-sum-exp: a term {} receives {}", y, mathml(e),
+                         mathml(text::row({by_y, text::thin_space(), share})));
+    }
     case Combine::max:
     case Combine::min:
-      return fmt::format("through ${}$, a {}: the terms that reach it share ${}$", y,
+      return fmt::format("through {}, a {}: the terms that reach it share {}", y,
                          ir::name_of(d.combine), dy);
     case Combine::prod:
-      return fmt::format("through ${}$, a product: ${}$ times the product of the other terms", y,
-                         dy);
+      return fmt::format("through {}, a product: {} times the product of the other terms", y, dy);
     case Combine::argmax:
       break;
   }
@@ -61,12 +72,12 @@ std::map<std::string, std::vector<std::string>> rules_of(const Derived& derived,
   std::map<std::string, std::vector<std::string>> result;
   if (derived.origins.empty()) return result;
   const ir::Graph& g = derived.stages.at(0).graph;
-  std::map<std::string, std::vector<std::string>> names;  // by block that they are relative to
+  std::map<std::string, std::vector<Math>> names;  // by block that they are relative to
   for (const derive::Origin& o : derived.origins) {
     const std::string& line = g[o.held_by].name;
     const std::string block = block_of(g, line, letter);
     auto [it, fresh] = names.try_emplace(block);
-    if (fresh) it->second = text::tex_names(relative_to(block, g));
+    if (fresh) it->second = text::tensor_names(relative_to(block, g));
     const std::string text = rule(g, it->second, o);
     std::vector<std::string>& list = result[line];
     if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
@@ -146,7 +157,7 @@ std::string title_of(const std::string& derivative) {
 
 }  // namespace
 
-std::string equation(const Formula& f) { return f.left + " = " + f.right; }
+Math equation(const Formula& f) { return text::row({f.left, text::sign("="), f.right}); }
 
 std::vector<Formula> formulas(const ir::Graph& g, const std::vector<size_t>& which, char letter) {
   std::map<std::string, std::vector<size_t>> by_block;  // places in `which`
@@ -156,12 +167,9 @@ std::vector<Formula> formulas(const ir::Graph& g, const std::vector<size_t>& whi
   for (const auto& [block, places] : by_block) {
     std::vector<size_t> here;
     for (size_t n : places) here.push_back(which[n]);
-    const std::vector<text::TexLine> lines = text::tex_lines(relative_to(block, g), here);
-    for (size_t k = 0; k < places.size(); ++k) {
-      const text::TexLine& l = lines[k];
-      result[places[k]] = {g[g.definitions[here[k]].target].name, l.left, l.right, l.condition,
-                           l.text};
-    }
+    std::vector<text::Formula> lines = text::formulas(relative_to(block, g), here);
+    for (size_t k = 0; k < places.size(); ++k)
+      result[places[k]] = {std::move(lines[k]), g[g.definitions[here[k]].target].name};
   }
   return result;
 }

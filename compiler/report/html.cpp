@@ -54,7 +54,7 @@ std::string glance(const ModelReport& m) {
     return fmt::format("<div><span class=\"soft\">{}</span><b>{}</b></div>\n", what, value);
   };
   auto known = [](const Count& c) {
-    return mathml(c.partly.empty() ? c.tex : c.partly, c.formula);
+    return mathml(c.partly.empty() ? c.formula : c.partly, c.text);
   };
   auto bytes = [&](const Count& c) { return c.value ? bytes_text(*c.value) : known(c) + " bytes"; };
   const Count& all = m.parameter_count;
@@ -123,8 +123,8 @@ std::string chapter_of_chains(const ModelReport& m, size_t number) {
   std::string rows;
   for (const Chain& c : m.chains) {
     rows += fmt::format("<div class=\"chain\" id=\"{}\"><div>{}</div>",
-                        anchor(number, "chain-" + c.tensor), mathml(c.local, c.local));
-    if (!c.expanded.empty()) rows += fmt::format("<div>{}</div>", mathml(c.expanded, c.expanded));
+                        anchor(number, "chain-" + c.tensor), mathml(c.local));
+    if (!c.expanded.empty()) rows += fmt::format("<div>{}</div>", mathml(c.expanded));
     rows += "</div>\n";
   }
   constexpr size_t kMany = 10;

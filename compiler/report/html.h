@@ -20,7 +20,7 @@ using UnitText = std::string (*)(double);
 std::string formula_of(const Count& c);
 std::string value_of(const Count& c, UnitText unit);
 
-std::string big_o(const std::string& order);
+std::string big_o(const text::Math& order);
 
 // The lines of a derivative with what made them, and the steps of its derivation.
 std::string derivation(const Derivative& d);

@@ -4,28 +4,16 @@
 #include "compiler/report/mathml.h"
 
 namespace attn::report {
+
+using text::Math;
+
 namespace {
 
 std::string math(const Formula& f) { return mathml(equation(f), f.text); }
 
-// Words with formulas between dollars.
-std::string rich(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const size_t open = text.find('$');
-    result += escaped_xml(text.substr(0, open));
-    if (open == std::string_view::npos) break;
-    const size_t close = text.find('$', open + 1);
-    const std::string_view tex = text.substr(open + 1, close - open - 1);
-    result += mathml(tex, tex);
-    text.remove_prefix(close + 1);
-  }
-  return result;
-}
-
 std::string where(const Formula& f) {
   if (f.condition.empty()) return "";
-  return fmt::format(" <span class=\"soft\">where {}</span>", mathml(f.condition, f.condition));
+  return fmt::format(" <span class=\"soft\" aria-hidden=\"true\">where {}</span>", mathml(f.condition));
 }
 
 std::string change(const Change& c) {
@@ -46,7 +34,7 @@ std::string line(const Line& l) {
     const std::string chip = fmt::format("<span class=\"chip\">{}</span>", escaped_xml(pass));
     if (chips.find(chip) == std::string::npos) chips += chip;
   }
-  for (const std::string& r : l.rules) why += fmt::format("<li>{}</li>", rich(r));
+  for (const std::string& r : l.rules) why += fmt::format("<li>{}</li>", r);
   if (!why.empty()) why = fmt::format("<ul>{}</ul>", why);
   for (const auto& [pass, made] : l.passes)
     why += fmt::format("<div><b>{}</b>{}</div>{}", escaped_xml(pass),
@@ -71,12 +59,12 @@ std::string names(const std::vector<std::string>& list) {
 }  // namespace
 
 std::string row_with(const Formula& f, const std::string& more) {
-  const std::string where = f.condition.empty() ? "" : mathml(f.condition, f.condition);
+  const std::string where = f.condition.empty() ? "" : mathml(f.condition);
   return fmt::format(
       "<span class=\"eq\"><span aria-hidden=\"true\">{}</span><span>{}</span><span{}>{}</span>"
       "<span class=\"more\">{}</span></span>\n",
-      mathml(f.left, f.name), mathml("= " + f.right, f.text),
-      where.empty() ? "" : " class=\"where\"", where, more);
+      mathml(f.left, f.name), mathml(text::row({text::sign("="), f.right}), f.text),
+      where.empty() ? "" : " class=\"where\" aria-hidden=\"true\"", where, more);
 }
 
 std::string row(const Formula& f) { return row_with(f, ""); }
@@ -87,25 +75,24 @@ std::string fold(const std::string& summary, const std::string& inside, bool ope
       open ? " open=\"open\"" : "", summary, inside);
 }
 
-std::string formula_of(const Count& c) { return mathml(c.tex, c.formula); }
+std::string formula_of(const Count& c) { return mathml(c.formula, c.text); }
 
 std::string value_of(const Count& c, UnitText unit) {
   if (c.value) return escaped_xml(unit(*c.value));
-  return c.partly.empty() ? "" : mathml("= " + c.partly, c.partly);
+  return c.partly.empty() ? "" : mathml(text::row({text::sign("="), c.partly}));
 }
 
-std::string big_o(const std::string& order) {
-  return mathml(fmt::format("O\\left({}\\right)", order), "O of " + order);
-}
+std::string big_o(const Math& order) { return mathml(text::call(text::letters("O"), {order})); }
 
 std::string derivation(const Derivative& d) {
   const bool gradient = d.name == "gradient";
+  const Math x = text::letters("x"), d_ = text::partial();
   std::string text = fmt::format(
       "<p>{} Open a line to see the rules that made it and the passes that changed it. Lines with "
       "a "
       "coloured edge are results.</p>\n",
-      gradient ? mathml("\\mathrm{d}x", "dx") + " stands for " +
-                     mathml("\\partial f/\\partial x", "df/dx") + "."
+      gradient ? mathml(text::row({text::upright("d"), x})) + " stands for " +
+                     mathml(text::row({d_, text::letters("f"), text::sign("/"), d_, x})) + "."
                : "");
   std::string lines, block;
   for (const Line& l : d.lines) {

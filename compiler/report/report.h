@@ -11,6 +11,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/plan/plan.h"
 #include "compiler/report/layout.h"
+#include "compiler/text/formula.h"
 
 namespace attn::report {
 
@@ -41,15 +42,13 @@ struct Subject {
 
 // ---- what is said
 
-// `left = right where condition` as TeX without dollars, and all of it in the language's notation.
-struct Formula {
-  std::string name;  // of the tensor
-  std::string left, right, condition;
-  std::string text;
+// The formula of a tensor.
+struct Formula : text::Formula {
+  std::string name;
   bool operator==(const Formula&) const = default;
 };
 // The whole formula but its condition.
-std::string equation(const Formula& f);
+text::Math equation(const Formula& f);
 
 // What one pass did to one definition; nothing before: it is new, nothing after: it is gone.
 struct Change {
@@ -64,26 +63,27 @@ struct Step {
 struct Line {
   Formula formula;
   std::string block;  // that the tensor belongs to; names in the formula are relative to it
-  std::vector<std::string> rules;
+  std::vector<std::string> rules;                      // HTML
   std::vector<std::pair<std::string, Change>> passes;  // by name
   bool is_output = false;
 };
 
 // Why a quantity has the derivative that it has: the chain rule, one summand for each reader of it,
 // and the same with every intermediate derivative written out (empty where that is too long or no
-// different). TeX.
+// different).
 struct Chain {
   std::string tensor;
-  std::string local, expanded;
+  text::Math local, expanded;
 };
 
-// A quantity as a polynomial in the sizes, in the language's notation and as TeX.
+// A quantity as a polynomial in the sizes, also in the language's notation.
 struct Count {
-  std::string formula, tex;
-  // With the sizes that are known or given put in: the number, or, where others are left and
-  // it says more, TeX.
+  text::Math formula;
+  std::string text;
+  // With the sizes that are known or given put in: the number, or, where others are left and it
+  // says more, a formula.
   std::optional<double> value;
-  std::string partly;
+  text::Math partly;
 };
 
 struct Parameter {
@@ -103,7 +103,7 @@ struct KernelLine {
   std::string kind, brief;
   std::vector<std::string> writes, reads, tiles;
   Count operations;
-  std::string order;    // TeX: the terms that grow fastest, as in O(N^2 D)
+  text::Math order;     // the terms that grow fastest, as in O(N^2 D)
   bool repair = false;  // runs only where data is not finite
 };
 
@@ -112,7 +112,7 @@ struct FunctionReport {
   std::vector<KernelLine> kernels;
   std::vector<Stored> tensors;
   Count operations, saved, workspace;  // saved and workspace in bytes
-  std::string order;
+  text::Math order;
 };
 
 // A drawing with what stands in its boxes.

@@ -71,9 +71,9 @@ std::regex spellings(const Sources& sources) {
 
 // Whatever comes after elaboration, which looks up what a user wrote.
 const std::vector<std::string> kAfterElaboration = {
-    "compiler/ir/",   "compiler/solve/", "compiler/derive/", "compiler/simplify/",
-    "compiler/plan/", "compiler/lower/", "compiler/emit/",   "compiler/evaluate/",
-    "compiler/text/", "compiler/driver/"};
+    "compiler/ir/",   "compiler/solve/",  "compiler/derive/", "compiler/simplify/",
+    "compiler/plan/", "compiler/lower/",  "compiler/emit/",   "compiler/evaluate/",
+    "compiler/text/", "compiler/driver/", "compiler/report/"};
 
 std::string recognised_by_name(const Sources& sources) {
   return lines_with(sources, kAfterElaboration, spellings(sources));

@@ -3,7 +3,7 @@
 #include "tests/stages/stages.h"
 
 #include "compiler/text/dot.h"
-#include "compiler/text/tex.h"
+#include "compiler/text/formula.h"
 #include "tests/elaborate/elaborated.h"
 
 namespace attn::testing {
