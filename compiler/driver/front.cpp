@@ -126,7 +126,7 @@ class Derivation {
  private:
   void drop_stops() {
     const ir::Graph plain = simplify::drop_stops(c_.forward);
-    if (!simplify::same_definitions(plain, c_.forward))
+    if (plain.definitions != c_.forward.definitions)
       c_.forward = simplify::simplify(plain, tracer("forward"));
   }
 

@@ -74,6 +74,12 @@ struct Definition {
   Conditions guard;
   Expr body;
   Span where;
+
+  // The same ids; where it was written does not count. ir/key.h compares up to names.
+  bool operator==(const Definition& d) const {
+    return target == d.target && combine == d.combine && free == d.free && reduced == d.reduced &&
+           body == d.body && guard == d.guard;
+  }
 };
 
 // What a weight file calls a parameter.

@@ -103,7 +103,7 @@ class Lines {
       if (forward_.count(name)) continue;
       order.push_back(name);
       const auto known = last_.find(name);
-      if (known != last_.end() && same(known->second.definition, d))
+      if (known != last_.end() && known->second.definition == d)  // passes keep ids
         now[name] = known->second;
       else
         changed.push_back(k);
@@ -121,12 +121,6 @@ class Lines {
     ir::Definition definition;
     Formula formula;
   };
-  // Passes keep the ids of what they keep.
-  static bool same(const ir::Definition& a, const ir::Definition& b) {
-    return a.free == b.free && a.combine == b.combine && a.reduced == b.reduced &&
-           a.guard == b.guard && a.body == b.body;
-  }
-
   char letter_;
   std::set<std::string> forward_;
   std::map<std::string, Written> last_;

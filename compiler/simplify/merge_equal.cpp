@@ -1,6 +1,6 @@
 // Merges definitions that compute the same tensor; the first of them stays. Runs after derive,
 // which recomputes freely and leaves tidying to this.
-#include "compiler/simplify/canonical.h"
+#include "compiler/ir/key.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 struct Candidate {
   const Definition* definition;
-  std::optional<Canonical> canonical;  // computed when a second one of its signature comes
+  std::optional<Key> key;  // computed when a second one of its quick key comes
 };
 
 class Merger {
@@ -58,17 +58,17 @@ class Merger {
   // An earlier definition of the same value; remembers what was computed to compare them.
   const Definition* equal_before(const Definition& d) {
     last_ = {};
-    auto found = candidates_.find(signature(g_, d));
+    auto found = candidates_.find(quick_key(g_, d));
     if (found == candidates_.end()) return nullptr;
-    last_ = canonical(g_, d);
+    last_ = key(g_, d);
     for (Candidate& c : found->second) {
-      if (!c.canonical) c.canonical = canonical(g_, *c.definition);
-      if (*c.canonical == *last_) return c.definition;
+      if (!c.key) c.key = key(g_, *c.definition);
+      if (*c.key == *last_) return c.definition;
     }
     return nullptr;
   }
 
-  void learn(const Definition& d) { candidates_[signature(g_, d)].push_back({&d, last_}); }
+  void learn(const Definition& d) { candidates_[quick_key(g_, d)].push_back({&d, last_}); }
 
   // `d = first`, for an output that is computed a second time.
   Definition copy_of(const Definition& first, const Definition& d) const {
@@ -84,8 +84,8 @@ class Merger {
 
   const Graph& g_;
   std::vector<TensorId> replaced_by_;
-  std::map<Signature, std::vector<Candidate>> candidates_;
-  std::optional<Canonical> last_;
+  std::map<QuickKey, std::vector<Candidate>> candidates_;
+  std::optional<Key> last_;
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 // So do conditions without one, where one of the sums has none of them.
 #include <algorithm>
 
-#include "compiler/simplify/canonical.h"
+#include "compiler/ir/key.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
 #include "compiler/simplify/products.h"
@@ -66,10 +66,10 @@ void put_guard_into_core(Scaling& s) {
 
 // The sums whose cores are equal, if there are several.
 std::vector<std::vector<Scaling>> equal_cores(const Graph& g, std::vector<Scaling> sums) {
-  std::map<Canonical, std::vector<Scaling>> equal;
+  std::map<Key, std::vector<Scaling>> equal;
   for (Scaling& s : sums) {
-    Canonical c = canonical(g, s.core);
-    equal[std::move(c)].push_back(std::move(s));
+    Key k = key(g, s.core);
+    equal[std::move(k)].push_back(std::move(s));
   }
   std::vector<std::vector<Scaling>> result;
   for (auto& [core, members] : equal) {
@@ -89,14 +89,14 @@ std::vector<std::vector<Scaling>> equal_cores(const Graph& g, std::vector<Scalin
 }  // namespace
 
 Graph merge_scaled(const Graph& g) {
-  std::map<Signature, std::vector<Scaling>> by_signature;
+  std::map<QuickKey, std::vector<Scaling>> by_quick_key;
   for (const Definition& d : g.definitions)
-    if (auto s = split(g, d)) by_signature[signature(g, s->core)].push_back(std::move(*s));
+    if (auto s = split(g, d)) by_quick_key[quick_key(g, s->core)].push_back(std::move(*s));
 
-  // Groups of equal cores; the sums of one signature are seldom more than a few.
+  // Groups of equal cores; the sums of one quick key are seldom more than a few.
   std::vector<std::vector<Scaling>> groups;
   std::map<TensorId, std::pair<size_t, size_t>> place;  // of a sum in `groups`
-  for (auto& [key, sums] : by_signature) {
+  for (auto& [quick, sums] : by_quick_key) {
     if (sums.size() < 2) continue;
     for (std::vector<Scaling>& members : equal_cores(g, std::move(sums))) {
       for (size_t k = 0; k < members.size(); ++k)

@@ -180,16 +180,4 @@ bool in_range(const Graph& g, const Conditions& known, const Expr& value, const 
          holds(g, known, conjuncts(less(value, size_value(extent))));
 }
 
-bool same_definition(const Definition& a, const Definition& b) {
-  return a.target == b.target && a.combine == b.combine && a.free == b.free &&
-         a.reduced == b.reduced && a.body == b.body && a.guard == b.guard;
-}
-
-bool same_definitions(const Graph& a, const Graph& b) {
-  if (a.definitions.size() != b.definitions.size()) return false;
-  for (size_t k = 0; k < a.definitions.size(); ++k)
-    if (!same_definition(a.definitions[k], b.definitions[k])) return false;
-  return true;
-}
-
 }  // namespace attn::simplify

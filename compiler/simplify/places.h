@@ -68,7 +68,4 @@ bool holds(const ir::Graph& g, const ir::Conditions& known, const ir::Conditions
 bool in_range(const ir::Graph& g, const ir::Conditions& known, const ir::Expr& value,
               const ir::Poly& extent);
 
-bool same_definition(const ir::Definition& a, const ir::Definition& b);
-bool same_definitions(const ir::Graph& a, const ir::Graph& b);
-
 }  // namespace attn::simplify

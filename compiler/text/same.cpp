@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "compiler/ir/key.h"
 #include "compiler/text/text.h"
 
 namespace attn::text {
@@ -137,25 +138,24 @@ class Comparison {
   }
 
   void compare_parts(const ir::Definition& x, const ir::Definition& y) {
-    require(x.combine == y.combine, "{} against {}", ir::name_of(x.combine),
-            ir::name_of(y.combine));
-    require(x.free.size() == y.free.size() && x.reduced.size() == y.reduced.size(),
-            "the number of indices");
+    ir::Graph g = a_;
     indices_.clear();
-    auto match = [&](ir::IndexId i, ir::IndexId j) {
-      indices_[j] = i;
-      require(a_.same(a_[i].extent, rebuilt(b_[j].extent)), "the range of {}", a_[i].name);
+    auto own = [&](const std::vector<ir::IndexId>& indices) {
+      std::vector<ir::IndexId> result;
+      for (ir::IndexId i : indices)
+        result.push_back(indices_[i] = g.new_index(b_[i].name, rebuilt(b_[i].extent)));
+      return result;
     };
-    for (size_t k = 0; k < x.free.size(); ++k) match(x.free[k], y.free[k]);
-    for (size_t k = 0; k < x.reduced.size(); ++k) match(x.reduced[k], y.reduced[k]);
-    ir::Conditions guard;
-    for (const ir::Expr& c : y.guard) guard.merge(ir::conjuncts(rebuilt(c)));
-    require(x.guard == guard, "the conditions");
+    ir::Definition z{.target = x.target, .combine = y.combine};
+    z.free = own(y.free);
+    z.reduced = own(y.reduced);
+    for (const ir::Expr& c : y.guard) z.guard.merge(ir::conjuncts(rebuilt(c)));
+    z.body = rebuilt(y.body);
     // A constant may be written 1 or 1.0; its tensor has the type.
-    const ir::Expr body = rebuilt(y.body);
-    const bool constants = x.body.is(ir::Kind::literal) && body.is(ir::Kind::literal) &&
-                           x.body->number.value() == body->number.value();
-    require(x.body == body || constants, "the body");
+    const bool constants = x.body.is(ir::Kind::literal) && z.body.is(ir::Kind::literal) &&
+                           x.body->number.value() == z.body->number.value();
+    if (constants) z.body = x.body;
+    require(ir::key(g, x) == ir::key(g, z), "what it computes");
   }
 
   const ir::Graph &a_, &b_;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/simplify/canonical.h"
+#include "compiler/ir/key.h"
 #include "compiler/text/text.h"
 #include "tests/support/build_graph.h"
 
@@ -22,8 +22,7 @@ inline bool is_line(const ir::Graph& g, const ir::Definition& d, const std::stri
   if (!target || *target != d.target) return false;
   ir::Graph scratch = g;
   ir::Definition wanted = parse_definition(scratch, line);
-  return wanted.combine == d.combine &&
-         simplify::canonical(scratch, wanted) == simplify::canonical(scratch, d);
+  return ir::key(scratch, wanted) == ir::key(scratch, d);
 }
 
 inline std::string listing(const ir::Graph& g) {

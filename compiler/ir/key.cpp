@@ -1,12 +1,9 @@
-#include "compiler/simplify/canonical.h"
+#include "compiler/ir/key.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace attn::simplify {
-
-using namespace ir;
-
+namespace attn::ir {
 namespace {
 
 // Numbers that no graph gives to its indices.
@@ -17,25 +14,26 @@ constexpr size_t kMostPermuted = 4;
 
 }  // namespace
 
-Signature signature(const Graph& g, const Definition& d) {
-  Signature s{d.combine, d.body.type(), {}, {}, reads(d), d.body->weight};
-  for (IndexId i : d.free) s.free.push_back(g.expand(g[i].extent));
-  for (IndexId r : d.reduced) s.reduced.push_back(g.expand(g[r].extent));
-  std::sort(s.reduced.begin(), s.reduced.end());
-  return s;
+QuickKey quick_key(const Graph& g, const Definition& d) {
+  QuickKey k{d.combine, d.body.type(), {}, {}, reads(d), d.body->weight};
+  for (IndexId i : d.free) k.free.push_back(g.expand(g[i].extent));
+  for (IndexId r : d.reduced) k.reduced.push_back(g.expand(g[r].extent));
+  std::sort(k.reduced.begin(), k.reduced.end());
+  return k;
 }
 
-Canonical canonical(const Graph& g, const Definition& d) {
+Key key(const Graph& g, const Definition& d) {
+  const QuickKey quick = quick_key(g, d);
   std::map<IndexId, Expr> names;
   for (size_t k = 0; k < d.free.size(); ++k)
     names[d.free[k]] = index_value({kFirstFree + static_cast<int32_t>(k)});
   std::vector<size_t> order(d.reduced.size());
   std::iota(order.begin(), order.end(), 0);
-  std::optional<Canonical> best;
+  std::optional<Key> best;
   do {
-    Canonical c;
+    Key c{.quick = quick};
     for (size_t k = 0; k < order.size(); ++k) {
-      IndexId r = d.reduced[order[k]];
+      const IndexId r = d.reduced[order[k]];
       names[r] = index_value({kFirstReduced + static_cast<int32_t>(k)});
       c.reduced.push_back(g.expand(g[r].extent));
     }
@@ -49,4 +47,4 @@ Canonical canonical(const Graph& g, const Definition& d) {
   return *best;
 }
 
-}  // namespace attn::simplify
+}  // namespace attn::ir
