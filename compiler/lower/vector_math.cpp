@@ -71,12 +71,6 @@ Expr vector_pow(const Expr& x, const Expr& y) {
   return or_nan(y, or_nan(x, masked(x < 0 && fraction, nan, value)));
 }
 
-// From 4 on erf rounds to 1.
-Expr vector_erf(const Expr& x) {
-  if (x.type().bits() == 32) return or_nan(x, erf(clamp(x, -10.0f, 10.0f)));
-  return Halide::Internal::Call::make(x.type(), "erf", {x}, Halide::Internal::Call::PureExtern);
-}
-
 namespace {
 
 Expr polynomial(const Expr& x, std::initializer_list<double> from_the_highest) {
@@ -99,6 +93,16 @@ Expr tanh_of_floats(const Expr& x) {
   return clamp(v * p / q, -1.0f, 1.0f);
 }
 
+// Found in the same way, on [0, 4], within 3e-8. Beyond 4 erf is 1.
+Expr erf_of_floats(const Expr& x) {
+  Expr v = clamp(x, -4.0f, 4.0f), u = v * v;
+  Expr p = polynomial(u, {1.9868077014898535e-06, 2.8455884822411931e-04, 3.8830914734403256e-03,
+                          5.3100951213938679e-02, 1.9353938997771807e-01, 1.1283791393734357});
+  Expr q = polynomial(u, {3.7420066998048545e-05, 1.1855075212257444e-03, 1.5206742572919813e-02,
+                          1.1534761633078467e-01, 5.0485237525887029e-01, 1.0});
+  return clamp(v * p / q, -1.0f, 1.0f);
+}
+
 // (1 - exp(-2x)) / (1 + exp(-2x)), odd in x, near 0 by its series.
 Expr tanh_of_doubles(const Expr& x) {
   Expr a = min(abs(x), Halide::Internal::make_const(x.type(), 20));
@@ -110,6 +114,11 @@ Expr tanh_of_doubles(const Expr& x) {
 }
 
 }  // namespace
+
+Expr vector_erf(const Expr& x) {
+  if (x.type().bits() == 32) return or_nan(x, erf_of_floats(x));
+  return Halide::Internal::Call::make(x.type(), "erf", {x}, Halide::Internal::Call::PureExtern);
+}
 
 Expr vector_tanh(const Expr& x) {
   return or_nan(x, x.type().bits() == 32 ? tanh_of_floats(x) : tanh_of_doubles(x));

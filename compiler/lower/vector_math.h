@@ -28,7 +28,7 @@ Halide::Expr vector_pow(const Halide::Expr& x, const Halide::Expr& y);
 // f32: a quotient of polynomials, within 4e-7 of the value. f64: by Halide's exp, 1e-15.
 Halide::Expr vector_tanh(const Halide::Expr& x);
 
-// f32: Halide's erf, within 7 ulp. f64: libm's.
+// f32: a quotient of polynomials, within 4e-7 of the value. f64: libm's.
 Halide::Expr vector_erf(const Halide::Expr& x);
 
 }  // namespace attn::lower
