@@ -111,22 +111,18 @@ int attention_forward_3_p_lse_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*
 int attention_forward_3_p_lse_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*);
 int attention_forward_3_p_lse_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*);
 static int (*const attention_forward_3_p_lse[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*) = {attention_forward_3_p_lse_v2, attention_forward_3_p_lse_v3, attention_forward_3_p_lse_v4};
-int attention_forward_4_z_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_4_z_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_4_z_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_forward_4_z_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_4_z_plain_v2, attention_forward_4_z_plain_v3, attention_forward_4_z_plain_v4};
-int attention_forward_5_y_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_5_y_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_5_y_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_forward_5_y[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_5_y_v2, attention_forward_5_y_v3, attention_forward_5_y_v4};
-int attention_forward_6_loss_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_6_loss_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_forward_6_loss_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_forward_6_loss_part[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_6_loss_part_v2, attention_forward_6_loss_part_v3, attention_forward_6_loss_part_v4};
-int attention_forward_7_loss_v2(void*, attn_buffer*, attn_buffer*);
-int attention_forward_7_loss_v3(void*, attn_buffer*, attn_buffer*);
-int attention_forward_7_loss_v4(void*, attn_buffer*, attn_buffer*);
-static int (*const attention_forward_7_loss[])(void*, attn_buffer*, attn_buffer*) = {attention_forward_7_loss_v2, attention_forward_7_loss_v3, attention_forward_7_loss_v4};
+int attention_forward_4_y_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_4_y_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_4_y_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_4_y[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_4_y_v2, attention_forward_4_y_v3, attention_forward_4_y_v4};
+int attention_forward_5_loss_part_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_5_loss_part_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_forward_5_loss_part_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_forward_5_loss_part[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_forward_5_loss_part_v2, attention_forward_5_loss_part_v3, attention_forward_5_loss_part_v4};
+int attention_forward_6_loss_v2(void*, attn_buffer*, attn_buffer*);
+int attention_forward_6_loss_v3(void*, attn_buffer*, attn_buffer*);
+int attention_forward_6_loss_v4(void*, attn_buffer*, attn_buffer*);
+static int (*const attention_forward_6_loss[])(void*, attn_buffer*, attn_buffer*) = {attention_forward_6_loss_v2, attention_forward_6_loss_v3, attention_forward_6_loss_v4};
 
 static int64_t attention_forward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -231,18 +227,15 @@ static attn_status attention_forward_run(attn_context* context, const attn_tenso
   /* streaming s p.lse z */
   if (n_B * 8 * n_T + n_B * 8 * n_T * 32 > 0 && (failed = attention_forward_3_p_lse[level](context, &t_q, &t_k, &t_v, (int32_t)n_B, (int32_t)n_T, &t_p_lse, &t_z)) != 0)
     return attn_kernel_status(context, "attention_forward_3_p_lse", failed);
-  /* streaming s p.lse z */
-  if (n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_v, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_forward_4_z_plain[level](context, &t_q, &t_k, &t_v, &t_z, (int32_t)n_B, (int32_t)n_T, &t_z)) != 0)
-    return attn_kernel_status(context, "attention_forward_4_z_plain", failed);
   /* contraction y */
-  if (n_B * n_T * 256 > 0 && (failed = attention_forward_5_y[level](context, &t_wo, &t_z, (int32_t)n_B, (int32_t)n_T, &t_y)) != 0)
-    return attn_kernel_status(context, "attention_forward_5_y", failed);
+  if (n_B * n_T * 256 > 0 && (failed = attention_forward_4_y[level](context, &t_wo, &t_z, (int32_t)n_B, (int32_t)n_T, &t_y)) != 0)
+    return attn_kernel_status(context, "attention_forward_4_y", failed);
   /* row loss.part */
-  if ((failed = attention_forward_6_loss_part[level](context, &t_wanted, &t_y, (int32_t)n_B, (int32_t)n_T, &t_loss_part)) != 0)
-    return attn_kernel_status(context, "attention_forward_6_loss_part", failed);
+  if ((failed = attention_forward_5_loss_part[level](context, &t_wanted, &t_y, (int32_t)n_B, (int32_t)n_T, &t_loss_part)) != 0)
+    return attn_kernel_status(context, "attention_forward_5_loss_part", failed);
   /* row loss */
-  if ((failed = attention_forward_7_loss[level](context, &t_loss_part, &t_loss)) != 0)
-    return attn_kernel_status(context, "attention_forward_7_loss", failed);
+  if ((failed = attention_forward_6_loss[level](context, &t_loss_part, &t_loss)) != 0)
+    return attn_kernel_status(context, "attention_forward_6_loss", failed);
   return ATTN_OK;
 }
 
@@ -262,34 +255,30 @@ int attention_backward_3_dv_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, 
 int attention_backward_3_dv_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
 int attention_backward_3_dv_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
 static int (*const attention_backward_3_dv[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*) = {attention_backward_3_dv_v2, attention_backward_3_dv_v3, attention_backward_3_dv_v4};
-int attention_backward_4_dv_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
-int attention_backward_4_dv_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
-int attention_backward_4_dv_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*);
-static int (*const attention_backward_4_dv_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*, attn_buffer*, attn_buffer*) = {attention_backward_4_dv_plain_v2, attention_backward_4_dv_plain_v3, attention_backward_4_dv_plain_v4};
-int attention_backward_5_dx_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_5_dx_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_5_dx_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_5_dx[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_5_dx_v2, attention_backward_5_dx_v3, attention_backward_5_dx_v4};
-int attention_backward_6_dwanted_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_6_dwanted_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_6_dwanted_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_6_dwanted[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_6_dwanted_v2, attention_backward_6_dwanted_v3, attention_backward_6_dwanted_v4};
-int attention_backward_7_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_7_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_7_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_7_dwq[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_7_dwq_v2, attention_backward_7_dwq_v3, attention_backward_7_dwq_v4};
-int attention_backward_7_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_7_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_7_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_8_dwk[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_7_dwq_v2, attention_backward_7_dwq_v3, attention_backward_7_dwq_v4};
-int attention_backward_7_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_7_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_7_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_9_dwv[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_7_dwq_v2, attention_backward_7_dwq_v3, attention_backward_7_dwq_v4};
-int attention_backward_10_dwo_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_10_dwo_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-int attention_backward_10_dwo_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
-static int (*const attention_backward_10_dwo[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_10_dwo_v2, attention_backward_10_dwo_v3, attention_backward_10_dwo_v4};
+int attention_backward_4_dx_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_4_dx_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_4_dx_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_4_dx[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_4_dx_v2, attention_backward_4_dx_v3, attention_backward_4_dx_v4};
+int attention_backward_5_dwanted_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_5_dwanted_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_5_dwanted_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_5_dwanted[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_5_dwanted_v2, attention_backward_5_dwanted_v3, attention_backward_5_dwanted_v4};
+int attention_backward_6_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_6_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_6_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_6_dwq[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_6_dwq_v2, attention_backward_6_dwq_v3, attention_backward_6_dwq_v4};
+int attention_backward_6_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_6_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_6_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_7_dwk[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_6_dwq_v2, attention_backward_6_dwq_v3, attention_backward_6_dwq_v4};
+int attention_backward_6_dwq_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_6_dwq_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_6_dwq_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_8_dwv[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_6_dwq_v2, attention_backward_6_dwq_v3, attention_backward_6_dwq_v4};
+int attention_backward_9_dwo_v2(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_9_dwo_v3(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+int attention_backward_9_dwo_v4(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*);
+static int (*const attention_backward_9_dwo[])(void*, attn_buffer*, attn_buffer*, int32_t, int32_t, attn_buffer*) = {attention_backward_9_dwo_v2, attention_backward_9_dwo_v3, attention_backward_9_dwo_v4};
 
 static int64_t attention_backward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -470,27 +459,24 @@ static attn_status attention_backward_run(attn_context* context, const attn_tens
   /* tiles s p dp ds dv dk dq */
   if (n_B * 8 * n_T * 32 + n_B * 8 * n_T * 32 + n_B * 8 * n_T * 32 > 0 && (failed = attention_backward_3_dv[level](context, &t_q, &t_k, &t_v, &t_p_lse, &t_dz, &t_dp_lse, (int32_t)n_B, (int32_t)n_T, &t_dv, &t_dk, &t_dq)) != 0)
     return attn_kernel_status(context, "attention_backward_3_dv", failed);
-  /* tiles s p dp ds dv dk dq */
-  if (n_B * 8 * n_T * 32 + n_B * 8 * n_T * 32 + n_B * 8 * n_T * 32 > 0 && (attn_has_non_finite(pt_q, ATTN_F32, n_B * 8 * n_T * 32) || attn_has_non_finite(pt_k, ATTN_F32, n_B * 8 * n_T * 32) || attn_has_non_finite(pt_dz, ATTN_F32, n_B * 8 * n_T * 32)) && (failed = attention_backward_4_dv_plain[level](context, &t_q, &t_k, &t_v, &t_p_lse, &t_dz, &t_dp_lse, &t_dv, &t_dk, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dv, &t_dk, &t_dq)) != 0)
-    return attn_kernel_status(context, "attention_backward_4_dv_plain", failed);
   /* contraction dx.3 dx.2 dx.1 dx */
-  if (pt_dx && n_B * n_T * 256 > 0 && (failed = attention_backward_5_dx[level](context, &t_wq, &t_wk, &t_wv, &t_dv, &t_dk, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dx)) != 0)
-    return attn_kernel_status(context, "attention_backward_5_dx", failed);
+  if (pt_dx && n_B * n_T * 256 > 0 && (failed = attention_backward_4_dx[level](context, &t_wq, &t_wk, &t_wv, &t_dv, &t_dk, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dx)) != 0)
+    return attn_kernel_status(context, "attention_backward_4_dx", failed);
   /* loops dwanted */
-  if (pt_dwanted && n_B * n_T * 256 > 0 && (failed = attention_backward_6_dwanted[level](context, &t_wanted, &t_y, &t_dloss, (int32_t)n_B, (int32_t)n_T, &t_dwanted)) != 0)
-    return attn_kernel_status(context, "attention_backward_6_dwanted", failed);
+  if (pt_dwanted && n_B * n_T * 256 > 0 && (failed = attention_backward_5_dwanted[level](context, &t_wanted, &t_y, &t_dloss, (int32_t)n_B, (int32_t)n_T, &t_dwanted)) != 0)
+    return attn_kernel_status(context, "attention_backward_5_dwanted", failed);
   /* contraction dwq */
-  if (pt_dwq && (failed = attention_backward_7_dwq[level](context, &t_x, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dwq)) != 0)
-    return attn_kernel_status(context, "attention_backward_7_dwq", failed);
+  if (pt_dwq && (failed = attention_backward_6_dwq[level](context, &t_x, &t_dq, (int32_t)n_B, (int32_t)n_T, &t_dwq)) != 0)
+    return attn_kernel_status(context, "attention_backward_6_dwq", failed);
   /* contraction dwk */
-  if (pt_dwk && (failed = attention_backward_8_dwk[level](context, &t_x, &t_dk, (int32_t)n_B, (int32_t)n_T, &t_dwk)) != 0)
-    return attn_kernel_status(context, "attention_backward_8_dwk", failed);
+  if (pt_dwk && (failed = attention_backward_7_dwk[level](context, &t_x, &t_dk, (int32_t)n_B, (int32_t)n_T, &t_dwk)) != 0)
+    return attn_kernel_status(context, "attention_backward_7_dwk", failed);
   /* contraction dwv */
-  if (pt_dwv && (failed = attention_backward_9_dwv[level](context, &t_x, &t_dv, (int32_t)n_B, (int32_t)n_T, &t_dwv)) != 0)
-    return attn_kernel_status(context, "attention_backward_9_dwv", failed);
+  if (pt_dwv && (failed = attention_backward_8_dwv[level](context, &t_x, &t_dv, (int32_t)n_B, (int32_t)n_T, &t_dwv)) != 0)
+    return attn_kernel_status(context, "attention_backward_8_dwv", failed);
   /* contraction dwo */
-  if (pt_dwo && (failed = attention_backward_10_dwo[level](context, &t_z, &t_dy_total, (int32_t)n_B, (int32_t)n_T, &t_dwo)) != 0)
-    return attn_kernel_status(context, "attention_backward_10_dwo", failed);
+  if (pt_dwo && (failed = attention_backward_9_dwo[level](context, &t_z, &t_dy_total, (int32_t)n_B, (int32_t)n_T, &t_dwo)) != 0)
+    return attn_kernel_status(context, "attention_backward_9_dwo", failed);
   return ATTN_OK;
 }
 

@@ -963,118 +963,114 @@ int digits_backward_36_dimage_v2(void*, attn_buffer*, attn_buffer*, int32_t, att
 int digits_backward_36_dimage_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 int digits_backward_36_dimage_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
 static int (*const digits_backward_36_dimage[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_36_dimage_v2, digits_backward_36_dimage_v3, digits_backward_36_dimage_v4};
-int digits_backward_37_dimage_plain_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_37_dimage_plain_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_37_dimage_plain_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_37_dimage_plain[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_37_dimage_plain_v2, digits_backward_37_dimage_plain_v3, digits_backward_37_dimage_plain_v4};
-int digits_backward_38_dreader_patch_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_patch_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_38_dreader_patch_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_38_dreader_patch[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_patch_v2, digits_backward_38_dreader_patch_v3, digits_backward_38_dreader_patch_v4};
-int digits_backward_39_dreader_place_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_place_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_39_dreader_place_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_39_dreader_place[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_place_v2, digits_backward_39_dreader_place_v3, digits_backward_39_dreader_place_v4};
-int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_40_dreader_layers_0_attn_wq[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
-int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_41_dreader_layers_0_attn_bq[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
-int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_42_dreader_layers_0_attn_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
-int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_43_dreader_layers_0_attn_bk[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
-int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_44_dreader_layers_0_attn_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
-int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_45_dreader_layers_0_attn_bv[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
-int digits_backward_46_dreader_layers_0_attn_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_46_dreader_layers_0_attn_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_46_dreader_layers_0_attn_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_46_dreader_layers_0_attn_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_46_dreader_layers_0_attn_wo_v2, digits_backward_46_dreader_layers_0_attn_wo_v3, digits_backward_46_dreader_layers_0_attn_wo_v4};
-int digits_backward_47_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_47_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_47_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_47_dreader_layers_0_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_47_dreader_layers_0_ffn_w1_v2, digits_backward_47_dreader_layers_0_ffn_w1_v3, digits_backward_47_dreader_layers_0_ffn_w1_v4};
-int digits_backward_48_dreader_layers_0_ffn_b1_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_48_dreader_layers_0_ffn_b1_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_48_dreader_layers_0_ffn_b1_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_48_dreader_layers_0_ffn_b1[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_48_dreader_layers_0_ffn_b1_v2, digits_backward_48_dreader_layers_0_ffn_b1_v3, digits_backward_48_dreader_layers_0_ffn_b1_v4};
-int digits_backward_49_dreader_layers_0_ffn_w2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_49_dreader_layers_0_ffn_w2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_49_dreader_layers_0_ffn_w2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_49_dreader_layers_0_ffn_w2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_49_dreader_layers_0_ffn_w2_v2, digits_backward_49_dreader_layers_0_ffn_w2_v3, digits_backward_49_dreader_layers_0_ffn_w2_v4};
-int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_50_dreader_layers_1_attn_wq[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
-int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_51_dreader_layers_1_attn_bq[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
-int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_52_dreader_layers_1_attn_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
-int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_53_dreader_layers_1_attn_bk[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
-int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_54_dreader_layers_1_attn_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
-int digits_backward_41_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_41_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_55_dreader_layers_1_attn_bv[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_41_dreader_layers_0_attn_bq_v2, digits_backward_41_dreader_layers_0_attn_bq_v3, digits_backward_41_dreader_layers_0_attn_bq_v4};
-int digits_backward_46_dreader_layers_0_attn_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_46_dreader_layers_0_attn_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_46_dreader_layers_0_attn_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_56_dreader_layers_1_attn_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_46_dreader_layers_0_attn_wo_v2, digits_backward_46_dreader_layers_0_attn_wo_v3, digits_backward_46_dreader_layers_0_attn_wo_v4};
-int digits_backward_47_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_47_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_47_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_57_dreader_layers_1_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_47_dreader_layers_0_ffn_w1_v2, digits_backward_47_dreader_layers_0_ffn_w1_v3, digits_backward_47_dreader_layers_0_ffn_w1_v4};
-int digits_backward_48_dreader_layers_0_ffn_b1_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_48_dreader_layers_0_ffn_b1_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_48_dreader_layers_0_ffn_b1_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_58_dreader_layers_1_ffn_b1[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_48_dreader_layers_0_ffn_b1_v2, digits_backward_48_dreader_layers_0_ffn_b1_v3, digits_backward_48_dreader_layers_0_ffn_b1_v4};
-int digits_backward_49_dreader_layers_0_ffn_w2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_49_dreader_layers_0_ffn_w2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_49_dreader_layers_0_ffn_w2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_59_dreader_layers_1_ffn_w2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_49_dreader_layers_0_ffn_w2_v2, digits_backward_49_dreader_layers_0_ffn_w2_v3, digits_backward_49_dreader_layers_0_ffn_w2_v4};
-int digits_backward_60_dreader_query_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_60_dreader_query_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_60_dreader_query_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_60_dreader_query[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_60_dreader_query_v2, digits_backward_60_dreader_query_v3, digits_backward_60_dreader_query_v4};
-int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_61_dreader_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
-int digits_backward_40_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_40_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_62_dreader_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_wq_v2, digits_backward_40_dreader_layers_0_attn_wq_v3, digits_backward_40_dreader_layers_0_attn_wq_v4};
-int digits_backward_63_dreader_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_63_dreader_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_63_dreader_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_63_dreader_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_63_dreader_wo_v2, digits_backward_63_dreader_wo_v3, digits_backward_63_dreader_wo_v4};
-int digits_backward_64_dreader_bias_v2(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_64_dreader_bias_v3(void*, attn_buffer*, int32_t, attn_buffer*);
-int digits_backward_64_dreader_bias_v4(void*, attn_buffer*, int32_t, attn_buffer*);
-static int (*const digits_backward_64_dreader_bias[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_64_dreader_bias_v2, digits_backward_64_dreader_bias_v3, digits_backward_64_dreader_bias_v4};
+int digits_backward_37_dreader_patch_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_37_dreader_patch_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_37_dreader_patch_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_37_dreader_patch[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_37_dreader_patch_v2, digits_backward_37_dreader_patch_v3, digits_backward_37_dreader_patch_v4};
+int digits_backward_38_dreader_place_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_38_dreader_place_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_38_dreader_place_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_38_dreader_place[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_38_dreader_place_v2, digits_backward_38_dreader_place_v3, digits_backward_38_dreader_place_v4};
+int digits_backward_39_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_39_dreader_layers_0_attn_wq[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_wq_v2, digits_backward_39_dreader_layers_0_attn_wq_v3, digits_backward_39_dreader_layers_0_attn_wq_v4};
+int digits_backward_40_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_40_dreader_layers_0_attn_bq[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_bq_v2, digits_backward_40_dreader_layers_0_attn_bq_v3, digits_backward_40_dreader_layers_0_attn_bq_v4};
+int digits_backward_39_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_41_dreader_layers_0_attn_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_wq_v2, digits_backward_39_dreader_layers_0_attn_wq_v3, digits_backward_39_dreader_layers_0_attn_wq_v4};
+int digits_backward_40_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_42_dreader_layers_0_attn_bk[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_bq_v2, digits_backward_40_dreader_layers_0_attn_bq_v3, digits_backward_40_dreader_layers_0_attn_bq_v4};
+int digits_backward_39_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_43_dreader_layers_0_attn_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_wq_v2, digits_backward_39_dreader_layers_0_attn_wq_v3, digits_backward_39_dreader_layers_0_attn_wq_v4};
+int digits_backward_40_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_44_dreader_layers_0_attn_bv[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_bq_v2, digits_backward_40_dreader_layers_0_attn_bq_v3, digits_backward_40_dreader_layers_0_attn_bq_v4};
+int digits_backward_45_dreader_layers_0_attn_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_45_dreader_layers_0_attn_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_45_dreader_layers_0_attn_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_45_dreader_layers_0_attn_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_45_dreader_layers_0_attn_wo_v2, digits_backward_45_dreader_layers_0_attn_wo_v3, digits_backward_45_dreader_layers_0_attn_wo_v4};
+int digits_backward_46_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_46_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_46_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_46_dreader_layers_0_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_46_dreader_layers_0_ffn_w1_v2, digits_backward_46_dreader_layers_0_ffn_w1_v3, digits_backward_46_dreader_layers_0_ffn_w1_v4};
+int digits_backward_47_dreader_layers_0_ffn_b1_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_47_dreader_layers_0_ffn_b1_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_47_dreader_layers_0_ffn_b1_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_47_dreader_layers_0_ffn_b1[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_47_dreader_layers_0_ffn_b1_v2, digits_backward_47_dreader_layers_0_ffn_b1_v3, digits_backward_47_dreader_layers_0_ffn_b1_v4};
+int digits_backward_48_dreader_layers_0_ffn_w2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_48_dreader_layers_0_ffn_w2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_48_dreader_layers_0_ffn_w2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_48_dreader_layers_0_ffn_w2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_48_dreader_layers_0_ffn_w2_v2, digits_backward_48_dreader_layers_0_ffn_w2_v3, digits_backward_48_dreader_layers_0_ffn_w2_v4};
+int digits_backward_39_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_49_dreader_layers_1_attn_wq[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_wq_v2, digits_backward_39_dreader_layers_0_attn_wq_v3, digits_backward_39_dreader_layers_0_attn_wq_v4};
+int digits_backward_40_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_50_dreader_layers_1_attn_bq[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_bq_v2, digits_backward_40_dreader_layers_0_attn_bq_v3, digits_backward_40_dreader_layers_0_attn_bq_v4};
+int digits_backward_39_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_51_dreader_layers_1_attn_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_wq_v2, digits_backward_39_dreader_layers_0_attn_wq_v3, digits_backward_39_dreader_layers_0_attn_wq_v4};
+int digits_backward_40_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_52_dreader_layers_1_attn_bk[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_bq_v2, digits_backward_40_dreader_layers_0_attn_bq_v3, digits_backward_40_dreader_layers_0_attn_bq_v4};
+int digits_backward_39_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_53_dreader_layers_1_attn_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_wq_v2, digits_backward_39_dreader_layers_0_attn_wq_v3, digits_backward_39_dreader_layers_0_attn_wq_v4};
+int digits_backward_40_dreader_layers_0_attn_bq_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_40_dreader_layers_0_attn_bq_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_54_dreader_layers_1_attn_bv[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_40_dreader_layers_0_attn_bq_v2, digits_backward_40_dreader_layers_0_attn_bq_v3, digits_backward_40_dreader_layers_0_attn_bq_v4};
+int digits_backward_45_dreader_layers_0_attn_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_45_dreader_layers_0_attn_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_45_dreader_layers_0_attn_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_55_dreader_layers_1_attn_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_45_dreader_layers_0_attn_wo_v2, digits_backward_45_dreader_layers_0_attn_wo_v3, digits_backward_45_dreader_layers_0_attn_wo_v4};
+int digits_backward_46_dreader_layers_0_ffn_w1_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_46_dreader_layers_0_ffn_w1_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_46_dreader_layers_0_ffn_w1_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_56_dreader_layers_1_ffn_w1[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_46_dreader_layers_0_ffn_w1_v2, digits_backward_46_dreader_layers_0_ffn_w1_v3, digits_backward_46_dreader_layers_0_ffn_w1_v4};
+int digits_backward_47_dreader_layers_0_ffn_b1_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_47_dreader_layers_0_ffn_b1_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_47_dreader_layers_0_ffn_b1_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_57_dreader_layers_1_ffn_b1[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_47_dreader_layers_0_ffn_b1_v2, digits_backward_47_dreader_layers_0_ffn_b1_v3, digits_backward_47_dreader_layers_0_ffn_b1_v4};
+int digits_backward_48_dreader_layers_0_ffn_w2_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_48_dreader_layers_0_ffn_w2_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_48_dreader_layers_0_ffn_w2_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_58_dreader_layers_1_ffn_w2[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_48_dreader_layers_0_ffn_w2_v2, digits_backward_48_dreader_layers_0_ffn_w2_v3, digits_backward_48_dreader_layers_0_ffn_w2_v4};
+int digits_backward_59_dreader_query_v2(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_59_dreader_query_v3(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_59_dreader_query_v4(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_59_dreader_query[])(void*, attn_buffer*, attn_buffer*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_59_dreader_query_v2, digits_backward_59_dreader_query_v3, digits_backward_59_dreader_query_v4};
+int digits_backward_39_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_60_dreader_wk[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_wq_v2, digits_backward_39_dreader_layers_0_attn_wq_v3, digits_backward_39_dreader_layers_0_attn_wq_v4};
+int digits_backward_39_dreader_layers_0_attn_wq_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_39_dreader_layers_0_attn_wq_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_61_dreader_wv[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_39_dreader_layers_0_attn_wq_v2, digits_backward_39_dreader_layers_0_attn_wq_v3, digits_backward_39_dreader_layers_0_attn_wq_v4};
+int digits_backward_62_dreader_wo_v2(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_62_dreader_wo_v3(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_62_dreader_wo_v4(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_62_dreader_wo[])(void*, attn_buffer*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_62_dreader_wo_v2, digits_backward_62_dreader_wo_v3, digits_backward_62_dreader_wo_v4};
+int digits_backward_63_dreader_bias_v2(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_63_dreader_bias_v3(void*, attn_buffer*, int32_t, attn_buffer*);
+int digits_backward_63_dreader_bias_v4(void*, attn_buffer*, int32_t, attn_buffer*);
+static int (*const digits_backward_63_dreader_bias[])(void*, attn_buffer*, int32_t, attn_buffer*) = {digits_backward_63_dreader_bias_v2, digits_backward_63_dreader_bias_v3, digits_backward_63_dreader_bias_v4};
 
 static int64_t digits_backward_layout(const int64_t* size, int64_t* at) {
   const int64_t n_B = size[0];
@@ -1961,90 +1957,87 @@ static attn_status digits_backward_run(attn_context* context, const attn_tensor*
   /* contraction dimage */
   if (pt_dimage && n_B * 8 * 8 > 0 && (failed = digits_backward_36_dimage[level](context, &t_reader_patch, &t_dreader_x, (int32_t)n_B, &t_dimage)) != 0)
     return attn_kernel_status(context, "digits_backward_36_dimage", failed);
-  /* loops dimage */
-  if (pt_dimage && n_B * 8 * 8 > 0 && (attn_has_non_finite(pt_dreader_x, ATTN_F32, n_B * 16 * 32)) && (failed = digits_backward_37_dimage_plain[level](context, &t_reader_patch, &t_dreader_x, &t_dimage, (int32_t)n_B, &t_dimage)) != 0)
-    return attn_kernel_status(context, "digits_backward_37_dimage_plain", failed);
   /* contraction dreader.patch */
-  if (pt_dreader_patch && (failed = digits_backward_38_dreader_patch[level](context, &t_image, &t_dreader_x, (int32_t)n_B, &t_dreader_patch)) != 0)
-    return attn_kernel_status(context, "digits_backward_38_dreader_patch", failed);
+  if (pt_dreader_patch && (failed = digits_backward_37_dreader_patch[level](context, &t_image, &t_dreader_x, (int32_t)n_B, &t_dreader_patch)) != 0)
+    return attn_kernel_status(context, "digits_backward_37_dreader_patch", failed);
   /* row dreader.place */
-  if (pt_dreader_place && (failed = digits_backward_39_dreader_place[level](context, &t_dreader_x, (int32_t)n_B, &t_dreader_place)) != 0)
-    return attn_kernel_status(context, "digits_backward_39_dreader_place", failed);
+  if (pt_dreader_place && (failed = digits_backward_38_dreader_place[level](context, &t_dreader_x, (int32_t)n_B, &t_dreader_place)) != 0)
+    return attn_kernel_status(context, "digits_backward_38_dreader_place", failed);
   /* contraction dreader.layers.0.attn.wq */
-  if (pt_dreader_layers_0_attn_wq && (failed = digits_backward_40_dreader_layers_0_attn_wq[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_q, (int32_t)n_B, &t_dreader_layers_0_attn_wq)) != 0)
-    return attn_kernel_status(context, "digits_backward_40_dreader_layers_0_attn_wq", failed);
+  if (pt_dreader_layers_0_attn_wq && (failed = digits_backward_39_dreader_layers_0_attn_wq[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_q, (int32_t)n_B, &t_dreader_layers_0_attn_wq)) != 0)
+    return attn_kernel_status(context, "digits_backward_39_dreader_layers_0_attn_wq", failed);
   /* row dreader.layers.0.attn.bq */
-  if (pt_dreader_layers_0_attn_bq && (failed = digits_backward_41_dreader_layers_0_attn_bq[level](context, &t_dreader_layers_0_attn_q, (int32_t)n_B, &t_dreader_layers_0_attn_bq)) != 0)
-    return attn_kernel_status(context, "digits_backward_41_dreader_layers_0_attn_bq", failed);
+  if (pt_dreader_layers_0_attn_bq && (failed = digits_backward_40_dreader_layers_0_attn_bq[level](context, &t_dreader_layers_0_attn_q, (int32_t)n_B, &t_dreader_layers_0_attn_bq)) != 0)
+    return attn_kernel_status(context, "digits_backward_40_dreader_layers_0_attn_bq", failed);
   /* contraction dreader.layers.0.attn.wk */
-  if (pt_dreader_layers_0_attn_wk && (failed = digits_backward_42_dreader_layers_0_attn_wk[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_k, (int32_t)n_B, &t_dreader_layers_0_attn_wk)) != 0)
-    return attn_kernel_status(context, "digits_backward_42_dreader_layers_0_attn_wk", failed);
+  if (pt_dreader_layers_0_attn_wk && (failed = digits_backward_41_dreader_layers_0_attn_wk[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_k, (int32_t)n_B, &t_dreader_layers_0_attn_wk)) != 0)
+    return attn_kernel_status(context, "digits_backward_41_dreader_layers_0_attn_wk", failed);
   /* row dreader.layers.0.attn.bk */
-  if (pt_dreader_layers_0_attn_bk && (failed = digits_backward_43_dreader_layers_0_attn_bk[level](context, &t_dreader_layers_0_attn_k, (int32_t)n_B, &t_dreader_layers_0_attn_bk)) != 0)
-    return attn_kernel_status(context, "digits_backward_43_dreader_layers_0_attn_bk", failed);
+  if (pt_dreader_layers_0_attn_bk && (failed = digits_backward_42_dreader_layers_0_attn_bk[level](context, &t_dreader_layers_0_attn_k, (int32_t)n_B, &t_dreader_layers_0_attn_bk)) != 0)
+    return attn_kernel_status(context, "digits_backward_42_dreader_layers_0_attn_bk", failed);
   /* contraction dreader.layers.0.attn.wv */
-  if (pt_dreader_layers_0_attn_wv && (failed = digits_backward_44_dreader_layers_0_attn_wv[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_v, (int32_t)n_B, &t_dreader_layers_0_attn_wv)) != 0)
-    return attn_kernel_status(context, "digits_backward_44_dreader_layers_0_attn_wv", failed);
+  if (pt_dreader_layers_0_attn_wv && (failed = digits_backward_43_dreader_layers_0_attn_wv[level](context, &t_reader_layers_0_n1, &t_dreader_layers_0_attn_v, (int32_t)n_B, &t_dreader_layers_0_attn_wv)) != 0)
+    return attn_kernel_status(context, "digits_backward_43_dreader_layers_0_attn_wv", failed);
   /* row dreader.layers.0.attn.bv */
-  if (pt_dreader_layers_0_attn_bv && (failed = digits_backward_45_dreader_layers_0_attn_bv[level](context, &t_dreader_layers_0_attn_v, (int32_t)n_B, &t_dreader_layers_0_attn_bv)) != 0)
-    return attn_kernel_status(context, "digits_backward_45_dreader_layers_0_attn_bv", failed);
+  if (pt_dreader_layers_0_attn_bv && (failed = digits_backward_44_dreader_layers_0_attn_bv[level](context, &t_dreader_layers_0_attn_v, (int32_t)n_B, &t_dreader_layers_0_attn_bv)) != 0)
+    return attn_kernel_status(context, "digits_backward_44_dreader_layers_0_attn_bv", failed);
   /* contraction dreader.layers.0.attn.wo */
-  if (pt_dreader_layers_0_attn_wo && (failed = digits_backward_46_dreader_layers_0_attn_wo[level](context, &t_reader_layers_0_attn_z, &t_dreader_layers_0_r, (int32_t)n_B, &t_dreader_layers_0_attn_wo)) != 0)
-    return attn_kernel_status(context, "digits_backward_46_dreader_layers_0_attn_wo", failed);
+  if (pt_dreader_layers_0_attn_wo && (failed = digits_backward_45_dreader_layers_0_attn_wo[level](context, &t_reader_layers_0_attn_z, &t_dreader_layers_0_r, (int32_t)n_B, &t_dreader_layers_0_attn_wo)) != 0)
+    return attn_kernel_status(context, "digits_backward_45_dreader_layers_0_attn_wo", failed);
   /* contraction dreader.layers.0.ffn.w1 */
-  if (pt_dreader_layers_0_ffn_w1 && (failed = digits_backward_47_dreader_layers_0_ffn_w1[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_w1)) != 0)
-    return attn_kernel_status(context, "digits_backward_47_dreader_layers_0_ffn_w1", failed);
+  if (pt_dreader_layers_0_ffn_w1 && (failed = digits_backward_46_dreader_layers_0_ffn_w1[level](context, &t_reader_layers_0_norm2_gamma, &t_reader_layers_0_norm2_beta, &t_reader_layers_0_r, &t_reader_layers_0_norm2_mu, &t_reader_layers_0_n2_u, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_w1)) != 0)
+    return attn_kernel_status(context, "digits_backward_46_dreader_layers_0_ffn_w1", failed);
   /* row dreader.layers.0.ffn.b1 */
-  if (pt_dreader_layers_0_ffn_b1 && (failed = digits_backward_48_dreader_layers_0_ffn_b1[level](context, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_b1)) != 0)
-    return attn_kernel_status(context, "digits_backward_48_dreader_layers_0_ffn_b1", failed);
+  if (pt_dreader_layers_0_ffn_b1 && (failed = digits_backward_47_dreader_layers_0_ffn_b1[level](context, &t_dreader_layers_0_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_0_ffn_b1)) != 0)
+    return attn_kernel_status(context, "digits_backward_47_dreader_layers_0_ffn_b1", failed);
   /* contraction dreader.layers.0.ffn.w2 */
-  if (pt_dreader_layers_0_ffn_w2 && (failed = digits_backward_49_dreader_layers_0_ffn_w2[level](context, &t_reader_layers_0_ffn_h, &t_dreader_layers_0_x, (int32_t)n_B, &t_dreader_layers_0_ffn_w2)) != 0)
-    return attn_kernel_status(context, "digits_backward_49_dreader_layers_0_ffn_w2", failed);
+  if (pt_dreader_layers_0_ffn_w2 && (failed = digits_backward_48_dreader_layers_0_ffn_w2[level](context, &t_reader_layers_0_ffn_h, &t_dreader_layers_0_x, (int32_t)n_B, &t_dreader_layers_0_ffn_w2)) != 0)
+    return attn_kernel_status(context, "digits_backward_48_dreader_layers_0_ffn_w2", failed);
   /* contraction dreader.layers.1.attn.wq */
-  if (pt_dreader_layers_1_attn_wq && (failed = digits_backward_50_dreader_layers_1_attn_wq[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_attn_wq)) != 0)
-    return attn_kernel_status(context, "digits_backward_50_dreader_layers_1_attn_wq", failed);
+  if (pt_dreader_layers_1_attn_wq && (failed = digits_backward_49_dreader_layers_1_attn_wq[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_attn_wq)) != 0)
+    return attn_kernel_status(context, "digits_backward_49_dreader_layers_1_attn_wq", failed);
   /* row dreader.layers.1.attn.bq */
-  if (pt_dreader_layers_1_attn_bq && (failed = digits_backward_51_dreader_layers_1_attn_bq[level](context, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_attn_bq)) != 0)
-    return attn_kernel_status(context, "digits_backward_51_dreader_layers_1_attn_bq", failed);
+  if (pt_dreader_layers_1_attn_bq && (failed = digits_backward_50_dreader_layers_1_attn_bq[level](context, &t_dreader_layers_1_attn_q, (int32_t)n_B, &t_dreader_layers_1_attn_bq)) != 0)
+    return attn_kernel_status(context, "digits_backward_50_dreader_layers_1_attn_bq", failed);
   /* contraction dreader.layers.1.attn.wk */
-  if (pt_dreader_layers_1_attn_wk && (failed = digits_backward_52_dreader_layers_1_attn_wk[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_k, (int32_t)n_B, &t_dreader_layers_1_attn_wk)) != 0)
-    return attn_kernel_status(context, "digits_backward_52_dreader_layers_1_attn_wk", failed);
+  if (pt_dreader_layers_1_attn_wk && (failed = digits_backward_51_dreader_layers_1_attn_wk[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_k, (int32_t)n_B, &t_dreader_layers_1_attn_wk)) != 0)
+    return attn_kernel_status(context, "digits_backward_51_dreader_layers_1_attn_wk", failed);
   /* row dreader.layers.1.attn.bk */
-  if (pt_dreader_layers_1_attn_bk && (failed = digits_backward_53_dreader_layers_1_attn_bk[level](context, &t_dreader_layers_1_attn_k, (int32_t)n_B, &t_dreader_layers_1_attn_bk)) != 0)
-    return attn_kernel_status(context, "digits_backward_53_dreader_layers_1_attn_bk", failed);
+  if (pt_dreader_layers_1_attn_bk && (failed = digits_backward_52_dreader_layers_1_attn_bk[level](context, &t_dreader_layers_1_attn_k, (int32_t)n_B, &t_dreader_layers_1_attn_bk)) != 0)
+    return attn_kernel_status(context, "digits_backward_52_dreader_layers_1_attn_bk", failed);
   /* contraction dreader.layers.1.attn.wv */
-  if (pt_dreader_layers_1_attn_wv && (failed = digits_backward_54_dreader_layers_1_attn_wv[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_v, (int32_t)n_B, &t_dreader_layers_1_attn_wv)) != 0)
-    return attn_kernel_status(context, "digits_backward_54_dreader_layers_1_attn_wv", failed);
+  if (pt_dreader_layers_1_attn_wv && (failed = digits_backward_53_dreader_layers_1_attn_wv[level](context, &t_reader_layers_1_n1, &t_dreader_layers_1_attn_v, (int32_t)n_B, &t_dreader_layers_1_attn_wv)) != 0)
+    return attn_kernel_status(context, "digits_backward_53_dreader_layers_1_attn_wv", failed);
   /* row dreader.layers.1.attn.bv */
-  if (pt_dreader_layers_1_attn_bv && (failed = digits_backward_55_dreader_layers_1_attn_bv[level](context, &t_dreader_layers_1_attn_v, (int32_t)n_B, &t_dreader_layers_1_attn_bv)) != 0)
-    return attn_kernel_status(context, "digits_backward_55_dreader_layers_1_attn_bv", failed);
+  if (pt_dreader_layers_1_attn_bv && (failed = digits_backward_54_dreader_layers_1_attn_bv[level](context, &t_dreader_layers_1_attn_v, (int32_t)n_B, &t_dreader_layers_1_attn_bv)) != 0)
+    return attn_kernel_status(context, "digits_backward_54_dreader_layers_1_attn_bv", failed);
   /* contraction dreader.layers.1.attn.wo */
-  if (pt_dreader_layers_1_attn_wo && (failed = digits_backward_56_dreader_layers_1_attn_wo[level](context, &t_reader_layers_1_attn_z, &t_dreader_layers_1_r, (int32_t)n_B, &t_dreader_layers_1_attn_wo)) != 0)
-    return attn_kernel_status(context, "digits_backward_56_dreader_layers_1_attn_wo", failed);
+  if (pt_dreader_layers_1_attn_wo && (failed = digits_backward_55_dreader_layers_1_attn_wo[level](context, &t_reader_layers_1_attn_z, &t_dreader_layers_1_r, (int32_t)n_B, &t_dreader_layers_1_attn_wo)) != 0)
+    return attn_kernel_status(context, "digits_backward_55_dreader_layers_1_attn_wo", failed);
   /* contraction dreader.layers.1.ffn.w1 */
-  if (pt_dreader_layers_1_ffn_w1 && (failed = digits_backward_57_dreader_layers_1_ffn_w1[level](context, &t_reader_layers_1_norm2_gamma, &t_reader_layers_1_norm2_beta, &t_reader_layers_1_r, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u, &t_dreader_layers_1_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_1_ffn_w1)) != 0)
-    return attn_kernel_status(context, "digits_backward_57_dreader_layers_1_ffn_w1", failed);
+  if (pt_dreader_layers_1_ffn_w1 && (failed = digits_backward_56_dreader_layers_1_ffn_w1[level](context, &t_reader_layers_1_norm2_gamma, &t_reader_layers_1_norm2_beta, &t_reader_layers_1_r, &t_reader_layers_1_norm2_mu, &t_reader_layers_1_n2_u, &t_dreader_layers_1_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_1_ffn_w1)) != 0)
+    return attn_kernel_status(context, "digits_backward_56_dreader_layers_1_ffn_w1", failed);
   /* row dreader.layers.1.ffn.b1 */
-  if (pt_dreader_layers_1_ffn_b1 && (failed = digits_backward_58_dreader_layers_1_ffn_b1[level](context, &t_dreader_layers_1_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_1_ffn_b1)) != 0)
-    return attn_kernel_status(context, "digits_backward_58_dreader_layers_1_ffn_b1", failed);
+  if (pt_dreader_layers_1_ffn_b1 && (failed = digits_backward_57_dreader_layers_1_ffn_b1[level](context, &t_dreader_layers_1_ffn_h_sum, (int32_t)n_B, &t_dreader_layers_1_ffn_b1)) != 0)
+    return attn_kernel_status(context, "digits_backward_57_dreader_layers_1_ffn_b1", failed);
   /* contraction dreader.layers.1.ffn.w2 */
-  if (pt_dreader_layers_1_ffn_w2 && (failed = digits_backward_59_dreader_layers_1_ffn_w2[level](context, &t_reader_layers_1_ffn_h, &t_dreader_layers_1_x, (int32_t)n_B, &t_dreader_layers_1_ffn_w2)) != 0)
-    return attn_kernel_status(context, "digits_backward_59_dreader_layers_1_ffn_w2", failed);
+  if (pt_dreader_layers_1_ffn_w2 && (failed = digits_backward_58_dreader_layers_1_ffn_w2[level](context, &t_reader_layers_1_ffn_h, &t_dreader_layers_1_x, (int32_t)n_B, &t_dreader_layers_1_ffn_w2)) != 0)
+    return attn_kernel_status(context, "digits_backward_58_dreader_layers_1_ffn_w2", failed);
   /* contraction dreader.query */
-  if (pt_dreader_query && (failed = digits_backward_60_dreader_query[level](context, &t_reader_k, &t_look, &t_dlook, &t_dlook_lse, (int32_t)n_B, &t_dreader_query)) != 0)
-    return attn_kernel_status(context, "digits_backward_60_dreader_query", failed);
+  if (pt_dreader_query && (failed = digits_backward_59_dreader_query[level](context, &t_reader_k, &t_look, &t_dlook, &t_dlook_lse, (int32_t)n_B, &t_dreader_query)) != 0)
+    return attn_kernel_status(context, "digits_backward_59_dreader_query", failed);
   /* contraction dreader.wk */
-  if (pt_dreader_wk && (failed = digits_backward_61_dreader_wk[level](context, &t_reader_h, &t_dreader_k, (int32_t)n_B, &t_dreader_wk)) != 0)
-    return attn_kernel_status(context, "digits_backward_61_dreader_wk", failed);
+  if (pt_dreader_wk && (failed = digits_backward_60_dreader_wk[level](context, &t_reader_h, &t_dreader_k, (int32_t)n_B, &t_dreader_wk)) != 0)
+    return attn_kernel_status(context, "digits_backward_60_dreader_wk", failed);
   /* contraction dreader.wv */
-  if (pt_dreader_wv && (failed = digits_backward_62_dreader_wv[level](context, &t_reader_h, &t_dreader_v, (int32_t)n_B, &t_dreader_wv)) != 0)
-    return attn_kernel_status(context, "digits_backward_62_dreader_wv", failed);
+  if (pt_dreader_wv && (failed = digits_backward_61_dreader_wv[level](context, &t_reader_h, &t_dreader_v, (int32_t)n_B, &t_dreader_wv)) != 0)
+    return attn_kernel_status(context, "digits_backward_61_dreader_wv", failed);
   /* contraction dreader.wo */
-  if (pt_dreader_wo && (failed = digits_backward_63_dreader_wo[level](context, &t_reader_z, &t_dlogit_total, (int32_t)n_B, &t_dreader_wo)) != 0)
-    return attn_kernel_status(context, "digits_backward_63_dreader_wo", failed);
+  if (pt_dreader_wo && (failed = digits_backward_62_dreader_wo[level](context, &t_reader_z, &t_dlogit_total, (int32_t)n_B, &t_dreader_wo)) != 0)
+    return attn_kernel_status(context, "digits_backward_62_dreader_wo", failed);
   /* row dreader.bias */
-  if (pt_dreader_bias && (failed = digits_backward_64_dreader_bias[level](context, &t_dlogit_total, (int32_t)n_B, &t_dreader_bias)) != 0)
-    return attn_kernel_status(context, "digits_backward_64_dreader_bias", failed);
+  if (pt_dreader_bias && (failed = digits_backward_63_dreader_bias[level](context, &t_dlogit_total, (int32_t)n_B, &t_dreader_bias)) != 0)
+    return attn_kernel_status(context, "digits_backward_63_dreader_bias", failed);
   return ATTN_OK;
 }
 

@@ -222,7 +222,6 @@ std::string line(const std::string& what, size_t width, const Times& times, doub
 std::string describe(const plan::Function& f, const plan::Kernel& k) {
   std::string text = k.kind->name;
   for (ir::TensorId t : k.writes) text += " " + f.graph[t].name;
-  if (!k.repairs_if_non_finite.empty()) text += " (repair)";
   return text;
 }
 

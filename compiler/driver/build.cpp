@@ -33,7 +33,7 @@ std::string describe(const emit::Object& o) {
   const plan::Kernel& k = *o.kernel;
   std::string text =
       fmt::format("{}\n{} {} {}\n", compiler_identity(), o.symbol, o.target, k.kind->name);
-  for (const auto* list : {&k.reads, &k.writes, &k.repairs_if_non_finite}) {
+  for (const auto* list : {&k.reads, &k.writes}) {
     for (ir::TensorId t : *list) {
       text += fmt::format("{} {} {}", g[t].name, ir::name_of(g[t].storage), g[t].split);
       for (const ir::Poly& p : g[t].extents) text += "," + text::to_string(g, g.expand(p));
@@ -211,16 +211,9 @@ std::string compile_glue(const emit::Library& library, const Scratch& scratch, b
   const std::string cached =
       cached_path(cache, cache.empty() ? "" : describe_glue(library, compiler, include));
   if (take(cached, o)) return o;
-  std::vector<std::string> command = {compiler,
-                                      "-std=c11",
-                                      "-O1",
-                                      "-fPIC",
-                                      "-c",
-                                      c,
-                                      "-o",
-                                      o,
-                                      "-I" + include,
-                                      "-I" + scratch.path()};
+  std::vector<std::string> command = {
+      compiler, "-std=c11", "-O1", "-fPIC",        "-c",
+      c,        "-o",       o,     "-I" + include, "-I" + scratch.path()};
   std::string said;
   int status = run_program(command, said);
   if (status == 127) {

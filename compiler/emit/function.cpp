@@ -63,14 +63,10 @@ class FunctionWriter {
     return all;
   }
 
-  size_t read_buffers_of(const plan::Kernel& k) const {
-    return k.reads.size() + (k.repairs_if_non_finite.empty() ? 0 : k.writes.size());
-  }
-
   void declare_kernels() {
     for (const plan::Kernel* k : all_kernels()) {
       std::string types = "void*";
-      for (size_t n = 0; n < read_buffers_of(*k); ++n) types += ", attn_buffer*";
+      for (size_t n = 0; n < k->reads.size(); ++n) types += ", attn_buffer*";
       for (size_t n = 0; n < k->sizes.size(); ++n) types += ", int32_t";
       for (size_t n = 0; n < k->writes.size(); ++n) types += ", attn_buffer*";
       std::string table;
@@ -298,8 +294,6 @@ class FunctionWriter {
   void call(const plan::Kernel& k, size_t place) {
     std::string arguments = "context";
     for (TensorId t : k.reads) arguments += ", &" + names_[t.value];
-    if (!k.repairs_if_non_finite.empty())
-      for (TensorId t : k.writes) arguments += ", &" + names_[t.value];
     for (SizeId s : k.sizes) arguments += ", (int32_t)" + size_variable(g_, s);
     for (TensorId t : k.writes) arguments += ", &" + names_[t.value];
     // A gradient that the caller does not want, and nobody reads, is not computed.
@@ -317,11 +311,6 @@ class FunctionWriter {
     }
     if (elements.find_first_not_of("0123456789 *+") != std::string::npos)
       condition += fmt::format("{}{} > 0", condition.empty() ? "" : " && ", elements);
-    std::string scans;
-    for (TensorId t : k.repairs_if_non_finite)
-      scans += (scans.empty() ? "" : " || ") +
-               (loop_ ? loop_->scan(t) : scan_of(g_, t, names_[t.value]));
-    if (!scans.empty()) condition += (condition.empty() ? "(" : " && (") + scans + ")";
     std::string doc = k.kind->name;
     for (const Definition& d : k.definitions) doc += " " + g_[d.target].name;
     line("  /* {} */", doc);

@@ -36,7 +36,7 @@ std::string signature(const plan::Function& f, const plan::Kernel& kernel) {
     text += fmt::format("\n{} {}{}", g[t].name, name_of(g[t].storage), g[t].split ? " split" : "");
     for (const Poly& p : g[t].extents) text += ", " + plan::poly_text(g, g.expand(p));
   };
-  for (const auto* list : {&kernel.reads, &kernel.writes, &kernel.repairs_if_non_finite}) {
+  for (const auto* list : {&kernel.reads, &kernel.writes}) {
     for (TensorId t : *list) shape(t);
     text += "\n;";
   }

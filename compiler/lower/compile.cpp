@@ -9,6 +9,7 @@
 #include "compiler/base/check.h"
 #include "compiler/lower/argument_checks.h"
 #include "compiler/lower/contraction.h"
+#include "compiler/lower/hoist_conditions.h"
 #include "compiler/lower/loops.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/result_loads.h"
@@ -37,27 +38,17 @@ class Builder {
       arguments_.tensors.emplace(t, parameter(t, fresh_name(g_[t].name)));
       built.arguments.push_back(arguments_.tensors.at(t));
     }
-    std::vector<Halide::ImageParam> old;  // what is to be repaired
-    if (!kernel_.repairs_if_non_finite.empty()) {
-      for (ir::TensorId t : kernel_.writes) {
-        old.push_back(parameter(t, fresh_name("old")));
-        built.arguments.push_back(old.back());
-      }
-    }
-    const Halide::ImageParam* first_old = old.empty() ? nullptr : &old[0];
     std::vector<Halide::Func> outs;
     if (kernel_.streaming) {
-      outs = lower_streaming(f_, kernel_, arguments_, target_, first_old);
+      outs = lower_streaming(f_, kernel_, arguments_, target_);
     } else if (kernel_.tile_sums) {
-      outs = lower_tile_sums(f_, kernel_, arguments_, target_, old);
+      outs = lower_tile_sums(f_, kernel_, arguments_, target_);
     } else if (kernel_.contraction) {
       outs = {lower_contraction(f_, kernel_, arguments_, target_)};
     } else if (kernel_.row) {
       outs = lower_row(f_, kernel_, arguments_, target_);
     } else {
-      const auto& ds = kernel_.definitions;
-      outs = {
-          lower_loops(g_, ds[0], ds.size() > 1 ? &ds[1] : nullptr, arguments_, target_, first_old)};
+      outs = {lower_loops(g_, kernel_.definitions[0], arguments_, target_)};
     }
     auto written = kernel_.writes.begin();
     for (const Halide::Func& out : outs) {
@@ -70,6 +61,7 @@ class Builder {
     built.pipeline = Halide::Pipeline(outs);
     join_argument_checks(built.pipeline);
     unalign_result_loads(built.pipeline);
+    hoist_conditions(built.pipeline);
     return built;
   }
 

@@ -92,16 +92,22 @@ class Lowering {
                 const std::vector<ir::IndexId>& outer, const std::vector<ir::IndexId>& reduced,
                 bool leaks) {
     Factor f;
-    f.at = [this, value, guard, outer, reduced, leaks](HExpr batch, HExpr row, HExpr k) {
+    const auto translator = [this, outer, reduced](HExpr batch, HExpr row, HExpr k) {
       Translator::Indices indices;
       decode(c_.batch, batch, indices);
       decode(outer, row, indices);
       decode(reduced, k, indices);
-      Translator t(g_, arguments_, indices, true);
-      HExpr v = cast(type_, t(value));
-      if (leaks) v = select(has_finite_bits(v), v, Halide::Internal::make_zero(type_));
-      return t.where(guard, v);
+      return Translator(g_, arguments_, indices, true);
     };
+    f.at = [this, translator, value, guard](HExpr batch, HExpr row, HExpr k) {
+      Translator t = translator(batch, row, k);
+      return t.where(guard, cast(type_, t(value)));
+    };
+    if (!guard.empty())
+      f.visible = [translator, guard](HExpr batch, HExpr row, HExpr k) {
+        return translator(batch, row, k).condition(guard);
+      };
+    f.fallback = leaks;
     f.contiguous = contiguous(value, outer, reduced);
     return f;
   }

@@ -23,8 +23,8 @@ Func columns_sum(const Problem& problem, const ContractionTerm& term) {
       in_range(min(likely(column_block * problem.tiles.block_columns + x), problem.columns - 1),
                problem.columns);
   auto product = [&](const Expr& k) {
-    return Halide::cast(problem.type, term.left.at(matrix, row, k)) *
-           Halide::cast(problem.type, term.right.at(matrix, column, k));
+    return Halide::cast(problem.type, multiplied(term.left, matrix, row, k)) *
+           Halide::cast(problem.type, multiplied(term.right, matrix, column, k));
   };
   RDom k({{0, kTogether}, {0, term.reduced / kTogether}}, "k");
   RDom rest(term.reduced / kTogether * kTogether, term.reduced % kTogether, "rest");
@@ -48,8 +48,8 @@ Func dots_sum(const Problem& problem, const ContractionTerm& term) {
   Expr column = in_range(min(column_block * problem.tiles.block_columns + x, problem.columns - 1),
                          problem.columns);
   auto product = [&](const Expr& k) {
-    return Halide::cast(problem.type, term.left.at(matrix, row, k)) *
-           Halide::cast(problem.type, term.right.at(matrix, column, k));
+    return Halide::cast(problem.type, multiplied(term.left, matrix, row, k)) *
+           Halide::cast(problem.type, multiplied(term.right, matrix, column, k));
   };
   RDom k(0, term.reduced / lanes, "k"), along(0, lanes, "along");
   RDom rest(term.reduced / lanes * lanes, term.reduced % lanes, "rest");

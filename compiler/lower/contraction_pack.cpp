@@ -33,8 +33,9 @@ Func pack_panels(const Problem& problem, const char* name, const Factor& factor,
   packed.bound_extent(y, width);
   auto fill = [&](const Expr& k, bool pads) {
     Expr at = pads ? Expr(min(likely(k), left - 1)) : k;
-    Expr value = Halide::cast(problem.type, factor.at(in_range(batch, problem.batch), outer,
-                                                      in_range(chunk * length + at, reduced)));
+    Expr value =
+        Halide::cast(problem.type, multiplied(factor, in_range(batch, problem.batch), outer,
+                                              in_range(chunk * length + at, reduced)));
     if (pads) value = select(likely(k < left), value, Halide::Internal::make_zero(problem.type));
     packed(y, k, panel, chunk, batch) = value;
     return packed.update(packed.num_update_definitions() - 1);

@@ -5,6 +5,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/linear_index.h"
+#include "compiler/lower/translate.h"
 
 namespace attn::lower {
 
@@ -110,6 +111,11 @@ Expr split_condition(const Problem& problem) {
   Expr wide = max(problem.rows, problem.columns);
   return length >= 4 * kMinSplitLength && problem.rows <= kSplitArea && area <= kSplitArea &&
          length / 8 >= wide && (problem.rows > kDirectRows || problem.columns <= 64);
+}
+
+Expr multiplied(const Factor& factor, const Expr& batch, const Expr& outer, const Expr& k) {
+  const Expr value = factor.at(batch, outer, k);
+  return factor.fallback ? finite_or_zero(value) : value;
 }
 
 Problem make_problem(const ContractionSpec& given, const TargetInfo& target) {

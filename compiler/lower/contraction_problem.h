@@ -28,6 +28,10 @@ struct Problem {
   bool with_split = false, with_direct = false;
 };
 
+// The factor's value as it is multiplied: where it has a fallback, 0 for what is not finite.
+Halide::Expr multiplied(const Factor& factor, const Halide::Expr& batch, const Halide::Expr& outer,
+                        const Halide::Expr& k);
+
 Problem make_problem(const ContractionSpec& spec, const TargetInfo& target);
 
 // Into how many parts a long reduction is cut, and whether that is worth it: few results of long

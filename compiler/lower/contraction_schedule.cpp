@@ -6,6 +6,9 @@
 //   split    the same, the reduction cut into parts that are summed at the end (small C, long K);
 //   direct   up to four rows: the right factor is read once and never packed.
 //
+// After it, where conditions of one factor hide what is not finite of the other, results that see
+// some of it are computed again (contraction_fallback.h).
+//
 // Panels and blocks are `undef` and one update over an explicit domain, so that nothing outside the
 // operands is ever read; tails repeat the last row or column and are cut off by the store.
 #include "compiler/lower/contraction_schedule.h"
@@ -13,9 +16,11 @@
 #include <algorithm>
 
 #include "compiler/lower/contraction_direct.h"
+#include "compiler/lower/contraction_fallback.h"
 #include "compiler/lower/contraction_pack.h"
 #include "compiler/lower/contraction_problem.h"
 #include "compiler/lower/linear_index.h"
+#include "compiler/lower/translate.h"
 
 namespace attn::lower {
 
@@ -42,7 +47,7 @@ class Scheduler {
   // One strategy's loops over the output: lo and hi walk a block's columns, see `open`.
   struct Loops {
     RDom domain;
-    bool one_run = false;
+    bool one_run = false, repairs = false;
     Expr row, column;            // within the tile
     Expr row_tile, column_tile;  // within the block
     Expr row_block, column_block, batch;
@@ -59,7 +64,8 @@ class Scheduler {
     Expr reduced;
   };
 
-  Loops open(const Expr& condition, int rows, int columns, int row_tiles, int column_tiles);
+  Loops open(const Expr& condition, int rows, int columns, int row_tiles, int column_tiles,
+             const std::optional<Func>& where = {});
   Stage store(const Loops& loops, const Expr& sum);
   Func tile(const Panels& term);
   Func block(const Loops& loops, const std::vector<Panels>& panels, const Expr& splits,
@@ -69,6 +75,7 @@ class Scheduler {
   void blocked(const Expr& condition);
   void split(const Expr& condition);
   void direct(const Expr& condition);
+  void repair(const Func& where);
 
   Problem problem_;
   Tiles tiles_;
@@ -98,6 +105,7 @@ Func Scheduler::schedule() {
   add(problem_.with_split, split_condition(problem_), &Scheduler::split);
   add(problem_.with_direct, problem_.rows <= kDirectRows, &Scheduler::direct);
   add(true, Halide::Internal::const_true(), &Scheduler::blocked);
+  if (std::optional<Func> found = find_non_finite(problem_)) repair(*found);
 
   // Halide's dimension 0 is the innermost.
   Expr stride = 1;
@@ -116,7 +124,7 @@ Func Scheduler::schedule() {
 // runs of neighbouring columns (`hi`) and along a run (`lo`). With one dimension of columns there
 // is one run, cut at the tile's ends, and `hi` walks its vectors.
 Scheduler::Loops Scheduler::open(const Expr& condition, int rows, int columns, int row_tiles,
-                                 int column_tiles) {
+                                 int column_tiles, const std::optional<Func>& where) {
   const Problem& p = problem_;
   const bool one_run = constant(p.runs) == 1;
   Expr on = condition && p.rows > 0 && p.columns > 0;
@@ -134,6 +142,7 @@ Scheduler::Loops Scheduler::open(const Expr& condition, int rows, int columns, i
                            {0, select(on, p.batch, 0)}};
   Loops loops;
   RDom domain(ranges, "o");
+  if (where) domain.where(unsolved((*where)(domain[7]) != 0));
   Expr first = (domain[5] * column_tiles + domain[4]) * columns;
   Expr first_row = (domain[6] * row_tiles + domain[3]) * rows;
   domain.where(below(first_row, p.rows));
@@ -186,7 +195,14 @@ Scheduler::Loops Scheduler::open(const Expr& condition, int rows, int columns, i
 
 Stage Scheduler::store(const Loops& loops, const Expr& sum) {
   std::vector<Expr> place(loops.place.rbegin(), loops.place.rend());
-  out_(place) = Halide::Tuple(problem_.epilogue(loops.place, sum));
+  std::vector<Expr> values = problem_.epilogue(loops.place, sum);
+  if (loops.repairs) {
+    const Halide::FuncRef before = out_(place);
+    for (size_t k = 0; k < values.size(); ++k)
+      values[k] = select(has_finite_bits(sum),
+                         Expr(values.size() == 1 ? Expr(before) : Expr(before[k])), values[k]);
+  }
+  out_(place) = Halide::Tuple(values);
   Stage stage = out_.update(out_.num_update_definitions() - 1);
   RVar outer("lo_outer"), inner("lo_inner");
   if (loops.one_run) {
@@ -380,6 +396,17 @@ void Scheduler::direct(const Expr& condition) {
     total = total.defined() ? total + value : value;
   }
   store(loops, total);
+}
+
+// Results that see something that is not finite, as they are written.
+void Scheduler::repair(const Func& where) {
+  Loops loops =
+      open(Halide::Internal::const_true(), kDirectRows, tiles_.block_columns, 1, 1, where);
+  loops.repairs = true;
+  Func sum = plain_sum(problem_);
+  sum.compute_at(out_, loops.column_loop());
+  store(loops, sum(loops.column, loops.row_block * kDirectRows + loops.row, loops.column_block,
+                   loops.batch));
 }
 
 }  // namespace

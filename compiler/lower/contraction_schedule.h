@@ -19,15 +19,21 @@
 namespace attn::lower {
 
 // One factor's value at (batch, row or column, k). The indices it is given are always in range, so
-// it needs no tail handling; what its own guard hides (padding of a convolution) it must give as 0.
+// it needs no tail handling; what its own guard hides (padding of a convolution) it gives as 0.
 // Reads of tensors should pass each subscript through `in_range`, since Halide cannot see through
 // decoded indices. The value is converted to the accumulation type.
 struct Factor {
-  std::function<Halide::Expr(Halide::Expr batch, Halide::Expr outer, Halide::Expr k)> at;
+  using At = std::function<Halide::Expr(Halide::Expr batch, Halide::Expr outer, Halide::Expr k)>;
+  At at;
 
   // Which index walks through neighbours in memory. Only speed depends on it.
   enum class Along { kOuter, kReduced, kNeither };
   Along contiguous = Along::kNeither;
+  // Where it may be other than 0; empty: everywhere.
+  At visible = {};
+  // The other factor's conditions hide elements of this one, whatever lies there: what is not
+  // finite is multiplied as 0, and a fallback adds its products where both are visible.
+  bool fallback = false;
 };
 
 struct ContractionTerm {

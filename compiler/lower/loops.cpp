@@ -209,26 +209,11 @@ HExpr stored(const HExpr& value, ir::Storage storage) { return cast(storage_type
 
 }  // namespace
 
-Func lower_loops(const ir::Graph& g, const ir::Definition& d, const ir::Definition* epilogue,
-                 const Arguments& arguments, const TargetInfo& target,
-                 const Halide::ImageParam* old) {
+Func lower_loops(const ir::Graph& g, const ir::Definition& d, const Arguments& arguments,
+                 const TargetInfo& target) {
   Loops loops(g, d, arguments, target);
   std::vector<HExpr> values = loops.values();
-  const ir::Tensor& result = g[epilogue ? epilogue->target : d.target];
-  if (epilogue) {
-    Translator::Indices indices;
-    for (size_t k = 0; k < d.free.size(); ++k)
-      indices[epilogue->free[k]] = loops.indices_.at(d.free[k]);
-    Translator t(g, arguments, indices);
-    t.replace(d.target, values[0]);
-    Halide::Type type = arithmetic_type(ir::arithmetic_type(result.storage));
-    values = {t.where(epilogue->guard, cast(type, t(epilogue->body)))};
-  }
-  if (old) {
-    std::vector<HExpr> at(loops.vars_.begin(), loops.vars_.end());
-    HExpr before = cast(values[0].type(), (*old)(at));
-    values = {select(has_finite_bits(values[0]), before, values[0])};
-  }
+  const ir::Tensor& result = g[d.target];
   std::vector<Var> vars = loops.vars_;
   Func out("out");
   if (values.size() == 2) {

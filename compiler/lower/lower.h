@@ -16,8 +16,7 @@ std::string host_target();
 
 // The object file (ELF) of one kernel, whose only symbol is `symbol`:
 //   int symbol(void* context, attn_buffer* reads..., int32_t sizes..., attn_buffer* writes...)
-// A plain twin (Kernel::repairs_if_non_finite) takes its results once more, behind the reads, to
-// read. It refers to the runtime by attn_k_* names. Throws InternalError with Halide's text when
+// It refers to the runtime by attn_k_* names. Throws InternalError with Halide's text when
 // Halide refuses, which is a defect of ours.
 std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
                            const std::string& target, const std::string& symbol);

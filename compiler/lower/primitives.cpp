@@ -90,6 +90,14 @@ Expr masked(const Expr& condition, const Expr& a, const Expr& b) {
   return reinterpret(a.type(), (reinterpret(word, a) & mask) | (reinterpret(word, b) & ~mask));
 }
 
+Expr finite_or_zero(const Expr& value) {
+  return masked(has_finite_bits(value), value, Halide::Internal::make_zero(value.type()));
+}
+
+Expr zero_or_not_finite(const Expr& value) {
+  return masked(has_finite_bits(value), Halide::Internal::make_zero(value.type()), value);
+}
+
 // As a comparison of magnitudes: LLVM takes the bits of the exponent, tested for equality, for a
 // test of a class, which what is computed without regard to NaN never fails.
 Expr has_finite_bits(const Expr& value) {

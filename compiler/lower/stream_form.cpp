@@ -27,8 +27,6 @@ StreamTiles tiles_for(const TargetInfo& target, const StreamSpec& spec) {
   const int lanes = target.lanes(Halide::Float(32));
   const int known = spec.features.defined() ? static_cast<int>(constant(spec.features)) : 1;
   const int vectors = ((known > 0 ? known : kUnknownFeatures) + lanes - 1) / lanes;
-  const bool careful = spec.careful;
-  if (careful) return {6, 6, 1, 6, 1, 512, 1};
   if (target.level != Level::kV4) return {6, 6, 2, 6, vectors % 2 == 0 ? 2 : 1, 512, 4};
   if (vectors % 4 == 0) return {6, 6, 4, 6, 4, 512, 2};
   if (vectors % 3 == 0) return {18, 6, 4, 9, 3, 192, 2};
@@ -119,6 +117,7 @@ void StreamScheduler::pack_panel() {
   Expr feature = min(dp_ * panel_features_ + dd_, features_ - 1);
   Expr column = in_range(min(j_, some_columns_ - 1), some_columns_);
   Expr value = spec_.panel(batch_of(h_), column, in_range(feature, features_));
+  if (spec_.fallback) value = finite_or_zero(value);
   if (constant(features_) > 0) {
     panel_(dd_, j_, dp_, h_) = value;
     return;
@@ -128,6 +127,23 @@ void StreamScheduler::pack_panel() {
   some.where(features_ > 0);
   panel_(dd_, j_, dp_, h_) = 0.0f;
   panel_(dd_, j_, dp_, h_) = value + cast<float>(some);
+}
+
+// Of each chunk: 1 where some element of the panel is not finite.
+void StreamScheduler::find_non_finite() {
+  met_lanes_ = Func(spec_.name + "_met_lanes");
+  met_ = Func(spec_.name + "_met");
+  rf_ = RDom({{0, blocks_of(features_, lanes_)}, {0, tiles_.chunk}}, "rf");
+  Expr column = c_ * tiles_.chunk + rf_[1];
+  rf_.where(column < spec_.columns);
+  Expr feature = min(rf_[0] * lanes_ + l_, features_ - 1);
+  Expr value = spec_.panel(batch_of(h_), in_range(min(column, some_columns_ - 1), some_columns_),
+                           in_range(feature, features_));
+  met_lanes_(l_, c_, h_) = 0;
+  met_lanes_(l_, c_, h_) = max(met_lanes_(l_, c_, h_), cast<int32_t>(!has_finite_bits(value)));
+  met_over_ = RDom(0, lanes_, "ml");
+  met_(c_, h_) = 0;
+  met_(c_, h_) = max(met_(c_, h_), met_lanes_(met_over_, c_, h_));
 }
 
 void StreamScheduler::score() {
@@ -255,12 +271,28 @@ void StreamScheduler::sum_panel() {
   } else {
     product = weight * panel_(dd_, key, dp_, h_);
   }
-  if ((spec_.careful || spec_.panel_at) && spec_.visible) {
-    auto tile = [&](int k) -> Expr { return tile_funcs_[k](within, ii_, t_, c_, h_); };
-    product = masked(spec_.visible(batch_of(h_), row_of(t_, ii_), column, tile), product, 0.0f);
-  }
+  const auto visible = [&](const Expr& in_chunk, const Expr& at) -> Expr {
+    auto tile = [&](int k) -> Expr { return tile_funcs_[k](in_chunk, ii_, t_, c_, h_); };
+    return spec_.visible(batch_of(h_), row_of(t_, ii_), at, tile);
+  };
+  if (spec_.panel_at && spec_.visible) product = masked(visible(within, column), product, 0.0f);
   partial_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
   partial_(dd_, dp_, ii_, t_, c_, h_) += product;
+  if (!spec_.fallback) return;
+  // What packing has replaced, where it is visible; of all else 0.
+  rn_ = RDom({{0, tiles_.chunk}}, "rn");
+  limit(rn_, rn_, 1);
+  Expr place = c_ * tiles_.chunk + rn_;
+  Expr at = in_range(min(place, some_columns_ - 1), some_columns_);
+  Expr feature = in_range(min(dp_ * panel_features_ + dd_, features_ - 1), features_);
+  Expr element = zero_or_not_finite(spec_.panel(batch_of(h_), at, feature));
+  if (spec_.visible) element = masked(visible(rn_, at), element, 0.0f);
+  fallback_ = Func(spec_.name + "_fallback");
+  fallback_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
+  fallback_(dd_, dp_, ii_, t_, c_, h_) += weights(rn_, ii_, t_, c_, h_) * element;
+  some_ = RDom(0, 1, "some");
+  some_.where(unsolved(met_(c_, h_) != 0));
+  partial_(dd_, dp_, ii_, t_, c_, h_) += fallback_(dd_, dp_, ii_, t_, c_, h_) + cast<float>(some_);
 }
 
 void StreamScheduler::merge() {

@@ -79,6 +79,11 @@ void StreamScheduler::place() {
     if (panel_.has_update_definition()) panel_.update().vectorize(dd_, lanes_).unroll(dd_);
   }
 
+  if (met_.defined()) {
+    met_.compute_at(of_batch).update().atomic().vectorize(met_over_);
+    met_lanes_.compute_at(met_, c_).vectorize(l_, lanes_).update().vectorize(l_, lanes_);
+  }
+
   finished_.compute_at(of_block)
       .bound_extent(ii_, tiles_.rows)
       .bound_extent(x_, padded_ + (spec_.writes_planes ? 2 * lanes_ : 0))
@@ -125,6 +130,10 @@ void StreamScheduler::place() {
         .unroll(dd_)
         .unroll(ii_)
         .unroll(rj_[0], tiles_.unroll);
+    if (spec_.fallback) {
+      partial_.update(1).reorder(dd_, ii_, some_).vectorize(dd_, lanes_).unroll(dd_).unroll(ii_);
+      fallback_.compute_at(partial_, some_).vectorize(dd_, lanes_).update().vectorize(dd_, lanes_);
+    }
   }
   for (size_t n = 0; n < tile_funcs_.size(); ++n) place_tile(static_cast<int>(n), of_tile);
   const int together = rows_together();
@@ -197,6 +206,7 @@ void StreamScheduler::place_tile(int index, const LoopLevel& of_tile) {
 
 std::vector<Func> StreamScheduler::schedule() {
   if (sums_ && !spec_.panel_at) pack_panel();
+  if (spec_.fallback) find_non_finite();
   score();
   sum_chunks();
   merge();

@@ -46,13 +46,16 @@ struct StreamSpec {
   std::vector<Halide::Expr> batch_extents;  // outermost first
   Halide::Expr rows, columns;
   std::vector<StreamTile> tiles;
-  TileCells::Holds visible;  // empty: everywhere; asked by careful kernels only
+  TileCells::Holds visible;  // where a weight may be other than 0; empty: everywhere
   // The columns [first, end) that some of a number of rows may see, at least these; empty: all.
   Edge first_column, end_column;
   SeenByData seen_by_data;
   // z is summed where it has features; one that has no such dimension has 1.
   Halide::Expr features;
   Cell weight;  // empty: 1
+  // Conditions hide elements of the panel from some rows, whatever lies there. Packing replaces
+  // what is not finite by 0; a fallback adds it where it is visible.
+  bool fallback = false;
   std::function<Halide::Expr(Halide::Expr batch, Halide::Expr column, Halide::Expr feature)> panel;
   // Instead of the panel, where it is not of the columns alone.
   std::function<Halide::Expr(Halide::Expr batch, Halide::Expr row, Halide::Expr column,
@@ -67,8 +70,6 @@ struct StreamSpec {
   std::vector<int> dimensions;
   bool writes_planes = false;
   std::vector<int> plane_dimensions;
-  // Tests `visible` at every product instead of relying on weights of 0: for what is not finite.
-  bool careful = false;
 };
 
 // Y where it is written, then z; each over its dimensions innermost first.

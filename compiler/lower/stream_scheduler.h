@@ -29,6 +29,7 @@ class StreamScheduler {
   // What is computed: stream_form.cpp.
   void pack(const StreamDot& dot);
   void pack_panel();
+  void find_non_finite();
   void score();
   void add_tile(int index);
   void sum_chunks();
@@ -83,16 +84,18 @@ class StreamScheduler {
   };
   std::vector<Halide::Func> left_, tile_funcs_;
   std::vector<Right> right_;
-  std::vector<Dots> dots_;  // of each tile
+  std::vector<Dots> dots_;        // of each tile
+  Halide::Func met_lanes_, met_;  // of a chunk of the panel's columns: whether all is finite
+  Halide::RDom rf_, met_over_;
   Halide::Func panel_, scores_, largest_lanes_, largest_, weights_, shares_, total_lanes_, partial_,
-      packed_;
+      fallback_, packed_;
   Halide::Func top_, factor_, merged_, total_, finished_;
   std::vector<Halide::Func> results_;
   std::vector<Halide::Var> batch_vars_;
   Halide::Var d_{"d"}, i_{"i"}, j_{"j"}, h_{"h"}, x_{"x"}, ii_{"ii"}, block_{"block"}, t_{"t"},
       c_{"c"};
   Halide::Var jj_{"jj"}, jp_{"jp"}, dd_{"dd"}, dp_{"dp"}, l_{"l"}, plane_{"plane"};
-  Halide::RDom rm_, rw_, rs_, rj_, over_lanes_, rc_max_, rc_;
+  Halide::RDom rm_, rw_, rs_, rj_, rn_, some_, over_lanes_, rc_max_, rc_;
   std::vector<Halide::RDom> tile_domains_;
 };
 

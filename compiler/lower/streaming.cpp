@@ -15,13 +15,8 @@ using HExpr = Halide::Expr;
 
 class Lowering {
  public:
-  Lowering(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments,
-           const Halide::ImageParam* old)
-      : g_(f.graph),
-        kernel_(kernel),
-        s_(*kernel.streaming),
-        cells_(f.graph, arguments, s_.batch),
-        old_(old) {}
+  Lowering(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments)
+      : g_(f.graph), kernel_(kernel), s_(*kernel.streaming), cells_(f.graph, arguments, s_.batch) {}
 
   StreamSpec spec() {
     StreamSpec spec{.name = "out"};
@@ -35,7 +30,6 @@ class Lowering {
     spec.seen_by_data = cells_.seen_by_data(kernel_.spans);
     spec.plane_dimensions = cells_.dimensions(s_.lse_free, s_.row);
     spec.writes_planes = std::count(kernel_.writes.begin(), kernel_.writes.end(), s_.lse) > 0;
-    spec.careful = old_ != nullptr;
     if (s_.sum) add_sum(*s_.sum, spec);
     return spec;
   }
@@ -79,8 +73,8 @@ class Lowering {
         return at.where(sum.panel_guard, real(at(sum.panel)));
       };
     } else if (sum.feature.valid()) {
-      spec.panel = cells_.factor(sum.panel, sum.panel_guard, s_.column, {sum.feature},
-                                 sum.panel_leaks && !old_);
+      spec.panel = cells_.factor(sum.panel, sum.panel_guard, s_.column, {sum.feature});
+      spec.fallback = sum.panel_leaks;
     } else {
       spec.panel = [](HExpr, HExpr, HExpr) { return HExpr(1.0f); };
     }
@@ -101,13 +95,6 @@ class Lowering {
     if (sum.feature.valid()) indices.emplace(sum.feature, feature);
     Translator t = cells_.at(std::move(indices), batch);
     HExpr value = t.scaled(summed, sum.scale);
-    if (old_) {
-      std::vector<HExpr> place, all = decode_index(batch, cells_.batch_extents());
-      all.push_back(row);
-      all.push_back(feature);
-      for (int d : cells_.dimensions(sum.free, s_.row)) place.insert(place.begin(), all[d]);
-      value = select(has_finite_bits(value), real((*old_)(place)), value);
-    }
     return cast(storage_type(result.storage), value);
   }
 
@@ -115,15 +102,13 @@ class Lowering {
   const plan::Kernel& kernel_;
   const plan::Streaming& s_;
   TileCells cells_;
-  const Halide::ImageParam* old_;
 };
 
 }  // namespace
 
 std::vector<Halide::Func> lower_streaming(const plan::Function& f, const plan::Kernel& kernel,
-                                          const Arguments& arguments, const TargetInfo& target,
-                                          const Halide::ImageParam* old) {
-  Lowering lowering(f, kernel, arguments, old);
+                                          const Arguments& arguments, const TargetInfo& target) {
+  Lowering lowering(f, kernel, arguments);
   return schedule_stream(lowering.spec(), target);
 }
 

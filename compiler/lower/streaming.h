@@ -11,10 +11,8 @@
 
 namespace attn::lower {
 
-// The Funcs of kernel.writes, each over its dimensions innermost first. With `old`, the result so
-// far, the kernel is careful and replaces only what it finds not to be finite.
+// The Funcs of kernel.writes, each over its dimensions innermost first.
 std::vector<Halide::Func> lower_streaming(const plan::Function& f, const plan::Kernel& kernel,
-                                          const Arguments& arguments, const TargetInfo& target,
-                                          const Halide::ImageParam* old);
+                                          const Arguments& arguments, const TargetInfo& target);
 
 }  // namespace attn::lower

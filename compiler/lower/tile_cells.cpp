@@ -28,11 +28,9 @@ Translator TileCells::at(Translator::Indices indices, const HExpr& batch) const 
   return Translator(g_, arguments_, std::move(indices), true);
 }
 
-std::function<HExpr(HExpr, HExpr, HExpr)> TileCells::factor(const ir::Expr& value,
-                                                            const ir::Conditions& guard,
-                                                            ir::IndexId outer,
-                                                            const std::vector<ir::IndexId>& inner,
-                                                            bool finite) const {
+std::function<HExpr(HExpr, HExpr, HExpr)> TileCells::factor(
+    const ir::Expr& value, const ir::Conditions& guard, ir::IndexId outer,
+    const std::vector<ir::IndexId>& inner) const {
   std::vector<HExpr> extents;
   for (ir::IndexId i : inner) extents.push_back(extent(i));
   return [=, this](HExpr batch, HExpr place, HExpr k) {
@@ -41,7 +39,6 @@ std::function<HExpr(HExpr, HExpr, HExpr)> TileCells::factor(const ir::Expr& valu
     for (size_t n = 0; n < inner.size(); ++n) indices[inner[n]] = within[n];
     Translator t = at(std::move(indices), batch);
     HExpr v = Halide::cast(Halide::Float(32), t(value));
-    if (finite) v = select(has_finite_bits(v), v, Halide::Internal::make_zero(v.type()));
     return t.where(guard, v);
   };
 }

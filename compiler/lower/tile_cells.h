@@ -42,10 +42,10 @@ class TileCells {
   // A translator at these indices, in range, and the linear index of the batch.
   Translator at(Translator::Indices indices, const Halide::Expr& batch) const;
   // A factor in f32 over (batch, the place of `outer`, the linear index of `inner`), 0 outside its
-  // guard; with `finite`, also 0 where it is not finite.
+  // guard.
   std::function<Halide::Expr(Halide::Expr, Halide::Expr, Halide::Expr)> factor(
       const ir::Expr& value, const ir::Conditions& guard, ir::IndexId outer,
-      const std::vector<ir::IndexId>& inner, bool finite = false) const;
+      const std::vector<ir::IndexId>& inner) const;
 
   // Whether a product's factors are one of the batch and `row`, and one of the batch and `column`.
   static bool is_apart(const plan::Term& t, ir::IndexId row, ir::IndexId column);

@@ -13,9 +13,7 @@ using Halide::Var;
 
 namespace {
 
-// Careful kernels run where data is not finite, and are small.
-TileSizes sizes_for(const TargetInfo& target, bool careful) {
-  if (careful) return {4, 1, 48, target.level == Level::kV4 ? 144 : 96};
+TileSizes sizes_for(const TargetInfo& target) {
   if (target.level == Level::kV4) return {8, 3, 48, 144};
   return {4, 3, 48, 96};
 }
@@ -25,9 +23,8 @@ constexpr int kPackedTogether = 4;    // columns for dots
 constexpr int kTasks = 8;             // that a call should have at least
 constexpr int kPartFloats = 1 << 22;  // that all parts of a result may have at most
 
-SumTile sum_tile(const TargetInfo& target, const TileSpec::Result& result, bool careful) {
+SumTile sum_tile(const TargetInfo& target, const TileSpec::Result& result) {
   if (result.place) return {};
-  if (careful) return {result.features.defined() ? 1 : 0, 4};
   const int lanes = target.lanes(Halide::Float(32));
   if (!result.features.defined()) return {0, std::min(lanes, 12) / 4 * 4};
   const int known = static_cast<int>(constant(result.features));
@@ -47,7 +44,7 @@ TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
     : spec_(spec),
       target_(target),
       lanes_(target.lanes(Halide::Float(32))),
-      sizes_(sizes_for(target, spec.careful)),
+      sizes_(sizes_for(target)),
       panel_(sizes_.vectors * lanes_),
       rows_(max(spec.rows, 1)),
       columns_(max(spec.columns, 1)) {
@@ -58,7 +55,7 @@ TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
   }
   batches_ = Halide::Internal::simplify(batches_);
   for (const TileSpec::Result& r : spec.results)
-    slack_ = std::max(slack_, sum_tile(target, r, spec.careful).rows - 1);
+    slack_ = std::max(slack_, sum_tile(target, r).rows - 1);
   for (const TileSpec::Result& r : spec.results)
     serial_.insert(r.summed_batch.begin(), r.summed_batch.end());
   chunks_ = blocks_of(columns_, sizes_.chunk_columns);
@@ -70,7 +67,7 @@ TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
 Expr TileScheduler::number_of_parts() const {
   Expr most = min(kTasks / max(batches_, 1), chunks_);
   for (const TileSpec::Result& r : spec_.results) {
-    if (spec_.careful || r.place) return 1;
+    if (r.place) return 1;
     if (!r.of_rows) continue;
     Expr floats = cast<int64_t>(batches_) * rows_ * (r.features.defined() ? r.features : Expr(1));
     most = min(most, cast<int32_t>(kPartFloats / max(floats, 1)));
@@ -144,6 +141,7 @@ const TileScheduler::Packed& TileScheduler::pack(int index, bool transposed) {
   Expr place = in_range(min(at_block * block + inside, extent - 1), extent);
   Expr feature = in_range(min(d_, p.length - 1), p.length);
   Expr value = p.at(batch_of(h_), place, feature);
+  if (p.fallback) value = finite_or_zero(value);
   if (transposed) {
     packed.func(within, d_, at_block, h_) = Halide::undef<float>();
     packed.func(inside, d_, at_block, h_) = value;
@@ -153,6 +151,49 @@ const TileScheduler::Packed& TileScheduler::pack(int index, bool transposed) {
   }
   packed.domain = r;
   return packs_.emplace(std::pair(index, transposed), packed).first->second;
+}
+
+// Of each place of a pack, and of all of a batch: 1 where something is not finite.
+const TileScheduler::Met& TileScheduler::met(int index) {
+  auto found = met_.find(index);
+  if (found != met_.end()) return found->second;
+  const TileSpec::Pack& p = spec_.packs[index];
+  const Expr& extent = p.of_rows ? rows_ : columns_;
+  Met m{Func(spec_.name + "_met_lanes"), Func(spec_.name + "_met"),
+        Func(spec_.name + "_met_all"),   RDom(0, blocks_of(p.length, lanes_), "rf"),
+        RDom(0, lanes_, "ml"),           RDom(0, extent, "mp")};
+  Expr feature = in_range(min(m.features * lanes_ + d_, p.length - 1), p.length);
+  Expr value = p.at(batch_of(h_), in_range(u_, extent), feature);
+  m.lanes(d_, u_, h_) = 0;
+  m.lanes(d_, u_, h_) = max(m.lanes(d_, u_, h_), cast<int32_t>(!has_finite_bits(value)));
+  m.of_place(u_, h_) = 0;
+  m.of_place(u_, h_) = max(m.of_place(u_, h_), m.lanes(m.over, u_, h_));
+  m.of_all(h_) = 0;
+  m.of_all(h_) = max(m.of_all(h_), m.of_place(m.places, h_));
+  return met_.emplace(index, m).first->second;
+}
+
+// The tiles at one point, (column, row, batch): what a fallback weighs with.
+std::vector<Func> TileScheduler::plain_tiles(std::vector<Func>& dots) const {
+  Expr row = in_range(i_, rows_), column = in_range(j_, columns_), batch = batch_of(h_);
+  std::vector<Func> tiles;
+  auto earlier = [&](int k) -> Expr { return tiles[k](j_, i_, h_); };
+  for (const TileSpec::Tile& t : spec_.tiles) {
+    Func dot(spec_.name + "_plain_dot"), tile(spec_.name + "_plain");
+    dot(j_, i_, h_) = 0.0f;
+    for (const TileSpec::Dot& d : t.dots) {
+      RDom r(0, d.length, "rd");
+      Expr k = in_range(r, d.length);
+      dot(j_, i_, h_) += d.product ? d.product(batch, row, column, k)
+                                   : spec_.packs[d.left].at(batch, row, k) *
+                                         spec_.packs[d.right].at(batch, column, k);
+    }
+    tile(j_, i_, h_) =
+        t.value(batch, row, column, t.dots.empty() ? Expr(0.0f) : dot(j_, i_, h_), earlier);
+    if (!t.dots.empty()) dots.push_back(dot);
+    tiles.push_back(tile);
+  }
+  return tiles;
 }
 
 void TileScheduler::add_tile(int index) {
@@ -193,7 +234,7 @@ void TileScheduler::add_tile(int index) {
 void TileScheduler::add_result(int index) {
   const TileSpec::Result& s = spec_.results[index];
   const std::string name = spec_.name + "_result" + std::to_string(index);
-  Result result{Func(name), Func(name + "_part"), {}, sum_tile(target_, s, spec_.careful), {}};
+  Result result{Func(name), Func(name + "_part"), {}, sum_tile(target_, s), {}};
   if (s.place)
     add_places(s, result);
   else
@@ -227,62 +268,107 @@ void TileScheduler::add_places(const TileSpec::Result& s, Result& result) {
                                         : Expr(d_));
     vars.push_back(dimension > batches ? d_ : Var("p" + std::to_string(k)));
   }
-  Expr value = tiles_[s.tile](loops[0], loops[1], x, y, h);
-  if (s.panel_at) value = value * s.panel_at(batch_of(h), i, j, in_range(d_, s.features));
+  const auto value_of = [&](int tile) -> Expr { return tiles_[tile](loops[0], loops[1], x, y, h); };
+  Expr value = value_of(s.tile);
+  if (s.panel_at) {
+    value = value * s.panel_at(batch_of(h), i, j, in_range(d_, s.features));
+    const TileSpec::Tile& source = spec_.tiles[s.tile];
+    if (source.visible) value = masked(source.visible(batch_of(h), i, j, value_of), value, 0.0f);
+  }
   result.sums(vars) = 0.0f;
   result.sums(at) += value;
   result.domain = loops;
 }
 
-void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const std::string& name) {
+// A point of a register tile and `within` a block of what is summed.
+TileScheduler::Point TileScheduler::point(const TileSpec::Result& s, const SumTile& tile,
+                                          const Expr& within) const {
+  const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
+  const Expr kept_extent = s.of_rows ? rows_ : columns_;
+  const Expr summed_extent = max(s.of_rows ? spec_.columns : spec_.rows, 1);
+  const Expr kept_within = b_ * tile.rows + u_;
+  Expr kept = (s.of_rows ? ib_ * bq : jb_ * bk) + kept_within;
+  kept = in_range(min(kept, kept_extent - 1), kept_extent);
+  const Expr other = in_range((s.of_rows ? jb_ * bk : ib_ * bq) + within, summed_extent);
+  return {s.of_rows ? kept : other, s.of_rows ? other : kept, [=, this](int k) -> Expr {
+            return s.of_rows ? tiles_[k](within, kept_within, ib_, jb_, h_)
+                             : tiles_[k](kept_within, within, ib_, jb_, h_);
+          }};
+}
+
+// Of one register tile, `within` a block of what is summed: what its rows or columns see.
+void TileScheduler::limit_to_seen(const TileSpec::Result& s, const SumTile& tile, RDom& r,
+                                  const Expr& within) const {
+  const int high = tile.rows;
+  const Expr first = s.of_rows ? ib_ * sizes_.block_rows : jb_ * sizes_.chunk_columns;
+  const Expr block = s.of_rows ? jb_ * sizes_.chunk_columns : ib_ * sizes_.block_rows;
+  Expr near = hidden(first + b_ * high), far = near + (high - 1);
+  Expr here = hidden(block) + within;
+  r.where(here < (s.of_rows ? spec_.columns : spec_.rows));
+  const TileCells::Edges& e = s.of_rows ? spec_.columns_of_rows : spec_.rows_of_columns;
+  if (e.end) r.where(here < e.end(near, far));
+  if (e.first) r.where(here >= e.first(near, far));
+  if (s.of_rows || spec_.columns_of_rows.both_ways) return;
+  // Tiles are computed where rows see columns, which says less of the rows of a column.
+  const TileCells::Edges& seen = spec_.columns_of_rows;
+  if (seen.end) r.where(near < seen.end(here, here));
+  if (seen.first) r.where(far >= seen.first(here, here));
+}
+
+// What packing has replaced, where it is visible; of all else 0.
+void TileScheduler::add_fallback(const TileSpec::Result& s, Result& result) {
+  const std::vector<Func> tiles = plain_tiles(result.plain_dots);
+  const TileSpec::Pack& p = spec_.packs[s.panel];
+  const Met& m = met(s.panel);
+  RDom r(0, s.of_rows ? columns_ : rows_, "rn");
+  Expr kept = in_range(n_, s.of_rows ? rows_ : columns_);
+  Expr other = in_range(r, s.of_rows ? columns_ : rows_);
+  const Expr &row = s.of_rows ? kept : other, &column = s.of_rows ? other : kept;
+  const auto value_of = [&](int tile) -> Expr { return tiles[tile](column, row, h_); };
+  r.where(unsolved(m.of_all(h_) != 0));
+  r.where(unsolved(m.of_place(r, h_) != 0));
   const TileSpec::Tile& source = spec_.tiles[s.tile];
+  if (source.visible) r.where(unsolved(source.visible(batch_of(h_), row, column, value_of)));
+  Expr feature = in_range(min(d_, s.features - 1), s.features);
+  Expr element = zero_or_not_finite(p.at(batch_of(h_), other, feature));
+  // Halide fails to find where dots are used whose conditions occur twice: they are used
+  // everywhere.
+  for (const Func& dot : result.plain_dots)
+    element = masked((reinterpret<int32_t>(dot(column, row, h_)) | 1) != 0, element, 0.0f);
+  result.fallback = Func(spec_.name + "_fallback");
+  result.fallback(d_, n_, h_) = 0.0f;
+  result.fallback(d_, n_, h_) += s.scaled(batch_of(h_), kept, feature, value_of(s.tile) * element);
+}
+
+void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const std::string& name) {
   const int bq = sizes_.block_rows, bk = sizes_.chunk_columns;
   const int high = result.tile.rows, kept_block = s.of_rows ? bq : bk;
   const Expr kept_extent = s.of_rows ? rows_ : columns_;
-  const Var &kept_at = s.of_rows ? ib_ : jb_, &summed_at = s.of_rows ? jb_ : ib_;
   const int summed_block = s.of_rows ? bk : bq;
-  const Expr& summed_extent = s.of_rows ? spec_.columns : spec_.rows;
   const bool wide = s.features.defined();
-
-  // Of one tile, `high` rows or columns: what they see of the other.
   const SeenByData& data = spec_.seen_by_data;
   const int together = data ? data.block : summed_block;
   RDom r({{0, together}, {0, summed_block / together}}, "rs" + name);
   Expr within = r[1] * together + r[0];
-  Expr first_kept = kept_at * kept_block + b_ * high, place = summed_at * summed_block + within;
-  Expr near = hidden(first_kept), far = near + (high - 1);
-  Expr here = hidden(summed_at * summed_block) + within;
-  r.where(here < summed_extent);
-  const TileCells::Edges& e = s.of_rows ? spec_.columns_of_rows : spec_.rows_of_columns;
-  if (e.end) r.where(here < e.end(near, far));
-  if (e.first) r.where(here >= e.first(near, far));
-  if (!s.of_rows && !spec_.columns_of_rows.both_ways) {
-    // Tiles are computed where rows see columns, which says less of the rows of a column.
-    const TileCells::Edges& seen = spec_.columns_of_rows;
-    if (seen.end) r.where(near < seen.end(here, here));
-    if (seen.first) r.where(far >= seen.first(here, here));
-  }
+  limit_to_seen(s, result.tile, r, within);
   if (data) {
-    Expr from = hidden(summed_at * summed_block) + r[1] * together, to = from + (together - 1);
+    const Expr block = s.of_rows ? jb_ * bk : ib_ * bq;
+    Expr near = hidden((s.of_rows ? ib_ * bq : jb_ * bk) + b_ * high), far = near + (high - 1);
+    Expr from = hidden(block) + r[1] * together, to = from + (together - 1);
     r.where(unsolved(s.of_rows ? from < data.end(h_, near, far) && to >= data.first(h_, near, far)
                                : near < data.end(h_, from, to) && far >= data.first(h_, from, to)));
   }
-  Expr kept_within = b_ * high + u_;
-  const auto value_of = [&](int tile) -> Expr {
-    return s.of_rows ? tiles_[tile](within, kept_within, ib_, jb_, h_)
-                     : tiles_[tile](kept_within, within, ib_, jb_, h_);
-  };
-  Expr product = value_of(s.tile);
-  Expr kept = in_range(min(first_kept + u_, kept_extent - 1), kept_extent);
-  Expr other = in_range(place, max(summed_extent, 1));
-  const Expr &row = s.of_rows ? kept : other, &column = s.of_rows ? other : kept;
+  const Point here = point(s, result.tile, within);
+  Expr product = here.value(s.tile);
   if (s.panel_at)
-    product = product *
-              s.panel_at(batch_of(h_), row, column, in_range(min(d_, s.features - 1), s.features));
+    product = product * s.panel_at(batch_of(h_), here.row, here.column,
+                                   in_range(min(d_, s.features - 1), s.features));
   else if (wide)
-    product = product * pack(s.panel, false).func(d_, within, summed_at, h_);
-  if ((spec_.careful || s.panel_at) && source.visible)
-    product = masked(source.visible(batch_of(h_), row, column, value_of), product, 0.0f);
+    product = product * pack(s.panel, false).func(d_, within, s.of_rows ? jb_ : ib_, h_);
+  const TileSpec::Tile& source = spec_.tiles[s.tile];
+  if (s.panel_at && source.visible)
+    product =
+        masked(source.visible(batch_of(h_), here.row, here.column, here.value), product, 0.0f);
   std::vector<Var> of_part = {u_, b_, ib_, jb_, h_};
   if (wide) of_part.insert(of_part.begin(), d_);
   result.part(of_part) = 0.0f;
@@ -310,7 +396,15 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
     vars.push_back(part_);
   }
   Expr h = linear_batch(loops);
-  result.sums(vars) = 0.0f;
+  Expr start = 0.0f;
+  if (s.panel >= 0 && spec_.packs[s.panel].fallback) {
+    add_fallback(s, result);
+    Expr batch = 0;
+    for (int k = 0; k < batches; ++k) batch = batch * spec_.batch_extents[k] + batch_vars_[k];
+    start = select(met(s.panel).of_all(batch) != 0, result.fallback(d_, n_, batch), 0.0f);
+    if (result.in_parts) start = select(part_ == 0, start, 0.0f);
+  }
+  result.sums(vars) = start;
   Expr feature = wide ? in_range(d_, s.features) : Expr(0);
   std::vector<Expr> in_part = {loops[0], loops[1], x, y, h};
   if (wide) in_part.insert(in_part.begin(), d_);
@@ -318,18 +412,13 @@ void TileScheduler::add_sums(const TileSpec::Result& s, Result& result, const st
   result.domain = loops;
 }
 
-// Careful kernels keep their sums aside and store what they repair; parts are added in order.
+// Parts are added in order.
 Func TileScheduler::output(int index) {
   Result& r = results_[index];
-  if (!spec_.careful && !r.in_parts) return r.sums;
+  if (!r.in_parts) return r.sums;
   r.sums.compute_root();
   std::vector<Var> vars = r.sums.args();
   Func out(spec_.name + "_out" + std::to_string(index));
-  if (spec_.careful) {
-    std::vector<Expr> place(vars.begin(), vars.end());
-    out(vars) = spec_.results[index].repaired(place, r.sums(place));
-    return out;
-  }
   vars.pop_back();
   RDom part(0, parts_, "part");
   std::vector<Expr> place(vars.begin(), vars.end());

@@ -33,6 +33,22 @@ Halide::Expr TileScheduler::features_stored(int index) const {
   return Halide::Internal::simplify(most);
 }
 
+// They run only where something is not finite, and are small.
+void TileScheduler::place_fallbacks() {
+  for (auto& [index, m] : met_) {
+    m.of_all.compute_root().update();
+    m.of_place.compute_root().parallel(h_).update().atomic().vectorize(m.over).parallel(h_);
+    m.lanes.compute_at(m.of_place, u_).vectorize(d_, lanes_).update().vectorize(d_, lanes_);
+  }
+  for (Result& r : results_) {
+    if (!r.fallback.defined()) continue;
+    const RVar summed(r.fallback.rvars(0)[0]);
+    r.fallback.compute_at(r.sums, n_).vectorize(d_, lanes_);
+    r.fallback.update().reorder(d_, summed).vectorize(d_, lanes_);
+    for (Func& dot : r.plain_dots) dot.compute_at(r.fallback, summed);
+  }
+}
+
 void TileScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
   for (auto& [key, p] : packs_) {
     Func f = p.func;
@@ -181,6 +197,7 @@ std::vector<Func> TileScheduler::schedule() {
     outputs.push_back(output(static_cast<int>(k)));
   }
   const LoopLevel chunk(results_[0].sums, column_chunk_), tile(results_[0].sums, row_block_);
+  place_fallbacks();
   place_packs(chunk, tile);
   place_tiles(tile);
   return outputs;

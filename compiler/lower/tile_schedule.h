@@ -26,6 +26,9 @@ struct TileSpec {
     bool of_rows = true;
     std::function<Halide::Expr(Halide::Expr batch, Halide::Expr place, Halide::Expr feature)> at;
     Halide::Expr length;  // features
+    // Conditions hide elements from some of its readers, whatever lies there. Packing replaces what
+    // is not finite by 0; a fallback adds it where it is visible.
+    bool fallback = false;
   };
   // A sum over features: of the products of a pack of rows and one of columns, or of `product` at
   // each point on its own.
@@ -63,8 +66,6 @@ struct TileSpec {
     std::vector<Halide::Expr> extents;  // of the places
     bool is_dense = false;              // neighbouring columns have neighbouring places
     std::set<int> summed_batch;         // positions in batch_extents that have no place
-    // Of careful kernels: what is stored for a sum. Over the dimensions, innermost first.
-    std::function<Halide::Expr(std::vector<Halide::Expr> place, Halide::Expr value)> repaired;
   };
 
   std::string name;
@@ -76,7 +77,6 @@ struct TileSpec {
   // Outside these every tile is 0; empty functions where nothing is known.
   TileCells::Edges columns_of_rows, rows_of_columns;
   SeenByData seen_by_data;
-  bool careful = false;  // tests `visible` at every product: for what is not finite
 };
 
 // The results in order, each over its dimensions innermost first.

@@ -37,12 +37,19 @@ class TileScheduler {
     Halide::RDom domain;
     bool of_rows, transposed;
   };
+  // Where a pack has something that is not finite.
+  struct Met {
+    Halide::Func lanes, of_place, of_all;
+    Halide::RDom features, over, places;
+  };
   struct Result {
     Halide::Func sums, part;  // all of it; of one tile in registers
     Halide::RDom domain;
     SumTile tile;
     bool in_parts = false;            // `sums` has the part as a last dimension
     std::vector<Halide::RVar> batch;  // outermost first
+    Halide::Func fallback;            // what the sums begin with, where a panel has one
+    std::vector<Halide::Func> plain_dots;
   };
 
   Halide::Expr batch_of(const Halide::Expr& h) const { return in_range(h, batches_); }
@@ -57,9 +64,19 @@ class TileScheduler {
   Halide::Expr needed(const Halide::Expr& batch, const Halide::Expr& i0, const Halide::Expr& i1,
                       const Halide::Expr& j0, const Halide::Expr& j1, int slack) const;
   const Packed& pack(int index, bool transposed);
+  const Met& met(int index);
   void add_tile(int index);
   void add_result(int index);
   void add_sums(const TileSpec::Result& s, Result& result, const std::string& name);
+  std::vector<Halide::Func> plain_tiles(std::vector<Halide::Func>& dots) const;
+  void add_fallback(const TileSpec::Result& s, Result& result);
+  struct Point {
+    Halide::Expr row, column;
+    std::function<Halide::Expr(int tile)> value;
+  };
+  Point point(const TileSpec::Result& s, const SumTile& tile, const Halide::Expr& within) const;
+  void limit_to_seen(const TileSpec::Result& s, const SumTile& tile, Halide::RDom& r,
+                     const Halide::Expr& within) const;
   void add_places(const TileSpec::Result& s, Result& result);
   // Where and in what order: tile_schedule.cpp.
   std::vector<Halide::VarOrRVar> loop_order(Result& r, std::vector<Halide::VarOrRVar> inner) const;
@@ -67,6 +84,7 @@ class TileScheduler {
   void place_places(Result& r, const TileSpec::Result& s);
   Halide::Func output(int index);
   Halide::Expr features_stored(int index) const;
+  void place_fallbacks();
   void place_packs(const Halide::LoopLevel& chunk, const Halide::LoopLevel& tile);
   void place_tiles(const Halide::LoopLevel& tile);
   void place_result(int index);
@@ -86,6 +104,7 @@ class TileScheduler {
   Halide::Expr chunks_, parts_;                // of all columns; see number_of_parts
   std::vector<Halide::Var> batch_vars_;
   std::map<std::pair<int, bool>, Packed> packs_;
+  std::map<int, Met> met_;  // by pack
   std::vector<Halide::Func> dots_, tiles_;
   std::vector<Halide::RDom> tile_domains_;
   std::vector<Result> results_;

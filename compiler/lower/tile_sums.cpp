@@ -15,20 +15,14 @@ using HExpr = Halide::Expr;
 
 class Lowering {
  public:
-  Lowering(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments,
-           const std::vector<Halide::ImageParam>& old)
-      : g_(f.graph),
-        kernel_(kernel),
-        s_(*kernel.tile_sums),
-        cells_(f.graph, arguments, s_.batch),
-        old_(old) {}
+  Lowering(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments)
+      : g_(f.graph), kernel_(kernel), s_(*kernel.tile_sums), cells_(f.graph, arguments, s_.batch) {}
 
   TileSpec spec() {
     TileSpec spec{.name = "out"};
     spec.batch_extents = cells_.batch_extents();
     spec.rows = cells_.extent(s_.row);
     spec.columns = cells_.extent(s_.column);
-    spec.careful = !old_.empty();
     for (size_t k = 0; k < s_.tiles.size(); ++k)
       spec.tiles.push_back(tile(static_cast<int>(k), spec.packs));
     for (ir::TensorId t : kernel_.writes) spec.results.push_back(result(t, spec.packs));
@@ -67,9 +61,8 @@ class Lowering {
     }
     keys_.push_back({of_rows, finite, value, guard});
     features_.push_back(features);
-    packs.push_back({of_rows,
-                     cells_.factor(value, guard, of_rows ? s_.row : s_.column, features, finite),
-                     cells_.extent(features)});
+    packs.push_back({of_rows, cells_.factor(value, guard, of_rows ? s_.row : s_.column, features),
+                     cells_.extent(features), finite});
     return static_cast<int>(packs.size() - 1);
   }
 
@@ -110,13 +103,6 @@ class Lowering {
       };
       result.dimensions = cells_.dimensions(r.free, kept);
     }
-    if (!old_.empty()) {
-      const size_t at = static_cast<size_t>(
-          std::find(kernel_.writes.begin(), kernel_.writes.end(), tensor) - kernel_.writes.begin());
-      result.repaired = [this, at](std::vector<HExpr> place, HExpr value) {
-        return select(has_finite_bits(value), real(old_[at](place)), value);
-      };
-    }
     return result;
   }
 
@@ -124,8 +110,7 @@ class Lowering {
                  std::vector<TileSpec::Pack>& packs) {
     if (!ir::uses(r.panel, kept)) {
       result.features = cells_.extent(r.feature);
-      result.panel = pack(packs, !r.of_rows, r.panel, r.panel_guard, {r.feature},
-                          r.panel_leaks && old_.empty());
+      result.panel = pack(packs, !r.of_rows, r.panel, r.panel_guard, {r.feature}, r.panel_leaks);
       return;
     }
     add_panel_at(r, result);
@@ -181,7 +166,6 @@ class Lowering {
   const plan::Kernel& kernel_;
   const plan::TileSums& s_;
   TileCells cells_;
-  const std::vector<Halide::ImageParam>& old_;
   std::vector<Key> keys_;
   std::vector<std::vector<ir::IndexId>> features_;
 };
@@ -189,9 +173,8 @@ class Lowering {
 }  // namespace
 
 std::vector<Halide::Func> lower_tile_sums(const plan::Function& f, const plan::Kernel& kernel,
-                                          const Arguments& arguments, const TargetInfo& target,
-                                          const std::vector<Halide::ImageParam>& old) {
-  Lowering lowering(f, kernel, arguments, old);
+                                          const Arguments& arguments, const TargetInfo& target) {
+  Lowering lowering(f, kernel, arguments);
   return schedule_tiles(lowering.spec(), target);
 }
 

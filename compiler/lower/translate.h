@@ -97,6 +97,10 @@ Halide::Expr masked(const Halide::Expr& condition, const Halide::Expr& a, const 
 // False for infinities and NaN, decided from the bits: comparisons would be folded away.
 Halide::Expr has_finite_bits(const Halide::Expr& value);
 
+// `value` where it is finite, else 0; and the other way about.
+Halide::Expr finite_or_zero(const Halide::Expr& value);
+Halide::Expr zero_or_not_finite(const Halide::Expr& value);
+
 // The lowest and highest finite f32, which reductions over nothing give in every precision.
 constexpr float kLowest = -3.4028235e38f;
 constexpr float kHighest = 3.4028235e38f;

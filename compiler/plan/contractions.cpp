@@ -265,10 +265,6 @@ bool join_sum(Graph& g, Contraction& c, const Definition& first, const Definitio
   if (renamed(o->batch) != c.batch || renamed(o->rows) != c.rows ||
       renamed(o->columns) != c.columns)
     return false;
-  // A plain twin computes one sum.
-  for (const auto* terms : {&c.terms, &o->terms})
-    for (const Term& t : *terms)
-      if (t.left_leaks || t.right_leaks) return false;
   Scaled value = split_coefficient(o->epilogue);
   if (!(value.rest == g.target(other))) return false;
 

@@ -59,9 +59,8 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
       const Tensor& tensor = f.graph[t];
       std::string readers;
       for (const Kernel& reader : f.kernels)
-        if (reader.repairs_if_non_finite.empty() &&
-            (std::count(reader.reads.begin(), reader.reads.end(), t) ||
-             std::count(reader.reads.begin(), reader.reads.end(), written)))
+        if (std::count(reader.reads.begin(), reader.reads.end(), t) ||
+            std::count(reader.reads.begin(), reader.reads.end(), written))
           readers +=
               fmt::format("{}`{}`", readers.empty() ? "" : ", ", f.graph[reader.writes[0]].name);
       std::string extents;

@@ -43,7 +43,8 @@ class Planner {
     for (size_t k = 0; k < g.definitions.size(); ++k) {
       if (auto group = groups_.kernels.find(g.definitions[k].target);
           group != groups_.kernels.end()) {
-        add_with_twin(std::move(group->second));
+        add_spans(group->second);
+        add(std::move(group->second));
       } else if (taken[k]) {
         continue;
       } else if (auto it = finished_.find(k); it != finished_.end()) {
@@ -82,11 +83,6 @@ class Planner {
     std::vector<Definition> sums;  // that the definition finishes, itself included if it is a sum
   };
 
-  static bool leaks(const Contraction& c) {
-    return std::any_of(c.terms.begin(), c.terms.end(),
-                       [](const Term& t) { return t.left_leaks || t.right_leaks; });
-  }
-
   bool is_member(TensorId t) const { return groups_.members.count(t) > 0; }
 
   // Sums that are contractions, each with the map that finishes it where there is one.
@@ -112,7 +108,6 @@ class Planner {
           if (!join_sum(g, *c, sums[0], sum)) continue;
         } else {
           c = claim_contraction(g, sum, &d, is_wanted(sum.target));
-          if (c && c->kept && leaks(*c)) c.reset();
           if (!c) continue;
         }
         sums.push_back(sum);
@@ -128,22 +123,6 @@ class Planner {
       const Definition d = g.definitions[k];
       if (auto c = claim_contraction(g, d, nullptr)) finished_[k] = {std::move(*c), {d}};
     }
-  }
-
-  // The kernel, and where masks hide data of its panels a careful one behind it.
-  void add_with_twin(Kernel kernel) {
-    std::set<TensorId> scanned;
-    if (kernel.streaming && kernel.streaming->sum && kernel.streaming->sum->panel_leaks)
-      scanned = real_reads(kernel.streaming->sum->panel);
-    if (kernel.tile_sums)
-      for (const TileSums::Result& r : kernel.tile_sums->results)
-        if (r.panel_leaks) scanned.merge(real_reads(r.panel));
-    add_spans(kernel);
-    Kernel twin = kernel;
-    add(std::move(kernel));
-    if (scanned.empty()) return;
-    twin.repairs_if_non_finite.assign(scanned.begin(), scanned.end());
-    add(std::move(twin));
   }
 
   // The kernels that find what data lets a kernel of tiles leave out.
@@ -167,29 +146,12 @@ class Planner {
     } else {
       kernel.definitions = sums;
     }
-    std::set<TensorId> scanned;
-    for (const Term& t : kernel.contraction->terms) {
-      if (t.left_leaks) scanned.merge(real_reads(t.left));
-      if (t.right_leaks) scanned.merge(real_reads(t.right));
-    }
-    std::vector<Definition> plain = kernel.definitions;
     add(std::move(kernel));
-    if (scanned.empty()) return;
-    Kernel twin{.kind = &kLoops, .definitions = plain};
-    twin.repairs_if_non_finite.assign(scanned.begin(), scanned.end());
-    add(std::move(twin));
   }
 
   void add_loops(const Definition& d) {
     Kernel kernel{.kind = &kLoops, .definitions = {d}, .why = why_slow(f_.graph, d)};
     add(std::move(kernel));
-  }
-
-  std::set<TensorId> real_reads(const Expr& e) {
-    std::set<TensorId> result;
-    for (TensorId t : tensors(e))
-      if (is_real(arithmetic_type(f_.graph[t].storage))) result.insert(t);
-    return result;
   }
 
   void add(Kernel kernel) {
@@ -238,7 +200,6 @@ void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
       if (!own.count(t)) read.insert(t);
   if (kernel.spans) read.insert({kernel.spans->first, kernel.spans->end});
   kernel.reads.assign(read.begin(), read.end());
-  const bool repairs = !kernel.repairs_if_non_finite.empty();
   if (kernel.kind == &kRow) {
     // A target of the kernel is in memory when something outside reads it.
     for (const Definition& d : kernel.definitions)
@@ -251,7 +212,7 @@ void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
     const Streaming& s = *kernel.streaming;
     // A row of scores is as well summed again, but for backward its sum is at hand here.
     const bool keeps = s.lse_is_read || wanted.count(g[s.lse].name) || read_outside(g, own, s.lse);
-    if (!s.sum || (keeps && !repairs)) kernel.writes.push_back(s.lse);
+    if (!s.sum || keeps) kernel.writes.push_back(s.lse);
     if (s.sum) kernel.writes.push_back(s.sum->tensor);
   } else {
     kernel.writes = {kernel.definitions.back().target};
@@ -263,9 +224,8 @@ void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
   for (TensorId t : kernel.writes)
     if (f.places[t.value] == Place::none) f.places[t.value] = Place::workspace;
   kernel.sizes = sizes_used(g, kernel);
-  kernel.name =
-      symbol(fmt::format("{}_{}_{}_{}{}", model, f.name, f.checks.size() + f.kernels.size(),
-                         g[kernel.writes[0]].name, repairs ? "_plain" : ""));
+  kernel.name = symbol(fmt::format("{}_{}_{}_{}", model, f.name, f.checks.size() + f.kernels.size(),
+                                   g[kernel.writes[0]].name));
 }
 
 }  // namespace attn::plan

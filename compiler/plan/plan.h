@@ -30,7 +30,7 @@ struct Term {
   ir::Conditions left_guard, right_guard;  // outside them the factor counts as 0
   std::vector<ir::IndexId> reduced;
   // Data that a guard of the other factor hides is multiplied by 0. A factor so marked is packed
-  // with non-finite values replaced by 0, and the plain twin repairs what may see them.
+  // with non-finite values replaced by 0, and a fallback adds what may see them.
   bool left_leaks = false, right_leaks = false;
 };
 
@@ -143,10 +143,6 @@ struct Kernel {
   std::optional<TileSums> tile_sums;
   std::optional<Spans> spans;  // that a kernel of tiles reads
   std::string why;             // for a slow lowering: the reason, else empty
-  // A plain twin (of a streaming kernel, a careful one): it runs only where one of these holds a
-  // non-finite value, and then overwrites the elements of its result that are non-finite when
-  // computed as written.
-  std::vector<ir::TensorId> repairs_if_non_finite;
 };
 
 // Integer data used in a subscript, checked before anything is written: the least and greatest

@@ -100,7 +100,6 @@ std::string kernel_text(const Graph& g, const Kernel& k) {
     for (const Tile& tile : s.tiles)
       if (tile.tensor.valid()) text += " " + g[tile.tensor].name;
   }
-  if (!k.repairs_if_non_finite.empty()) text += "  | only where data is not finite";
   Poly work = operations(g, k);
   return text + fmt::format("  ({} operations)\n", poly_text(g, work));
 }

@@ -38,8 +38,7 @@ KernelLine kernel_line(const Graph& g, const plan::Kernel& k, const Poly& work) 
           .reads = names(g, k.reads),
           .tiles = tiles_of(g, k),
           .operations = count(g, work),
-          .order = growth(g, work),
-          .repair = !k.repairs_if_non_finite.empty()};
+          .order = growth(g, work)};
 }
 
 Poly bytes(const Graph& g, TensorId t) {
@@ -112,8 +111,7 @@ FunctionReport function_report(const plan::Function& f,
   for (size_t n = 0; n < f.kernels.size(); ++n) {
     const Poly own = plan::runs(f, n) * plan::operations(g, f.kernels[n]);
     result.kernels.push_back(kernel_line(g, f.kernels[n], own));
-    // What repairs runs only where data is not finite.
-    if (!result.kernels.back().repair) work = work + own;
+    work = work + own;
   }
   for (TensorId t : f.saved) saved = saved + bytes(g, t);
   for (const plan::Slot& slot : f.workspace) workspace = workspace + largest(g, slot);

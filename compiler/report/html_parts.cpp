@@ -126,15 +126,14 @@ std::string plan_of(const FunctionReport& f) {
     std::string what = names(k.writes);
     if (!k.tiles.empty())
       what += fmt::format("<br/><span class=\"soft\">tiles</span> {}", names(k.tiles));
-    if (k.repair) what += "<br/><span class=\"soft\">only where data is not finite</span>";
     std::string share;
-    if (k.operations.value && f.operations.value && *f.operations.value > 0 && !k.repair)
+    if (k.operations.value && f.operations.value && *f.operations.value > 0)
       share = fmt::format("{:.0f} %", 100 * *k.operations.value / *f.operations.value);
     rows += fmt::format(
-        "<tr{}><td class=\"n\">{}</td><td title=\"{}\">{}</td><td>{}</td><td>{}</td>"
+        "<tr><td class=\"n\">{}</td><td title=\"{}\">{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td><td>{}</td><td class=\"n\">{}</td></tr>\n",
-        k.repair ? " class=\"repair\"" : "", ++number, escaped_xml(k.brief), escaped_xml(k.kind),
-        what, names(k.reads), formula_of(k.operations), big_o(k.order), share);
+        ++number, escaped_xml(k.brief), escaped_xml(k.kind), what, names(k.reads),
+        formula_of(k.operations), big_o(k.order), share);
   }
   std::string text = fmt::format(
       "<h4>{}: {}</h4>\n<div class=\"scroll\"><table><tr><th></th><th>kernel</th><th>computes</th>"

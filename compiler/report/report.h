@@ -103,8 +103,7 @@ struct KernelLine {
   std::string kind, brief;
   std::vector<std::string> writes, reads, tiles;
   Count operations;
-  text::Math order;     // the terms that grow fastest, as in O(N^2 D)
-  bool repair = false;  // runs only where data is not finite
+  text::Math order;  // the terms that grow fastest, as in O(N^2 D)
 };
 
 struct FunctionReport {

@@ -90,7 +90,6 @@ th, td { text-align: left; padding: 0.28rem 1.1rem 0.28rem 0; border-bottom: 1px
 th { color: var(--soft); font-weight: 600; white-space: nowrap; }
 td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 tr.sum td { font-weight: 600; border-bottom: 0; }
-tr.repair td { color: var(--soft); }
 .mark { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 3px; vertical-align: -0.05em;
   border: 1.5px solid var(--stored); background: var(--box); margin-right: 0.4em; }
 .mark.input { background: var(--input); border-radius: 0.5em; }

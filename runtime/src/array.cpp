@@ -205,12 +205,3 @@ attn_status attn_array_convert(attn_context* context, const char* name, const at
   }
   return ATTN_OK;
 }
-
-int64_t attn_first_non_finite(const void* data, attn_type type, int64_t count) {
-  const int64_t size = attn_type_size(type);
-  if (size == 0 || !attn_has_non_finite(data, type, count)) return -1;
-  for (int64_t k = 0; k < count; ++k) {
-    if (attn_has_non_finite(static_cast<const char*>(data) + k * size, type, 1)) return k;
-  }
-  return -1;
-}

@@ -1,4 +1,4 @@
-// Views of tensors as kernels take them, and the scan for non-finite bits.
+// Views of tensors as kernels take them.
 #include <attn/types.h>
 
 #include <algorithm>
@@ -29,27 +29,6 @@ void set_type(attn_buffer* view, attn_type type) {
     default:
       view->type.code = kFloat;
   }
-}
-
-// Adding one unit of the exponent to the exponent's bits carries into the sign exactly when they
-// were all ones. A whole block is or-ed before it is looked at, which the compiler vectorises.
-template <class Bits, Bits kExponent, Bits kUnit>
-int has_non_finite(const void* data, int64_t count) {
-  constexpr int64_t kBlock = 256;
-  constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-  const Bits* values = static_cast<const Bits*>(data);
-  int64_t k = 0;
-  for (; k + kBlock <= count; k += kBlock) {
-    Bits found = 0;
-    for (int64_t j = 0; j < kBlock; ++j) {
-      found = static_cast<Bits>(found | static_cast<Bits>((values[k + j] & kExponent) + kUnit));
-    }
-    if ((found & kSign) != 0) return 1;
-  }
-  for (; k < count; ++k) {
-    if ((static_cast<Bits>((values[k] & kExponent) + kUnit) & kSign) != 0) return 1;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -98,19 +77,4 @@ int attn_view(attn_context* context, attn_buffer* view, attn_dimension* dimensio
     return 1;
   }
   return 0;
-}
-
-int attn_has_non_finite(const void* data, attn_type type, int64_t count) {
-  switch (type) {
-    case ATTN_F32:
-      return has_non_finite<uint32_t, 0x7f800000u, 0x00800000u>(data, count);
-    case ATTN_F64:
-      return has_non_finite<uint64_t, 0x7ff0000000000000u, 0x0010000000000000u>(data, count);
-    case ATTN_F16:
-      return has_non_finite<uint16_t, 0x7c00u, 0x0400u>(data, count);
-    case ATTN_BF16:
-      return has_non_finite<uint16_t, 0x7f80u, 0x0080u>(data, count);
-    default:
-      return 0;
-  }
 }

@@ -60,7 +60,7 @@ TEST_F(Bench, EveryKernelOfBothFunctionsHasALine) {
   const double peak = std::stod(lines[0].substr(at + 5));
   // The plan has one line a kernel, with its operations.
   const Ended plan = attnc({"emit", "m.attn", "--stage=plan", "--model", "words"});
-  size_t planned = 0, measured = 0, together = 0, repairs = 0;
+  size_t planned = 0, measured = 0, together = 0;
   for (const std::string& line : lines_of(plan.out)) planned += line.ends_with(" operations)");
   size_t checks = 0;
   for (const std::string& line : lines) {
@@ -71,19 +71,13 @@ TEST_F(Bench, EveryKernelOfBothFunctionsHasALine) {
       ++checks;  // of data; the plan names them in another way
     else
       ++measured;
-    if (line.find("(repair)") != std::string::npos) {
-      ++repairs;
-      EXPECT_NE(line.find("not called"), std::string::npos) << line;
-    } else {
-      const Figures f(line);
-      EXPECT_GT(f.median, 0) << line;
-      EXPECT_NEAR(f.percent, 100 * f.rate / peak, 0.2 + 0.02 * f.percent) << line;
-    }
+    const Figures f(line);
+    EXPECT_GT(f.median, 0) << line;
+    EXPECT_NEAR(f.percent, 100 * f.rate / peak, 0.2 + 0.02 * f.percent) << line;
   }
   EXPECT_GT(planned, 5u);
   EXPECT_EQ(measured, planned) << e.out << plan.out;
   EXPECT_EQ(together, 2u) << e.out;
-  EXPECT_EQ(repairs, 2u) << e.out;
   EXPECT_GT(checks, 0u) << e.out;
 }
 

@@ -334,10 +334,4 @@ TEST_F(Convert, KindsAreNotMixed) {
   EXPECT_EQ(result<float>(0), 1.0f);
 }
 
-TEST_F(Convert, FindsTheFirstNonFinite) {
-  const float values[] = {1, 2, NAN, INFINITY};
-  EXPECT_EQ(attn_first_non_finite(values, ATTN_F32, 4), 2);
-  EXPECT_EQ(attn_first_non_finite(values, ATTN_F32, 2), -1);
-}
-
 }  // namespace

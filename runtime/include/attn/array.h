@@ -46,9 +46,6 @@ void attn_array_free(attn_array* array);
 attn_status attn_array_convert(attn_context* context, const char* name, const attn_array* array,
                                attn_type type, void* destination);
 
-/* The index of the first element that is infinite or NaN; -1 when there is none. */
-int64_t attn_first_non_finite(const void* data, attn_type type, int64_t count);
-
 #ifdef __cplusplus
 }
 #endif

@@ -19,7 +19,10 @@ typedef struct attn_buffer {
   const void* device_interface;
   void* host;
   uint64_t flags;
-  struct { uint8_t code, bits; uint16_t lanes; } type; /* code: 0 int, 1 uint, 2 float, 4 bfloat */
+  struct {
+    uint8_t code, bits;
+    uint16_t lanes;
+  } type; /* code: 0 int, 1 uint, 2 float, 4 bfloat */
   int32_t dimensions;
   attn_dimension* dim; /* innermost first: the reverse of attn_tensor's extents */
   void* padding;
@@ -44,18 +47,19 @@ attn_status attn_kernel_status(attn_context* context, const char* kernel, int co
 
 /* Checks tensor against what the model wants: non-null data (unless it has no elements, or
  * `optional`), type, rank, extents, alignment to its element, and byte size below 2^63.
- * `kind` is "parameter", "input" or "output", or says what of one of these the tensor is: "cotangent",
- * "gradient", "tangent"; the argument is then refused unless it is differentiable. `wanted` has rank
- * and extents. */
-attn_status attn_check_tensor(attn_context* context, const char* kind, const attn_argument* argument,
-                              const attn_tensor* tensor, const attn_tensor* wanted, int optional);
+ * `kind` is "parameter", "input" or "output", or says what of one of these the tensor is:
+ * "cotangent", "gradient", "tangent"; the argument is then refused unless it is differentiable.
+ * `wanted` has rank and extents. */
+attn_status attn_check_tensor(attn_context* context, const char* kind,
+                              const attn_argument* argument, const attn_tensor* tensor,
+                              const attn_tensor* wanted, int optional);
 
 /* Refuses when a written tensor overlaps any other. The tensors are given as parallel arrays. */
 attn_status attn_check_overlap(attn_context* context, int count, const attn_tensor* const* tensors,
                                const char* const* names, const int* written);
 
-/* Checks what a step takes: options that are numbers, `step` from 1, gradients and states like their
- * parameters (those with a gradient), no overlap. */
+/* Checks what a step takes: options that are numbers, `step` from 1, gradients and states like
+ * their parameters (those with a gradient), no overlap. */
 attn_status attn_check_step(attn_context* context, const attn_model* model, const double* options,
                             int64_t step, const attn_tensor* params, const attn_tensor* gradients,
                             const attn_tensor* states);
@@ -68,9 +72,6 @@ attn_status attn_check_step(attn_context* context, const attn_model* model, cons
  * 2^31 - 1 (the message is set). */
 int attn_view(attn_context* context, attn_buffer* view, attn_dimension* dimensions, void* data,
               attn_type type, int32_t rank, const int64_t* extent);
-
-/* 1 when any of `count` elements of a float type is infinite or NaN, decided from the bits. */
-int attn_has_non_finite(const void* data, attn_type type, int64_t count);
 
 /* ---- small helpers of generated glue */
 
@@ -89,7 +90,8 @@ static inline void attn_shape(attn_tensor* t, attn_type type, int32_t rank, cons
 }
 /* Lets `slice`, whose dimensions are there to be filled, show what `whole` has at `step` of its
  * dimension `d`, counted from the innermost. */
-static inline void attn_show_step(attn_buffer* slice, const attn_buffer* whole, int32_t d, int64_t step) {
+static inline void attn_show_step(attn_buffer* slice, const attn_buffer* whole, int32_t d,
+                                  int64_t step) {
   attn_dimension* const dimensions = slice->dim;
   *slice = *whole;
   slice->dim = dimensions;
@@ -97,8 +99,8 @@ static inline void attn_show_step(attn_buffer* slice, const attn_buffer* whole, 
   for (int32_t k = 0; k < slice->dimensions; ++k) dimensions[k] = whole->dim[k < d ? k : k + 1];
   slice->host = (char*)whole->host + step * whole->dim[d].stride * ((whole->type.bits + 7) / 8);
 }
-/* True when a least and a greatest subscript are not both in [0, extent); a least above the greatest
- * says that there was none. */
+/* True when a least and a greatest subscript are not both in [0, extent); a least above the
+ * greatest says that there was none. */
 static inline int attn_outside(const int32_t* least, const int32_t* greatest, int64_t extent) {
   return *least <= *greatest && (*least < 0 || *greatest >= extent);
 }
