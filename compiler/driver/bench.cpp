@@ -220,7 +220,7 @@ std::string line(const std::string& what, size_t width, const Times& times, doub
 }
 
 std::string describe(const plan::Function& f, const plan::Kernel& k) {
-  std::string text = k.kind->name;
+  std::string text = plan::kind_of(k.form).name;
   for (ir::TensorId t : k.writes) text += " " + f.graph[t].name;
   return text;
 }

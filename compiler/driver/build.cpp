@@ -31,8 +31,8 @@ std::string bytes_of(const std::string& path) {
 std::string describe(const emit::Object& o) {
   const ir::Graph& g = o.function->graph;
   const plan::Kernel& k = *o.kernel;
-  std::string text =
-      fmt::format("{}\n{} {} {}\n", compiler_identity(), o.symbol, o.target, k.kind->name);
+  std::string text = fmt::format("{}\n{} {} {}\n", compiler_identity(), o.symbol, o.target,
+                                 plan::kind_of(k.form).name);
   for (const auto* list : {&k.reads, &k.writes}) {
     for (ir::TensorId t : *list) {
       text += fmt::format("{} {} {}", g[t].name, ir::name_of(g[t].storage), g[t].split);
@@ -160,7 +160,7 @@ std::vector<std::string> compile_objects(const emit::Library& library, const Scr
     if (take(cached, path)) continue;
     jobs.push_back({&o, path, cached});
   }
-  auto effort = [](const Job& job) { return job.object->kernel->kind->effort; };
+  auto effort = [](const Job& job) { return plan::kind_of(job.object->kernel->form).effort; };
   std::stable_sort(jobs.begin(), jobs.end(),
                    [&](const Job& a, const Job& b) { return effort(a) > effort(b); });
   size_t limit =

@@ -311,7 +311,7 @@ class FunctionWriter {
     }
     if (elements.find_first_not_of("0123456789 *+") != std::string::npos)
       condition += fmt::format("{}{} > 0", condition.empty() ? "" : " && ", elements);
-    std::string doc = k.kind->name;
+    std::string doc = plan::kind_of(k.form).name;
     for (const Definition& d : k.definitions) doc += " " + g_[d.target].name;
     line("  /* {} */", doc);
     line("  if ({}({}) != 0)", condition.empty() ? "" : condition + " && ",

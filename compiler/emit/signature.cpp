@@ -31,7 +31,7 @@ std::string signature(const plan::Function& f, const plan::Kernel& kernel) {
   for (size_t k = 0; k < g.sizes.size(); ++k) g.sizes[k].name = fmt::format("Other{}", k);
   for (size_t k = 0; k < taken.size(); ++k) g[taken[k]].name = fmt::format("S{}", k);
 
-  std::string text = kernel.kind->name;
+  std::string text = plan::kind_of(kernel.form).name;
   auto shape = [&](TensorId t) {
     text += fmt::format("\n{} {}{}", g[t].name, name_of(g[t].storage), g[t].split ? " split" : "");
     for (const Poly& p : g[t].extents) text += ", " + plan::poly_text(g, g.expand(p));

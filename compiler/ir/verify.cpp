@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/operation.h"
@@ -15,11 +16,13 @@ class Verifier {
   Verifier(const Graph& g, std::string_view pass) : g_(g), pass_(pass) {}
 
   void run() {
+    std::unordered_set<std::string_view> names;
     for (size_t k = 0; k < g_.tensors.size(); ++k) {
       const Tensor& t = g_.tensors[k];
       if (is_argument(t.role)) defined_.insert({static_cast<int32_t>(k)});
-      require(g_.find(t.name)->value == static_cast<int32_t>(k), "name used twice", t.name);
+      require(names.insert(t.name).second, "name used twice", t.name);
     }
+    for (const Definition& d : g_.definitions) check_ranks(d);
     for (const Recurrence& r : recurrences(g_))
       for (size_t k = r.first; k < r.end(); ++k) recurrence_[g_.definitions[k].target] = r.first;
     for (const Definition& d : g_.definitions) check(d);
@@ -33,14 +36,32 @@ class Verifier {
       throw InternalError(fmt::format("after {}: {}: {} in {}", pass_, g_.name, what, where));
   }
 
+  bool is_tensor(TensorId t) const {
+    return t.valid() && t.value < static_cast<int32_t>(g_.tensors.size());
+  }
+
+  void check_ranks(const Definition& d) {
+    require(is_tensor(d.target), "a target that is no tensor", "the graph");
+    name_ = g_[d.target].name;
+    require(d.free.size() == g_[d.target].extents.size(), "left side of the wrong rank", name_);
+    const auto look = [&](const Expr& e) {
+      visit(e, [&](const Expr& x) {
+        if (!x.is(Kind::read)) return true;
+        require(is_tensor(x->tensor), "a read of no tensor", name_);
+        require(x.args().size() == g_[x->tensor].extents.size(), "subscripts of the wrong number",
+                name_);
+        return true;
+      });
+    };
+    look(d.body);
+    for (const Expr& c : d.guard) look(c);
+  }
+
   void check(const Definition& d) {
-    require(d.target.valid() && d.target.value < static_cast<int32_t>(g_.tensors.size()),
-            "a target that is no tensor", "the graph");
     const Tensor& t = g_[d.target];
     name_ = t.name;
     target_ = d.target;
     require(!defined_.count(d.target), "a second definition", name_);
-    require(d.free.size() == t.extents.size(), "left side of the wrong rank", name_);
     require((d.combine == Combine::set) == d.reduced.empty(), "reduced indices", name_);
     require(d.combine != Combine::argmax || d.reduced.size() == 1, "argmax over one index", name_);
     bound_.clear();
@@ -73,7 +94,6 @@ class Verifier {
         require(defined_.count(x->tensor) || needs_itself(x->tensor),
                 "a read before its definition", name_);
         const Tensor& t = g_[x->tensor];
-        require(x.args().size() == t.extents.size(), "subscripts of the wrong number", name_);
         require(x.type() == arithmetic_type(t.storage), "a read of the wrong type", name_);
         for (const Expr& s : x.args())
           require(s.type() == Type::integer, "a subscript that is not whole", name_);

@@ -39,16 +39,16 @@ class Builder {
       built.arguments.push_back(arguments_.tensors.at(t));
     }
     std::vector<Halide::Func> outs;
-    if (kernel_.streaming) {
-      outs = lower_streaming(f_, kernel_, arguments_, target_);
-    } else if (kernel_.tile_sums) {
-      outs = lower_tile_sums(f_, kernel_, arguments_, target_);
-    } else if (kernel_.contraction) {
+    if (const auto* tiles = std::get_if<plan::TilesForm>(&kernel_.form)) {
+      outs = tiles->streams() ? lower_streaming(f_, kernel_, arguments_, target_)
+                              : lower_tile_sums(f_, kernel_, arguments_, target_);
+    } else if (std::holds_alternative<plan::ContractionForm>(kernel_.form)) {
       outs = {lower_contraction(f_, kernel_, arguments_, target_)};
-    } else if (kernel_.row) {
+    } else if (std::holds_alternative<plan::RowForm>(kernel_.form)) {
       outs = lower_row(f_, kernel_, arguments_, target_);
     } else {
-      outs = {lower_loops(g_, kernel_.definitions[0], arguments_, target_)};
+      outs = {
+          lower_loops(g_, std::get<plan::LoopsForm>(kernel_.form).definition, arguments_, target_)};
     }
     auto written = kernel_.writes.begin();
     for (const Halide::Func& out : outs) {

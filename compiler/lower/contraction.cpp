@@ -17,16 +17,17 @@ using HExpr = Halide::Expr;
 class Lowering {
  public:
   Lowering(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments)
-      : g_(f.graph), c_(*kernel.contraction), result_(kernel.writes[0]), arguments_(arguments) {}
+      : g_(f.graph), c_(std::get<plan::ContractionForm>(kernel.form)), arguments_(arguments) {}
 
-  ContractionSpec spec(const std::vector<ir::IndexId>& free) {
+  ContractionSpec spec() {
+    const std::vector<ir::IndexId>& free = c_.free;
     ContractionSpec spec{.name = "out"};
-    ir::Storage storage = g_[result_].storage;
+    ir::Storage storage = g_[c_.target].storage;
     type_ = arithmetic_type(ir::arithmetic_type(storage));
     spec.accumulate = type_;
-    for (const plan::Term& t : c_.terms) {
-      spec.terms.push_back({factor(t.left, t.left_guard, c_.rows, t.reduced, t.left_leaks),
-                            factor(t.right, t.right_guard, c_.columns, t.reduced, t.right_leaks),
+    for (const plan::Product& t : c_.products) {
+      spec.terms.push_back({factor(t.left, t.left_guard, c_.rows, t.reduced, t.hides_left()),
+                            factor(t.right, t.right_guard, c_.columns, t.reduced, t.hides_right()),
                             group_extent(t.reduced)});
     }
     for (ir::IndexId i : free) spec.output.push_back({group_of(i), extent(i)});
@@ -41,11 +42,11 @@ class Lowering {
       return values;
     };
     // A batch of such matrices is small work, and several terms are costly to compile twice.
-    spec.rarely_thin = !c_.batch.empty() || c_.terms.size() > 1;
+    spec.rarely_thin = !c_.batch.empty() || c_.products.size() > 1;
     spec.typical_batch = typical(c_.batch);
     spec.typical_rows = typical(c_.rows);
     spec.typical_columns = typical(c_.columns);
-    spec.typical_reduced = typical(c_.terms[0].reduced);
+    spec.typical_reduced = typical(c_.products[0].reduced);
     return spec;
   }
 
@@ -90,7 +91,7 @@ class Lowering {
 
   Factor factor(const ir::Expr& value, const ir::Conditions& guard,
                 const std::vector<ir::IndexId>& outer, const std::vector<ir::IndexId>& reduced,
-                bool leaks) {
+                bool fallback) {
     Factor f;
     const auto translator = [this, outer, reduced](HExpr batch, HExpr row, HExpr k) {
       Translator::Indices indices;
@@ -107,7 +108,7 @@ class Lowering {
       f.visible = [translator, guard](HExpr batch, HExpr row, HExpr k) {
         return translator(batch, row, k).condition(guard);
       };
-    f.fallback = leaks;
+    f.fallback = fallback;
     f.contiguous = contiguous(value, outer, reduced);
     return f;
   }
@@ -133,8 +134,7 @@ class Lowering {
   }
 
   const ir::Graph& g_;
-  const plan::Contraction& c_;
-  ir::TensorId result_;
+  const plan::ContractionForm& c_;
   const Arguments& arguments_;
   Halide::Type type_;
 };
@@ -144,8 +144,7 @@ class Lowering {
 Halide::Func lower_contraction(const plan::Function& f, const plan::Kernel& kernel,
                                const Arguments& arguments, const TargetInfo& target) {
   Lowering lowering(f, kernel, arguments);
-  // The free indices of the sum, in the order of the result's dimensions.
-  return schedule_contraction(lowering.spec(kernel.definitions[0].free), target);
+  return schedule_contraction(lowering.spec(), target);
 }
 
 }  // namespace attn::lower

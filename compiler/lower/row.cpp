@@ -18,7 +18,10 @@ using HExpr = Halide::Expr;
 class Lowering {
  public:
   Lowering(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments)
-      : g_(f.graph), kernel_(kernel), row_(*kernel.row), arguments_(arguments) {}
+      : g_(f.graph),
+        kernel_(kernel),
+        row_(std::get<plan::RowForm>(kernel.form)),
+        arguments_(arguments) {}
 
   RowSpec spec() {
     RowSpec spec{.name = "out", .rows = 1, .columns = 1, .stages = {}};
@@ -31,9 +34,9 @@ class Lowering {
     spec.rows = Halide::Internal::simplify(spec.rows);
     spec.columns = Halide::Internal::simplify(spec.columns);
     spec.typical_columns = typical_columns();
-    for (size_t n = 0; n < kernel_.definitions.size(); ++n) {
-      spec.stages.push_back(stage(kernel_.definitions[n]));
-      stages_[kernel_.definitions[n].target] = static_cast<int>(n);
+    for (size_t n = 0; n < row_.definitions.size(); ++n) {
+      spec.stages.push_back(stage(row_.definitions[n]));
+      stages_[row_.definitions[n].target] = static_cast<int>(n);
     }
     return spec;
   }
@@ -153,7 +156,7 @@ class Lowering {
 
   const ir::Graph& g_;
   const plan::Kernel& kernel_;
-  const plan::Row& row_;
+  const plan::RowForm& row_;
   const Arguments& arguments_;
   std::vector<HExpr> row_extents_, column_extents_;
   std::map<ir::TensorId, int> stages_;

@@ -5,7 +5,6 @@
 #include "compiler/lower/linear_index.h"
 #include "compiler/lower/stream_schedule.h"
 #include "compiler/lower/tile_cells.h"
-#include "compiler/plan/spans.h"
 
 namespace attn::lower {
 namespace {
@@ -16,7 +15,10 @@ using HExpr = Halide::Expr;
 class Lowering {
  public:
   Lowering(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments)
-      : g_(f.graph), kernel_(kernel), s_(*kernel.streaming), cells_(f.graph, arguments, s_.batch) {}
+      : g_(f.graph),
+        kernel_(kernel),
+        s_(std::get<plan::TilesForm>(kernel.form)),
+        cells_(f.graph, arguments, s_.batch) {}
 
   StreamSpec spec() {
     StreamSpec spec{.name = "out"};
@@ -24,13 +26,15 @@ class Lowering {
     spec.rows = cells_.extent(s_.row);
     spec.columns = cells_.extent(s_.column);
     for (size_t k = 0; k < s_.tiles.size(); ++k) spec.tiles.push_back(tile(k));
-    TileCells::Edges edges = cells_.edges(plan::visible_somewhere(s_), s_.row, s_.column);
+    TileCells::Edges edges = cells_.edges(s_.visible_somewhere(), s_.row, s_.column);
     spec.first_column = edges.first;
     spec.end_column = edges.end;
-    spec.seen_by_data = cells_.seen_by_data(kernel_.spans);
-    spec.plane_dimensions = cells_.dimensions(s_.lse_free, s_.row);
-    spec.writes_planes = std::count(kernel_.writes.begin(), kernel_.writes.end(), s_.lse) > 0;
-    if (s_.sum) add_sum(*s_.sum, spec);
+    spec.seen_by_data = cells_.seen_by_data(s_.bounds);
+    const plan::TileResult& lse = s_.results[0];
+    spec.plane_dimensions = cells_.dimensions(lse.free, s_.row);
+    spec.writes_planes = std::count(kernel_.writes.begin(), kernel_.writes.end(), lse.tensor) > 0;
+    if (const plan::TileResult* sum = s_.find(plan::TileResult::Kind::weighted))
+      add_sum(*sum, spec);
     return spec;
   }
 
@@ -39,9 +43,9 @@ class Lowering {
 
   StreamTile tile(size_t index) const {
     StreamTile result;
-    for (const plan::Term& t : s_.tiles[index].dots) {
+    for (const plan::Product& t : s_.tiles[index].dots) {
       StreamDot dot{.reduced = cells_.extent(t.reduced)};
-      if (TileCells::is_apart(t, s_.row, s_.column)) {
+      if (s_.is_apart(t)) {
         dot.left = cells_.factor(t.left, t.left_guard, s_.row, t.reduced);
         dot.right = cells_.factor(t.right, t.right_guard, s_.column, t.reduced);
       } else {
@@ -54,7 +58,7 @@ class Lowering {
     return result;
   }
 
-  void add_sum(const plan::Streaming::Sum& sum, StreamSpec& spec) const {
+  void add_sum(const plan::TileResult& sum, StreamSpec& spec) const {
     spec.features = sum.feature.valid() ? cells_.extent(sum.feature) : HExpr(1);
     ir::Conditions counted = s_.tiles.back().visible;
     counted.insert(sum.counted.begin(), sum.counted.end());
@@ -66,7 +70,7 @@ class Lowering {
         return at.where(sum.counted, real(at(sum.weight)));
       };
     }
-    if (sum.feature.valid() && ir::uses(sum.panel, s_.row)) {
+    if (sum.feature.valid() && !s_.packs_panel(sum)) {
       spec.panel_at = [this, &sum](HExpr batch, HExpr row, HExpr column, HExpr feature) {
         Translator at =
             cells_.at({{s_.row, row}, {s_.column, column}, {sum.feature, feature}}, batch);
@@ -74,7 +78,7 @@ class Lowering {
       };
     } else if (sum.feature.valid()) {
       spec.panel = cells_.factor(sum.panel, sum.panel_guard, s_.column, {sum.feature});
-      spec.fallback = sum.panel_leaks;
+      spec.fallback = s_.hides_panel(sum);
     } else {
       spec.panel = [](HExpr, HExpr, HExpr) { return HExpr(1.0f); };
     }
@@ -88,7 +92,7 @@ class Lowering {
     return cells_.at({{s_.row, row}, {s_.column, column}}, batch);
   }
 
-  HExpr finished(const plan::Streaming::Sum& sum, const HExpr& batch, const HExpr& row,
+  HExpr finished(const plan::TileResult& sum, const HExpr& batch, const HExpr& row,
                  const HExpr& feature, const HExpr& summed) const {
     const ir::Tensor& result = g_[sum.tensor];
     Translator::Indices indices = {{s_.row, row}};
@@ -100,7 +104,7 @@ class Lowering {
 
   const ir::Graph& g_;
   const plan::Kernel& kernel_;
-  const plan::Streaming& s_;
+  const plan::TilesForm& s_;
   TileCells cells_;
 };
 

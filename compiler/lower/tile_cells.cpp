@@ -43,12 +43,7 @@ std::function<HExpr(HExpr, HExpr, HExpr)> TileCells::factor(
   };
 }
 
-bool TileCells::is_apart(const plan::Term& t, ir::IndexId row, ir::IndexId column) {
-  return !uses(t.left, column) && !uses(t.right, row) && !ir::indices(t.left_guard).count(column) &&
-         !ir::indices(t.right_guard).count(row);
-}
-
-std::function<HExpr(HExpr, HExpr, HExpr, HExpr)> TileCells::product(const plan::Term& t,
+std::function<HExpr(HExpr, HExpr, HExpr, HExpr)> TileCells::product(const plan::Product& t,
                                                                     ir::IndexId row,
                                                                     ir::IndexId column) const {
   std::vector<HExpr> extents;
@@ -167,16 +162,16 @@ TileCells::Edges TileCells::edges(const ir::Conditions& visible, ir::IndexId by,
   return found;
 }
 
-SeenByData TileCells::seen_by_data(const std::optional<plan::Spans>& spans) const {
-  if (!spans) return {};
-  return {seen(*spans, false), seen(*spans, true), plan::kSpanRows};
+SeenByData TileCells::seen_by_data(const std::optional<plan::BlockBounds>& bounds) const {
+  if (!bounds) return {};
+  return {seen(*bounds, false), seen(*bounds, true), plan::kBoundRows};
 }
 
 // The places are written plainly, without promises: bounds inference then takes an element for a
 // number where the batch and the rows are given.
-SeenByData::Bound TileCells::seen(const plan::Spans& spans, bool upper) const {
-  Halide::ImageParam element = arguments_.tensors.at(upper ? spans.end : spans.first);
-  const std::vector<ir::IndexId> used = spans.batch;
+SeenByData::Bound TileCells::seen(const plan::BlockBounds& bounds, bool upper) const {
+  Halide::ImageParam element = arguments_.tensors.at(upper ? bounds.end : bounds.first);
+  const std::vector<ir::IndexId> used = bounds.batch;
   return [=, this](HExpr batch, HExpr from, HExpr to) {
     const int64_t rows = constant(Halide::Internal::simplify(to - from)) + 1;
     ATTN_CHECK(rows > 0, "a number of rows that is not known");
@@ -190,9 +185,9 @@ SeenByData::Bound TileCells::seen(const plan::Spans& spans, bool upper) const {
       inner = inner * batch_extents_[k];
     }
     HExpr result;
-    const HExpr last = min(max(to, 0) / plan::kSpanRows, element.dim(0).extent() - 1);
-    for (int64_t k = 0; k <= (rows + plan::kSpanRows - 2) / plan::kSpanRows; ++k) {
-      at[0] = min(max(from, 0) / plan::kSpanRows + static_cast<int>(k), last);
+    const HExpr last = min(max(to, 0) / plan::kBoundRows, element.dim(0).extent() - 1);
+    for (int64_t k = 0; k <= (rows + plan::kBoundRows - 2) / plan::kBoundRows; ++k) {
+      at[0] = min(max(from, 0) / plan::kBoundRows + static_cast<int>(k), last);
       // Not of the function that stands for a parameter: Halide would not take the condition on it
       // out of inner loops.
       HExpr bound = Halide::Internal::Call::make(element.parameter(), at);

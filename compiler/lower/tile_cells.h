@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/lower/translate.h"
-#include "compiler/plan/plan.h"
+#include "compiler/plan/form.h"
 
 namespace attn::lower {
 
@@ -47,11 +47,9 @@ class TileCells {
       const ir::Expr& value, const ir::Conditions& guard, ir::IndexId outer,
       const std::vector<ir::IndexId>& inner) const;
 
-  // Whether a product's factors are one of the batch and `row`, and one of the batch and `column`.
-  static bool is_apart(const plan::Term& t, ir::IndexId row, ir::IndexId column);
   // The product at (batch, row, column, the linear index of what is summed).
   std::function<Halide::Expr(Halide::Expr, Halide::Expr, Halide::Expr, Halide::Expr)> product(
-      const plan::Term& t, ir::IndexId row, ir::IndexId column) const;
+      const plan::Product& t, ir::IndexId row, ir::IndexId column) const;
 
   // The value of tiles[index] at (batch, row, column) where it is visible, else `hidden`; `dot` is
   // the sum of its products there, and earlier(k) the value of tiles[k].
@@ -80,10 +78,10 @@ class TileCells {
   };
   Edges edges(const ir::Conditions& visible, ir::IndexId by, ir::IndexId of) const;
   // How many rows it is asked about must be known.
-  SeenByData seen_by_data(const std::optional<plan::Spans>& spans) const;
+  SeenByData seen_by_data(const std::optional<plan::BlockBounds>& bounds) const;
 
  private:
-  SeenByData::Bound seen(const plan::Spans& spans, bool upper) const;
+  SeenByData::Bound seen(const plan::BlockBounds& bounds, bool upper) const;
   Edge edge(const ir::Expr& condition, ir::IndexId by, ir::IndexId of, bool upper) const;
 
   const ir::Graph& g_;

@@ -5,7 +5,6 @@
 #include "compiler/base/check.h"
 #include "compiler/lower/tile_cells.h"
 #include "compiler/lower/tile_schedule.h"
-#include "compiler/plan/spans.h"
 
 namespace attn::lower {
 namespace {
@@ -16,7 +15,10 @@ using HExpr = Halide::Expr;
 class Lowering {
  public:
   Lowering(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments)
-      : g_(f.graph), kernel_(kernel), s_(*kernel.tile_sums), cells_(f.graph, arguments, s_.batch) {}
+      : g_(f.graph),
+        kernel_(kernel),
+        s_(std::get<plan::TilesForm>(kernel.form)),
+        cells_(f.graph, arguments, s_.batch) {}
 
   TileSpec spec() {
     TileSpec spec{.name = "out"};
@@ -26,10 +28,10 @@ class Lowering {
     for (size_t k = 0; k < s_.tiles.size(); ++k)
       spec.tiles.push_back(tile(static_cast<int>(k), spec.packs));
     for (ir::TensorId t : kernel_.writes) spec.results.push_back(result(t, spec.packs));
-    const ir::Conditions visible = plan::visible_somewhere(s_);
+    const ir::Conditions visible = s_.visible_somewhere();
     spec.columns_of_rows = cells_.edges(visible, s_.row, s_.column);
     spec.rows_of_columns = cells_.edges(visible, s_.column, s_.row);
-    spec.seen_by_data = cells_.seen_by_data(kernel_.spans);
+    spec.seen_by_data = cells_.seen_by_data(s_.bounds);
     return spec;
   }
 
@@ -69,9 +71,9 @@ class Lowering {
   TileSpec::Tile tile(int index, std::vector<TileSpec::Pack>& packs) {
     const plan::Tile& t = s_.tiles[index];
     TileSpec::Tile result;
-    for (const plan::Term& term : t.dots) {
+    for (const plan::Product& term : t.dots) {
       TileSpec::Dot dot{.length = cells_.extent(term.reduced)};
-      if (TileCells::is_apart(term, s_.row, s_.column)) {
+      if (s_.is_apart(term)) {
         dot.left = pack(packs, true, term.left, term.left_guard, term.reduced, false);
         dot.right = pack(packs, false, term.right, term.right_guard, term.reduced, false);
       } else {
@@ -89,15 +91,15 @@ class Lowering {
     auto found = std::find_if(s_.results.begin(), s_.results.end(),
                               [&](const auto& r) { return r.tensor == tensor; });
     ATTN_CHECK(found != s_.results.end(), "a kernel of tiles writes what it does not sum");
-    const plan::TileSums::Result& r = *found;
-    const ir::IndexId kept = r.of_rows ? s_.row : s_.column;
+    const plan::TileResult& r = *found;
+    const ir::IndexId kept = r.of_rows() ? s_.row : s_.column;
     TileSpec::Result result;
-    result.of_rows = r.of_rows;
+    result.of_rows = r.of_rows();
     result.tile = static_cast<int>(r.tile);
     if (!r.place.empty()) {
       add_place(r, result);
     } else {
-      if (r.feature.valid()) add_panel(r, kept, result, packs);
+      if (r.feature.valid()) add_panel(r, result, packs);
       result.scaled = [this, &r, kept](HExpr batch, HExpr place, HExpr feature, HExpr sum) {
         return at_result(r, kept, place, feature, batch).scaled(sum, r.scale);
       };
@@ -106,17 +108,18 @@ class Lowering {
     return result;
   }
 
-  void add_panel(const plan::TileSums::Result& r, ir::IndexId kept, TileSpec::Result& result,
+  void add_panel(const plan::TileResult& r, TileSpec::Result& result,
                  std::vector<TileSpec::Pack>& packs) {
-    if (!ir::uses(r.panel, kept)) {
+    if (s_.packs_panel(r)) {
       result.features = cells_.extent(r.feature);
-      result.panel = pack(packs, !r.of_rows, r.panel, r.panel_guard, {r.feature}, r.panel_leaks);
+      result.panel =
+          pack(packs, !r.of_rows(), r.panel, r.panel_guard, {r.feature}, s_.hides_panel(r));
       return;
     }
     add_panel_at(r, result);
   }
 
-  void add_panel_at(const plan::TileSums::Result& r, TileSpec::Result& result) const {
+  void add_panel_at(const plan::TileResult& r, TileSpec::Result& result) const {
     result.features = cells_.extent(r.feature);
     result.panel_at = [this, &r](HExpr batch, HExpr row, HExpr column, HExpr feature) {
       Translator at = cells_.at({{s_.row, row}, {s_.column, column}, {r.feature, feature}}, batch);
@@ -124,7 +127,7 @@ class Lowering {
     };
   }
 
-  void add_place(const plan::TileSums::Result& r, TileSpec::Result& result) {
+  void add_place(const plan::TileResult& r, TileSpec::Result& result) {
     for (const ir::Poly& p : g_[r.tensor].extents) result.extents.push_back(cells_.extent(p));
     result.place = [this, &r](HExpr batch, HExpr row, HExpr column) {
       Translator at = cell(batch, row, column);
@@ -151,7 +154,7 @@ class Lowering {
       if (!stands_alone(s_.batch[k])) result.summed_batch.insert(static_cast<int>(k));
   }
 
-  Translator at_result(const plan::TileSums::Result& r, ir::IndexId kept, const HExpr& place,
+  Translator at_result(const plan::TileResult& r, ir::IndexId kept, const HExpr& place,
                        const HExpr& feature, const HExpr& batch) const {
     Translator::Indices indices = {{kept, place}};
     if (r.feature.valid()) indices[r.feature] = feature;
@@ -164,7 +167,7 @@ class Lowering {
 
   const ir::Graph& g_;
   const plan::Kernel& kernel_;
-  const plan::TileSums& s_;
+  const plan::TilesForm& s_;
   TileCells cells_;
   std::vector<Key> keys_;
   std::vector<std::vector<ir::IndexId>> features_;

@@ -90,7 +90,7 @@ std::vector<IndexId> in_order(const std::vector<IndexId>& all, const std::set<In
 }
 
 // Puts each condition where it can be tested: on a factor, or on the result.
-bool place_guard(const Definition& d, const Sides& s, Term& term, Conditions& of_result) {
+bool place_guard(const Definition& d, const Sides& s, Product& term, Conditions& of_result) {
   std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
   for (const Expr& c : d.guard) {
     std::set<IndexId> used = indices(c);
@@ -104,10 +104,8 @@ bool place_guard(const Definition& d, const Sides& s, Term& term, Conditions& of
       term.right_guard.insert(c);
     } else if (rows) {
       term.left_guard.insert(c);
-      term.right_leaks = true;
     } else {
       term.right_guard.insert(c);
-      term.left_leaks = true;
     }
   }
   return true;
@@ -128,13 +126,13 @@ bool is_mixture(const Graph& g, const Definition& sum, const Sides& s) {
 
 }  // namespace
 
-std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
-                                             const Definition* finish, bool keep) {
+std::optional<ContractionForm> claim_contraction(const Graph& g, const Definition& sum,
+                                                 const Definition* finish, bool keep) {
   if (sum.combine != Combine::sum || !is_real(arithmetic_type(g[sum.target].storage)))
     return std::nullopt;
   std::set<IndexId> reduced(sum.reduced.begin(), sum.reduced.end());
   if (points(g, reduced) < kLeastReduced) return std::nullopt;
-  Contraction c;
+  ContractionForm c;
   std::optional<Sides> like;
   std::vector<Expr> outer;
   std::vector<Expr> addends = addends_of(sum.body);
@@ -147,7 +145,7 @@ std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
       if (std::max(m, n) < kLeastSide || (std::min(m, n) < kLeastSide && !times_vectors))
         return std::nullopt;
     }
-    Term term{.left = multiply(s->left), .right = multiply(s->right), .reduced = sum.reduced};
+    Product term{.left = multiply(s->left), .right = multiply(s->right), .reduced = sum.reduced};
     // What has no reduced index multiplies the sum; with several terms it stays with a factor.
     if (addends.size() == 1) {
       for (const Expr& f : s->outer) outer.push_back(solve::out_of_sum(g, f, reduced, sum.guard));
@@ -162,23 +160,24 @@ std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
     Conditions of_result;
     if (!place_guard(sum, *s, term, of_result)) return std::nullopt;
     c.guard = of_result;
-    c.terms.push_back(std::move(term));
+    c.products.push_back(std::move(term));
     if (!like) like = s;
   }
   // Neighbours in memory are neighbours among the columns.
   if (!sum.free.empty() && like->rows.count(sum.free.back())) {
     std::swap(like->rows, like->columns);
-    for (Term& t : c.terms) {
+    for (Product& t : c.products) {
       std::swap(t.left, t.right);
       std::swap(t.left_guard, t.right_guard);
-      std::swap(t.left_leaks, t.right_leaks);
     }
   }
   if (!finish && is_mixture(g, sum, *like)) return std::nullopt;
   c.batch = in_order(sum.free, like->batch);
   c.rows = in_order(sum.free, like->rows);
   c.columns = in_order(sum.free, like->columns);
+  c.free = sum.free;
   c.sum = sum.target;
+  c.target = finish ? finish->target : sum.target;
   std::vector<Expr> value = outer;
   value.push_back(g.target(sum));
   c.epilogue = where(c.guard, multiply(std::move(value)));
@@ -198,7 +197,7 @@ std::optional<Contraction> claim_contraction(Graph& g, const Definition& sum,
   return c;
 }
 
-bool packs(const Graph& g, const Contraction& c) {
+bool packs(const Graph& g, const ContractionForm& c) {
   auto count = [&](const std::vector<IndexId>& group) {
     return points(g, {group.begin(), group.end()});
   };
@@ -248,8 +247,9 @@ struct Joint {
 
 }  // namespace
 
-bool join_sum(Graph& g, Contraction& c, const Definition& first, const Definition& other) {
-  std::optional<Contraction> o = claim_contraction(g, other, nullptr);
+bool join_sum(const Graph& g, ContractionForm& c, const Definition& first,
+              const Definition& other) {
+  std::optional<ContractionForm> o = claim_contraction(g, other, nullptr);
   if (!o) return false;
   std::map<IndexId, Expr> names;
   std::map<IndexId, IndexId> ids;
@@ -272,13 +272,13 @@ bool join_sum(Graph& g, Contraction& c, const Definition& first, const Definitio
   if (!joint.is_everywhere(c.epilogue) || !joint.ratio) return false;
   const double ratio = *joint.ratio * value.coefficient.value();
   c.epilogue = joint.without_joined(c.epilogue);
-  for (Term& t : o->terms) {
+  for (Product& t : o->products) {
     t.left = substitute(t.left, names);
     if (ratio != 1) t.left = multiply({Expr(ratio), t.left});
     t.right = substitute(t.right, names);
     t.left_guard = substitute(t.left_guard, names);
     t.right_guard = substitute(t.right_guard, names);
-    c.terms.push_back(std::move(t));
+    c.products.push_back(std::move(t));
   }
   return true;
 }

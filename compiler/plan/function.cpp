@@ -7,6 +7,7 @@
 #include "compiler/plan/kernels.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
+#include "compiler/plan/verify.h"
 #include "compiler/solve/equalities.h"
 #include "compiler/solve/wide.h"
 
@@ -195,6 +196,7 @@ Function plan_function(std::string model, std::string name, Graph g,
   graph.definitions = std::move(planned);
   graph.outputs = outputs;
   f.workspace = assign_slots(f);
+  verify(f);
   warn_of_wide(f, wide, diagnostics);
   for (const Kernel& k : f.kernels) {
     if (k.why.empty()) continue;

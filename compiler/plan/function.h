@@ -26,7 +26,9 @@ Checks data_checks(ir::Graph& g);
 // Slots for the tensors in `places` that live in the workspace, by first and last use in `kernels`.
 std::vector<Slot> assign_slots(const Function& f);
 
-// The run-time sizes that a kernel needs: those of extents, conditions and bodies.
-std::vector<ir::SizeId> sizes_used(const ir::Graph& g, const Kernel& k);
+// The run-time sizes of definitions and of tensors: those of extents, conditions and bodies.
+std::vector<ir::SizeId> sizes_used(const ir::Graph& g,
+                                   const std::vector<ir::Definition>& definitions,
+                                   const std::vector<ir::TensorId>& tensors);
 
 }  // namespace attn::plan

@@ -66,15 +66,6 @@ std::vector<Definition> in_order(const std::vector<Definition>& definitions,
   return result;
 }
 
-// Log-sum-exps that another kernel of the group reads.
-void mark_read_sums(GroupKernels& group) {
-  for (Kernel& k : group.kernels)
-    if (k.streaming)
-      for (const Kernel& other : group.kernels)
-        for (const Definition& d : other.definitions)
-          if (&other != &k && reads(d).count(k.streaming->lse)) k.streaming->lse_is_read = true;
-}
-
 // Puts the definitions that the kernels compute in place of the group's; tiles that no kernel needs
 // are gone.
 void replace(Graph& g, const Group& group, const GroupKernels& by) {
@@ -111,7 +102,6 @@ Groups find_groups(Graph& g, const solve::Wide& wide) {
     std::optional<GroupKernels> found;
     if (group) found = kernels_of(g, wide, *group, kernels, misfit);
     if (found) {
-      mark_read_sums(*found);
       replace(g, *group, *found);
       kernels.insert(kernels.end(), found->kernels.begin(), found->kernels.end());
       g.definitions = in_order(g.definitions, kernels, first);

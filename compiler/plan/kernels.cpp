@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "compiler/base/check.h"
+#include "compiler/plan/block_bounds.h"
 #include "compiler/plan/function.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
-#include "compiler/plan/spans.h"
+#include "compiler/plan/verify.h"
 
 namespace attn::plan {
 namespace {
@@ -33,7 +35,18 @@ bool read_outside(const Graph& g, const std::set<TensorId>& own, TensorId t) {
 class Planner {
  public:
   Planner(std::string model, Function& f, Groups groups, const std::set<std::string>& wanted)
-      : model_(std::move(model)), f_(f), groups_(std::move(groups)), wanted_(wanted) {}
+      : model_(std::move(model)), f_(f), groups_(std::move(groups)), wanted_(wanted) {
+    // What kernels of groups take from one another is stored.
+    for (const auto& [first, kernel] : groups_.kernels) {
+      std::set<TensorId> own, read;
+      for (const Definition& d : kernel.definitions) {
+        own.insert(d.target);
+        read.merge(reads(d));
+      }
+      for (TensorId t : read)
+        if (!own.count(t)) wanted_.insert(f_.graph[t].name);
+    }
+  }
 
   void run() {
     Graph& g = f_.graph;
@@ -43,7 +56,7 @@ class Planner {
     for (size_t k = 0; k < g.definitions.size(); ++k) {
       if (auto group = groups_.kernels.find(g.definitions[k].target);
           group != groups_.kernels.end()) {
-        add_spans(group->second);
+        add_bounds(group->second);
         add(std::move(group->second));
       } else if (taken[k]) {
         continue;
@@ -73,13 +86,15 @@ class Planner {
     RowClaim claim = claim_row(g, run, later);
     if (claim.taken.empty()) return false;
     for (size_t n : claim.taken) taken[places[n]] = true;
-    add({.kind = &kRow, .definitions = claim.definitions, .row = claim.row});
+    Kernel kernel{.form = std::move(claim.form)};
+    for (size_t n : claim.taken) kernel.definitions.push_back(run[n]);
+    add(std::move(kernel));
     return true;
   }
 
  private:
   struct Finished {
-    Contraction contraction;
+    ContractionForm contraction;
     std::vector<Definition> sums;  // that the definition finishes, itself included if it is a sum
   };
 
@@ -101,7 +116,7 @@ class Planner {
       auto is_wanted = [&](TensorId t) { return wanted_.count(g[t].name) > 0; };
       if (operands.size() > 1) std::erase_if(operands, is_wanted);
       std::vector<Definition> sums;
-      std::optional<Contraction> c;
+      std::optional<ContractionForm> c;
       for (size_t n = operands.size(); n-- > 0;) {
         const Definition sum = g.definitions[position.at(operands[n])];
         if (c) {
@@ -126,32 +141,26 @@ class Planner {
   }
 
   // The kernels that find what data lets a kernel of tiles leave out.
-  void add_spans(Kernel& kernel) {
-    auto [known, is_new] = spans_.try_emplace(span_query(kernel));
+  void add_bounds(Kernel& kernel) {
+    TilesForm& form = std::get<TilesForm>(kernel.form);
+    auto [known, is_new] = bounds_.try_emplace(bounds_query(form));
     if (is_new) {
-      if (std::optional<FoundSpans> found = find_spans(f_.graph, known->first)) {
-        known->second = std::move(found->spans);
+      if (std::optional<FoundBounds> found = find_bounds(f_.graph, known->first)) {
+        known->second = std::move(found->bounds);
         f_.places.resize(f_.graph.tensors.size(), Place::none);
         add_plainly(model_, f_, f_.kernels, std::move(found->definitions), wanted_);
       }
     }
-    kernel.spans = known->second;
+    form.bounds = known->second;
   }
 
-  void add_contraction(const Definition& d, Contraction c, std::vector<Definition> sums) {
-    Kernel kernel{.kind = &kContraction, .contraction = std::move(c)};
-    if (d.target != sums[0].target) {
-      kernel.definitions = sums;
-      kernel.definitions.push_back(d);
-    } else {
-      kernel.definitions = sums;
-    }
-    add(std::move(kernel));
+  void add_contraction(const Definition& d, ContractionForm c, std::vector<Definition> sums) {
+    if (d.target != sums[0].target) sums.push_back(d);
+    add({.form = std::move(c), .definitions = std::move(sums)});
   }
 
   void add_loops(const Definition& d) {
-    Kernel kernel{.kind = &kLoops, .definitions = {d}, .why = why_slow(f_.graph, d)};
-    add(std::move(kernel));
+    add({.form = LoopsForm{d}, .definitions = {d}, .why = why_slow(f_.graph, d)});
   }
 
   void add(Kernel kernel) {
@@ -162,10 +171,38 @@ class Planner {
   std::string model_;
   Function& f_;
   Groups groups_;
-  const std::set<std::string>& wanted_;
+  std::set<std::string> wanted_;
   std::map<size_t, Finished> finished_;
   std::set<size_t> sums_;  // definitions that another one finishes
-  std::map<SpanQuery, std::optional<Spans>> spans_;
+  std::map<BoundsQuery, std::optional<BlockBounds>> bounds_;
+};
+
+// What a kernel of some form has in memory.
+struct Written {
+  const Graph& g;
+  std::function<bool(TensorId)> is_read, is_wanted;  // by other kernels; by a later function too
+
+  std::vector<TensorId> operator()(const LoopsForm& form) const { return {form.definition.target}; }
+  std::vector<TensorId> operator()(const RowForm& form) const {
+    std::vector<TensorId> result;
+    // The definitions of checks and bounds are not the graph's.
+    for (const Definition& d : form.definitions)
+      if (is_read(d.target) || !g.definition_of(d.target)) result.push_back(d.target);
+    return result;
+  }
+  std::vector<TensorId> operator()(const ContractionForm& form) const {
+    std::vector<TensorId> result = {form.target};
+    if (form.kept) result.push_back(form.sum);
+    return result;
+  }
+  std::vector<TensorId> operator()(const TilesForm& form) const {
+    std::vector<TensorId> result;
+    // A log-sum-exp of which nothing but the weighted sum beside it is wanted is not stored.
+    for (const TileResult& r : form.results)
+      if (r.kind != TileResult::Kind::logsumexp || form.results.size() == 1 || is_wanted(r.tensor))
+        result.push_back(r.tensor);
+    return result;
+  }
 };
 
 }  // namespace
@@ -178,12 +215,13 @@ void add_kernels(const std::string& model, Function& f, Groups groups,
 void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels,
                  std::vector<Definition> rest, const std::set<std::string>& wanted) {
   while (!rest.empty()) {
-    Kernel kernel{.kind = &kLoops, .definitions = {rest[0]}};
+    Kernel kernel{.form = LoopsForm{rest[0]}};
     RowClaim claim = claim_row(f.graph, rest, {});
     if (!claim.taken.empty())
-      kernel = {.kind = &kRow, .definitions = claim.definitions, .row = claim.row};
+      kernel.form = std::move(claim.form);
     else
       claim.taken = {0};
+    for (size_t n : claim.taken) kernel.definitions.push_back(rest[n]);
     finish_kernel(model, f, kernel, wanted);
     kernels.push_back(std::move(kernel));
     for (size_t n = claim.taken.size(); n-- > 0;) rest.erase(rest.begin() + claim.taken[n]);
@@ -198,34 +236,22 @@ void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
   for (const Definition& d : kernel.definitions)
     for (TensorId t : reads(d))
       if (!own.count(t)) read.insert(t);
-  if (kernel.spans) read.insert({kernel.spans->first, kernel.spans->end});
+  if (const auto* tiles = std::get_if<TilesForm>(&kernel.form); tiles && tiles->bounds)
+    read.insert({tiles->bounds->first, tiles->bounds->end});
   kernel.reads.assign(read.begin(), read.end());
-  if (kernel.kind == &kRow) {
-    // A target of the kernel is in memory when something outside reads it.
-    for (const Definition& d : kernel.definitions)
-      // The definitions of checks and spans are not the graph's.
-      if (read_outside(g, own, d.target) || !g.definition_of(d.target))
-        kernel.writes.push_back(d.target);
-  } else if (kernel.tile_sums) {
-    for (const TileSums::Result& r : kernel.tile_sums->results) kernel.writes.push_back(r.tensor);
-  } else if (kernel.streaming) {
-    const Streaming& s = *kernel.streaming;
-    // A row of scores is as well summed again, but for backward its sum is at hand here.
-    const bool keeps = s.lse_is_read || wanted.count(g[s.lse].name) || read_outside(g, own, s.lse);
-    if (!s.sum || keeps) kernel.writes.push_back(s.lse);
-    if (s.sum) kernel.writes.push_back(s.sum->tensor);
-  } else {
-    kernel.writes = {kernel.definitions.back().target};
-    if (kernel.contraction && kernel.contraction->kept)
-      kernel.writes.push_back(kernel.contraction->sum);
-  }
+  const auto is_read = [&](TensorId t) { return read_outside(g, own, t); };
+  const auto is_wanted = [&](TensorId t) { return wanted.count(g[t].name) > 0 || is_read(t); };
+  kernel.writes = std::visit(Written{g, is_read, is_wanted}, kernel.form);
   ATTN_CHECK(!kernel.writes.empty(),
              "a kernel that nothing reads, of " + g[kernel.definitions[0].target].name);
   for (TensorId t : kernel.writes)
     if (f.places[t.value] == Place::none) f.places[t.value] = Place::workspace;
-  kernel.sizes = sizes_used(g, kernel);
+  std::vector<TensorId> arguments = kernel.reads;
+  arguments.insert(arguments.end(), kernel.writes.begin(), kernel.writes.end());
+  kernel.sizes = sizes_used(g, kernel.definitions, arguments);
   kernel.name = symbol(fmt::format("{}_{}_{}_{}", model, f.name, f.checks.size() + f.kernels.size(),
                                    g[kernel.writes[0]].name));
+  verify(g, kernel);
 }
 
 }  // namespace attn::plan

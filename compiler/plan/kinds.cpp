@@ -7,18 +7,6 @@
 
 namespace attn::plan {
 
-const KernelKind kStreaming{"streaming", "sums over scores that exist in tiles only", 20};
-const KernelKind kTileSums{"tiles", "sums over rows and columns of what exists in tiles only", 40};
-const KernelKind kContraction{"contraction", "sum of products of two packed factors", 10};
-const KernelKind kRow{"row", "reductions and maps over rows held in cache", 5};
-const KernelKind kLoops{"loops", "the definition as written", 2};
-
-std::span<const KernelKind* const> kinds() {
-  static constexpr const KernelKind* kInOrder[] = {&kStreaming, &kTileSums, &kContraction, &kRow,
-                                                   &kLoops};
-  return kInOrder;
-}
-
 std::string why_slow(const ir::Graph& g, const ir::Definition& d) {
   if (d.reduced.empty()) return {};
   if (solve::find_landing(d)) return {};  // each point is visited once

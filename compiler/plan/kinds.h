@@ -9,37 +9,27 @@
 
 namespace attn::plan {
 
-extern const KernelKind kStreaming;
-extern const KernelKind kTileSums;
-extern const KernelKind kContraction;
-extern const KernelKind kRow;
-extern const KernelKind kLoops;
-
-// The kinds in the order in which they are asked; the last takes anything.
-std::span<const KernelKind* const> kinds();
-
 // A sum of products of two factors, matrices or, in a batch, each a matrix and a vector of its own
 // (one vector for all rows is better read with what else reads the rows), alone or with the map
 // that finishes it. `finish` may be null; it reads the sum at its own free indices only. `keep`:
 // the sum is stored beside what finishes it.
-std::optional<Contraction> claim_contraction(ir::Graph& g, const ir::Definition& sum,
-                                             const ir::Definition* finish, bool keep = false);
+std::optional<ContractionForm> claim_contraction(const ir::Graph& g, const ir::Definition& sum,
+                                                 const ir::Definition* finish, bool keep = false);
 
 // Whether its factors are packed, each element once: a matrix times a vector is read where it lies.
-bool packs(const ir::Graph& g, const Contraction& c);
+bool packs(const ir::Graph& g, const ContractionForm& c);
 
 // Adds the products of `other` to the terms of `c`, the contraction of `first`, where its epilogue
 // only adds the two sums and their groups of indices agree; false, with `c` as it was, elsewhere.
-bool join_sum(ir::Graph& g, Contraction& c, const ir::Definition& first,
+bool join_sum(const ir::Graph& g, ContractionForm& c, const ir::Definition& first,
               const ir::Definition& other);
 
 // Definitions that one pass over rows can compute, run[0] among them; nothing taken where there are
 // none. `run` are definitions in order, none computed yet, and `later` the targets beside them that
 // are not computed either: no member of the claim reads these, so the kernel can come at once.
 struct RowClaim {
-  Row row;
-  std::vector<ir::Definition> definitions;  // over the kernel's indices
-  std::vector<size_t> taken;                // their places in `run`
+  RowForm form;
+  std::vector<size_t> taken;  // the places of its definitions in `run`
 };
 RowClaim claim_row(const ir::Graph& g, std::span<const ir::Definition> run,
                    const std::set<ir::TensorId>& later);

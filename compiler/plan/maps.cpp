@@ -76,9 +76,9 @@ bool is_sum_of_products(const Definition& reader) {
 
 // A contraction packs each factor on its own, so a factor may be computed anew: the other indices
 // of the reader do not multiply its work much.
-bool is_packed(Graph& g, const Definition& reader) {
+bool is_packed(const Graph& g, const Definition& reader) {
   if (!is_sum_of_products(reader)) return false;
-  const std::optional<Contraction> c = claim_contraction(g, reader, nullptr);
+  const std::optional<ContractionForm> c = claim_contraction(g, reader, nullptr);
   return !c || packs(g, *c);
 }
 
@@ -156,7 +156,7 @@ std::vector<TensorId> operands_of(const Graph& g, const Readers& readers,
   return result;
 }
 
-bool is_inlined(Graph& g, const Readers& readers, const std::set<TensorId>& outputs,
+bool is_inlined(const Graph& g, const Readers& readers, const std::set<TensorId>& outputs,
                 const Definition& d) {
   const std::vector<size_t>& own = readers.at(d.target);
   const Definition& first = g.definitions[own[0]];

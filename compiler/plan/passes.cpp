@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/results.h"
 #include "compiler/plan/streaming.h"
@@ -112,44 +111,50 @@ class Passes {
     const std::map<IndexId, Expr> values = shared_values(t);
     Scores scores{substitute(lse.body, values), substitute(lse.guard, values),
                   substitute(g_.target(lse), values)};
-    Streaming s{.batch = group_.axes.batch, .row = group_.axes.row, .column = group_.axes.column};
-    s.lse = t;
-    for (IndexId i : lse.free) s.lse_free.push_back(group_.names.at(t).at(i));
+    TilesForm s{.batch = group_.axes.batch, .row = group_.axes.row, .column = group_.axes.column};
+    TileResult of_rows{
+        .kind = TileResult::Kind::logsumexp, .tensor = t, .panel = 1.0, .scale = 1.0};
+    for (IndexId i : lse.free) of_rows.free.push_back(group_.names.at(t).at(i));
     std::set<TensorId> needed = tensors(scores.argument);
     needed.merge(tensors(scores.visible));
     for (TensorId tile : needed_tiles(std::move(needed))) s.tiles.push_back(as_tile(tile));
-    s.tiles.push_back(
-        {.tensor = {}, .dots = {}, .dot = {}, .value = scores.argument, .visible = scores.visible});
-    std::vector<TileSums::Result> none;
+    s.tiles.push_back({.value = scores.argument, .visible = scores.visible});
+    std::vector<TileResult> none;
     fuse_tiles(g_, s.tiles, none);
+    of_rows.tile = s.tiles.size() - 1;
+    s.results.push_back(of_rows);
     streamed_.insert(t);
     std::set<TensorId> later;
     for (const auto& [tensor, n] : there_)
       if (n > level) later.insert(tensor);
     std::vector<Definition> last = {*g_.definition_of(t)};
-    for (TensorId sum : group_.readers)
-      if (!s.sum && !streamed_.count(sum)) s.sum = streamed_sum(sum, scores, inside, later, last);
+    for (TensorId sum : group_.readers) {
+      if (s.results.size() > 1 || streamed_.count(sum)) continue;
+      if (auto weighted = streamed_sum(sum, scores, inside, later, last)) {
+        weighted->tile = of_rows.tile;
+        s.results.push_back(std::move(*weighted));
+      }
+    }
     // A map that the sum has inside is not the kernel's.
-    Kernel kernel{.kind = &kStreaming};
+    Kernel kernel;
     for (TensorId tile : needed_tiles(reads(*g_.definition_of(t))))
       kernel.definitions.push_back(*g_.definition_of(tile));
     kernel.definitions.insert(kernel.definitions.end(), last.begin(), last.end());
-    kernel.streaming = std::move(s);
+    kernel.form = std::move(s);
     found.kernels.push_back(std::move(kernel));
   }
 
   // The sum in the terms of the scores, its definition among the kernel's; or nothing, all as it
   // was.
-  std::optional<Streaming::Sum> streamed_sum(TensorId t, const Scores& scores,
-                                             const std::map<TensorId, Definition>& maps,
-                                             const std::set<TensorId>& later,
-                                             std::vector<Definition>& definitions) {
+  std::optional<TileResult> streamed_sum(TensorId t, const Scores& scores,
+                                         const std::map<TensorId, Definition>& maps,
+                                         const std::set<TensorId>& later,
+                                         std::vector<Definition>& definitions) {
     const Definition d = *g_.definition_of(t);
     if (d.combine != Combine::sum) return {};
     const size_t tensors_before = g_.tensors.size(), indices_before = g_.indices.size();
     if (std::optional<ResultOf> r = converted(substitute_maps(g_, d, maps), later)) {
-      r->result.panel_leaks = r->result.feature.valid() && leaks(*r, scores.visible);
-      std::optional<Streaming::Sum> sum = weighted_sum(g_, scores, *r);
+      std::optional<TileResult> sum = weighted_sum(g_, scores, *r);
       if (sum && !reads_any(*sum, later) && !reads_any(*sum, group_.tiles)) {
         streamed_.insert(t);
         definitions.push_back(r->stored);
@@ -162,21 +167,13 @@ class Passes {
     return {};
   }
 
-  static bool reads_any(const Streaming::Sum& s, const std::set<TensorId>& some) {
+  static bool reads_any(const TileResult& s, const std::set<TensorId>& some) {
     std::set<TensorId> read = tensors(s.weight);
     read.merge(tensors(s.panel));
     read.merge(tensors(s.panel_guard));
     read.merge(tensors(s.counted));
     read.merge(tensors(s.scale));
     return meets(read, some);
-  }
-
-  // Whether the panel has elements that count nowhere at some points where they are summed.
-  static bool leaks(const ResultOf& r, const Conditions& hidden) {
-    for (const Conditions* conditions : {&r.counted, &hidden})
-      for (const Expr& c : *conditions)
-        if (!r.result.panel_guard.count(c) && !r.outer.count(c)) return true;
-    return false;
   }
 
   void replace(TensorId t, const ResultOf& r) {
@@ -186,8 +183,8 @@ class Passes {
   }
 
   void add_sums(const std::vector<TensorId>& members) {
-    TileSums s{.batch = group_.axes.batch, .row = group_.axes.row, .column = group_.axes.column};
-    Kernel kernel{.kind = &kTileSums};
+    TilesForm s{.batch = group_.axes.batch, .row = group_.axes.row, .column = group_.axes.column};
+    Kernel kernel;
     std::set<TensorId> needed;
     for (TensorId t : members) {
       const ResultOf& r = results_.at(t);
@@ -206,14 +203,13 @@ class Passes {
           if (f.is(Kind::read) && f->tensor == tile.tensor)
             hidden.insert(tile.visible.begin(), tile.visible.end());
       if (!r.weight.is(Kind::read)) r.counted.insert(hidden.begin(), hidden.end());
-      r.result.panel_leaks = r.result.feature.valid() && leaks(r, hidden);
       r.result.tile = weight_tile(s.tiles, r.weight, r.counted);
       s.results.push_back(r.result);
       kernel.definitions.push_back(r.stored);
       replace(t, r);
     }
     fuse_tiles(g_, s.tiles, s.results);
-    kernel.tile_sums = std::move(s);
+    kernel.form = std::move(s);
     found.kernels.push_back(std::move(kernel));
   }
 

@@ -5,6 +5,7 @@
 #include "compiler/plan/function.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/step_major.h"
+#include "compiler/plan/verify.h"
 #include "compiler/solve/wide.h"
 
 namespace attn::plan {
@@ -100,6 +101,7 @@ Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnos
     f.saved.push_back(in_forward);
   }
   f.workspace = assign_slots(f);
+  verify(f);
   return plan;
 }
 

@@ -8,6 +8,7 @@
 
 #include "compiler/base/diagnostic.h"
 #include "compiler/ir/graph.h"
+#include "compiler/plan/form.h"
 #include "compiler/plan/segments.h"
 
 namespace attn::plan {
@@ -23,126 +24,14 @@ enum class Place : uint8_t {
   none,  // not in memory: a kernel computes it where it is read, or nothing reads it
 };
 
-// A sum of products of two factors. Index groups are in the order of the target's dimensions;
-// every free index is in exactly one of batch, rows, columns.
-struct Term {
-  ir::Expr left, right;  // over (batch, rows, reduced) and (batch, columns, reduced)
-  ir::Conditions left_guard, right_guard;  // outside them the factor counts as 0
-  std::vector<ir::IndexId> reduced;
-  // Data that a guard of the other factor hides is multiplied by 0. A factor so marked is packed
-  // with non-finite values replaced by 0, and a fallback adds what may see them.
-  bool left_leaks = false, right_leaks = false;
-};
-
-struct Contraction {
-  std::vector<ir::IndexId> batch, rows, columns;
-  std::vector<Term> terms;
-  // The stored value: `sum` stands for the accumulated sum, everything else is over the free
-  // indices.
-  ir::TensorId sum;  // a tensor that does not exist, read in the epilogue at the free indices
-  ir::Expr epilogue;
-  ir::Conditions guard;          // of the target: 0 outside
-  std::optional<ir::Expr> kept;  // the value of the sum, where that is stored too
-};
-
-// Definitions over common row indices and one group of column indices. A definition is a map over
-// (row, column), a map over row, a reduction over columns to row, or over rows to column.
-struct Row {
-  std::vector<ir::IndexId> rows,
-      columns;  // of the kernel; stage k renames its own indices to these
-  // Definitions rewritten over `rows` and `columns`, in order.
-  // Results may be written over what is read at the same place: all of a row is read before.
-  bool in_place = false;
-};
-
-// A tensor over (batch, row, column) that exists in tiles only, or, without a name, the weight of a
-// sum. A dot whose left factor is not of the batch and the rows only, or whose right one is not of
-// the batch and the columns, is computed at each point on its own.
-struct Tile {
-  ir::TensorId tensor;
-  std::vector<Term> dots;  // over (batch, row, reduced) and (batch, column, reduced); may be empty
-  ir::TensorId dot;        // read in `value` for their sum
-  ir::Expr value;          // reads earlier tiles at this place
-  ir::Conditions visible;  // 0 elsewhere
-};
-
-// The log-sum-exp of each row of a tile, and the sum over the columns of exp(tile - lse) * weight *
-// panel where there is one.
-struct Streaming {
-  std::vector<ir::IndexId> batch;
-  ir::IndexId row, column;
-  std::vector<Tile> tiles;  // the last is the argument of the log-sum-exp; `visible` is what counts
-  ir::TensorId lse;
-  std::vector<ir::IndexId> lse_free;
-  bool lse_is_read = false;  // by tiles of other kernels
-  struct Sum {
-    ir::TensorId tensor;
-    ir::Expr weight;         // over (batch, row, column)
-    ir::Conditions counted;  // where it is not 0, beside what is visible
-    ir::Expr panel;          // over (batch, column, feature)
-    ir::Conditions panel_guard;
-    bool panel_leaks = false;  // as in Term
-    ir::IndexId feature;       // invalid for none
-    ir::Expr scale;            // of the sum, over (batch, row, feature)
-    std::vector<ir::IndexId> free;
-  };
-  std::optional<Sum> sum;
-};
-
-// Sums of products of a tile with a panel: over the columns to (batch, row, feature), over the rows
-// to (batch, column, feature), or to a place of its own for each point.
-struct TileSums {
-  struct Result {
-    ir::TensorId tensor;
-    bool of_rows = true;  // else of columns
-    size_t tile = 0;      // that weighs the panel
-    ir::Expr panel;       // over (batch, the summed index, feature); 1 without a feature
-    ir::Conditions panel_guard;
-    bool panel_leaks = false;
-    ir::IndexId feature;            // invalid for none
-    ir::Expr scale;                 // of the sum, over (batch, the kept index, feature)
-    std::vector<ir::IndexId> free;  // the dimensions, where there is no place
-    // Over (batch, row, column), and the feature itself, one a dimension; empty: none. The panel is
-    // over all of them then.
-    std::vector<ir::Expr> place;
-  };
-  std::vector<ir::IndexId> batch;
-  ir::IndexId row, column;
-  std::vector<Tile> tiles;  // in order
-  std::vector<Result> results;
-};
-
-// Which columns the rows of a kernel of tiles may see, as far as data says: element [batch.., n] of
-// `first` and `end` bounds, for all of the rows from n * kSpanRows on, as many, the columns
-// [first, end) that some of them may see; none where first >= end.
-struct Spans {
-  ir::TensorId first, end;
-  std::vector<ir::IndexId> batch;  // of the kernel, in its order
-};
-constexpr int kSpanRows = 16;
-
-struct Kernel;
-
-// A kind of kernel. The table in kinds.cpp lists them in the order in which they are asked.
-struct KernelKind {
-  const char* name;
-  const char* brief;
-  int effort;  // to compile one, beside the others: the dearest are started first
-};
-
 struct Kernel {
-  const KernelKind* kind = nullptr;
   std::string name;  // of its symbol: MODEL_forward_3_q
-  std::vector<ir::Definition>
-      definitions;  // what it computes, with inlined maps substituted, in order
+  Form form;
+  // The graph's definitions that it computes, with inlined maps substituted, in order.
+  std::vector<ir::Definition> definitions;
   std::vector<ir::TensorId> reads, writes;  // in memory
   std::vector<ir::SizeId> sizes;            // run-time sizes that it takes
-  std::optional<Contraction> contraction;
-  std::optional<Row> row;
-  std::optional<Streaming> streaming;
-  std::optional<TileSums> tile_sums;
-  std::optional<Spans> spans;  // that a kernel of tiles reads
-  std::string why;             // for a slow lowering: the reason, else empty
+  std::string why;                          // for a slow lowering: the reason, else empty
 };
 
 // Integer data used in a subscript, checked before anything is written: the least and greatest

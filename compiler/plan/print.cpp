@@ -5,6 +5,7 @@
 
 #include "compiler/plan/plan.h"
 #include "compiler/solve/equalities.h"
+#include "compiler/text/text.h"
 
 namespace attn::plan {
 namespace {
@@ -20,12 +21,143 @@ std::string shape_text(const Graph& g, TensorId t) {
   return text + "]";
 }
 
-std::string group_text(const Graph& g, const char* label, const std::vector<IndexId>& group) {
-  if (group.empty()) return {};
-  std::string text = fmt::format(" {}", label);
-  for (size_t k = 0; k < group.size(); ++k) text += (k ? "," : " ") + g[group[k]].name;
+std::string names_text(const Graph& g, const std::vector<IndexId>& group) {
+  std::string text;
+  for (IndexId i : group) text += (text.empty() ? "" : ",") + g[i].name;
   return text;
 }
+
+// `T[b,i,j]` of a tensor at the kernel's indices.
+std::string place_text(const Graph& g, TensorId t, const std::vector<IndexId>& free) {
+  return free.empty() ? g[t].name : fmt::format("{}[{}]", g[t].name, names_text(g, free));
+}
+
+std::string where_text(const Graph& g, const Conditions& c) {
+  return c.empty() ? std::string() : " where " + text::to_string(g, c);
+}
+
+// The lines of a form, one property a line.
+class FormPrinter {
+ public:
+  explicit FormPrinter(const Graph& g) : g_(g) { sum_ = g_.new_tensor({.name = "sum"}); }
+
+  void operator()(const LoopsForm& form) { line("{}", text::to_string(g_, form.definition)); }
+
+  void operator()(const RowForm& form) {
+    axes("", {}, form.rows, form.columns);
+    if (form.in_place) line("in place");
+    for (const Definition& d : form.definitions) line("{}", text::to_string(g_, d));
+  }
+
+  void operator()(const ContractionForm& form) {
+    axes("", form.batch, form.rows, form.columns);
+    for (const Product& p : form.products) product("", p, true);
+    if (form.kept)
+      line("{} = {}", place_text(g_, form.sum, form.free), of_sum(*form.kept, form.sum));
+    line("{} = {}{}", place_text(g_, form.target, form.free), of_sum(form.epilogue, form.sum),
+         where_text(g_, form.guard));
+  }
+
+  void operator()(const TilesForm& form) {
+    axes("", form.batch, {form.row}, {form.column});
+    if (form.bounds)
+      line("columns from {} to {} of each {} rows", g_[form.bounds->first].name,
+           g_[form.bounds->end].name, kBoundRows);
+    for (size_t k = 0; k < form.tiles.size(); ++k) tile(form, k);
+    for (const TileResult& r : form.results) result(form, r);
+  }
+
+  std::string text;
+
+ private:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    text += "      " + fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+
+  void axes(const char* head, const std::vector<IndexId>& batch, const std::vector<IndexId>& rows,
+            const std::vector<IndexId>& columns) {
+    std::string all = head;
+    for (const auto& [label, group] :
+         {std::pair("batch", &batch), {"rows", &rows}, {"columns", &columns}})
+      if (!group->empty())
+        all += fmt::format("{}{} {}", all.empty() ? "" : "  ", label, names_text(g_, *group));
+    if (!all.empty()) line("{}", all);
+  }
+
+  // An expression in which `sum` is the sum of the products before it.
+  std::string of_sum(const Expr& e, TensorId sum) {
+    const Expr named = g_.read(sum_, {});
+    return text::to_string(g_, rewrite(e, [&](const Expr& x) {
+                             return x.is(Kind::read) && x->tensor == sum ? named : x;
+                           }));
+  }
+
+  // Factors that are packed, or what is computed at each point.
+  void product(const char* indent, const Product& p, bool packed) {
+    line("{}sum {}", indent, names_text(g_, p.reduced));
+    if (packed) {
+      factor(indent, "left", p.left, p.left_guard, p.hides_left());
+      factor(indent, "right", p.right, p.right_guard, p.hides_right());
+      return;
+    }
+    Conditions guard = p.left_guard;
+    guard.insert(p.right_guard.begin(), p.right_guard.end());
+    factor(indent, "point", multiply({p.left, p.right}), guard, false);
+  }
+
+  void factor(const char* indent, const char* label, const Expr& e, const Conditions& guard,
+              bool fallback) {
+    line("{}  {:<7}{}{}{}", indent, label, text::to_string(g_, e), where_text(g_, guard),
+         fallback ? "; fallback where not finite" : "");
+  }
+
+  std::string tile_name(const TilesForm& form, size_t k) const {
+    const Tile& t = form.tiles[k];
+    return t.tensor.valid() ? place_text(g_, t.tensor, t.free) : fmt::format("tile {}", k);
+  }
+
+  void tile(const TilesForm& form, size_t k) {
+    const Tile& t = form.tiles[k];
+    line("{} = {}{}", tile_name(form, k), of_sum(t.value, t.dot), where_text(g_, t.visible));
+    for (const Product& p : t.dots) product("  ", p, form.is_apart(p));
+  }
+
+  void result(const TilesForm& form, const TileResult& r) {
+    const std::string tile = tile_name(form, r.tile);
+    std::string target = place_text(g_, r.tensor, r.free) + " ", value;
+    switch (r.kind) {
+      case TileResult::Kind::logsumexp:
+        value = fmt::format("logsumexp[{}] {}", g_[form.column].name, tile);
+        break;
+      case TileResult::Kind::weighted:
+        value = fmt::format("sum[{}] exp({} - {})", g_[form.column].name, tile,
+                            g_[form.results[0].tensor].name);
+        break;
+      case TileResult::Kind::scatter: {
+        std::string places;
+        for (const Expr& e : r.place)
+          places += (places.empty() ? "" : ", ") + text::to_string(g_, e);
+        target = fmt::format("{}[{}] +", g_[r.tensor].name, places);
+        value = tile;
+        break;
+      }
+      default:
+        value = fmt::format("sum[{}] {}", g_[r.of_rows() ? form.column : form.row].name, tile);
+    }
+    line("{}= {}", target, value);
+    if (r.kind == TileResult::Kind::weighted && !(r.weight.is_one() && r.counted.empty()))
+      factor("", "weight", r.weight, r.counted, false);
+    if (r.feature.valid()) line("  over   {}", g_[r.feature].name);
+    if (!r.panel.is_one() || !r.panel_guard.empty())
+      factor("", form.packs_panel(r) ? "panel" : "point", r.panel, r.panel_guard,
+             form.hides_panel(r));
+    if (!r.scale.is_one()) line("  scale  {}", text::to_string(g_, r.scale));
+  }
+
+  Graph g_;
+  TensorId sum_;
+};
 
 Poly points(const Graph& g, const std::vector<IndexId>& indices) {
   Poly product = 1;
@@ -33,75 +165,66 @@ Poly points(const Graph& g, const std::vector<IndexId>& indices) {
   return product;
 }
 
-// Of all tiles at one point.
-Poly operations(const Graph& g, const std::vector<Tile>& tiles) {
-  Poly each;
-  for (const Tile& tile : tiles) {
-    each = each + Poly(cost(tile.value));
-    for (const Term& t : tile.dots) each = each + points(g, t.reduced) * Poly(2);
+// The operations of a form, each point counted once.
+struct Operations {
+  const Graph& g;
+
+  Poly operator()(const LoopsForm& form) const { return of(form.definition); }
+
+  Poly operator()(const RowForm& form) const {
+    Poly sum;
+    for (const Definition& d : form.definitions) sum = sum + of(d);
+    return sum;
   }
-  return each;
-}
 
-Poly features(const Graph& g, IndexId feature) {
-  return feature.valid() ? g[feature].extent : Poly(1);
-}
+  // The products and their sums; each factor is computed once, when it is packed, and the epilogue
+  // once for each element.
+  Poly operator()(const ContractionForm& c) const {
+    const Poly rows = points(g, c.rows), columns = points(g, c.columns);
+    Poly sum = rows * columns * Poly(cost(c.epilogue));
+    for (const Product& p : c.products)
+      sum = sum + points(g, p.reduced) * (rows * columns * Poly(2) + rows * Poly(cost(p.left)) +
+                                          columns * Poly(cost(p.right)));
+    return points(g, c.batch) * sum;
+  }
 
-// The products and their sums; each factor is computed once, when it is packed, and the epilogue
-// once for each element.
-Poly operations(const Graph& g, const Contraction& c) {
-  const Poly rows = points(g, c.rows), columns = points(g, c.columns);
-  Poly sum = rows * columns * Poly(cost(c.epilogue));
-  for (const Term& t : c.terms)
-    sum = sum + points(g, t.reduced) * (rows * columns * Poly(2) + rows * Poly(cost(t.left)) +
-                                        columns * Poly(cost(t.right)));
-  return points(g, c.batch) * sum;
-}
+  // Tiles once for each row and column, and their products with the features.
+  Poly operator()(const TilesForm& form) const {
+    constexpr int kExponential = 9;
+    Poly each;
+    for (const Tile& tile : form.tiles) {
+      each = each + Poly(cost(tile.value));
+      for (const Product& p : tile.dots) each = each + points(g, p.reduced) * Poly(2);
+    }
+    for (const TileResult& r : form.results) {
+      if (r.kind == TileResult::Kind::logsumexp) {
+        each = each + Poly(kExponential);
+        continue;
+      }
+      if (r.kind == TileResult::Kind::weighted) each = each + Poly(cost(r.weight));
+      each = each + (r.feature.valid() ? g[r.feature].extent : Poly(1)) * Poly(2);
+    }
+    return points(g, form.batch) * points(g, {form.row, form.column}) * each;
+  }
 
-// Scores once for each row and column, and their products with the features.
-Poly operations(const Graph& g, const Streaming& s) {
-  constexpr int kExponential = 9;
-  Poly each = operations(g, s.tiles) + Poly(kExponential);
-  if (s.sum) each = each + Poly(cost(s.sum->weight)) + features(g, s.sum->feature) * Poly(2);
-  return points(g, s.batch) * points(g, {s.row, s.column}) * each;
-}
-
-Poly operations(const Graph& g, const TileSums& s) {
-  Poly each = operations(g, s.tiles);
-  for (const TileSums::Result& r : s.results) each = each + features(g, r.feature) * Poly(2);
-  return points(g, s.batch) * points(g, {s.row, s.column}) * each;
-}
+  Poly of(const Definition& d) const {
+    Poly count = 1;
+    const auto landing = solve::find_landing(d);
+    for (size_t n = 0; n < d.free.size(); ++n)
+      if (!landing || n != landing->position) count = count * g[d.free[n]].extent;
+    for (IndexId i : d.reduced) count = count * g[i].extent;
+    return count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
+  }
+};
 
 std::string kernel_text(const Graph& g, const Kernel& k) {
-  std::string text = fmt::format("    {:<12}", k.kind->name);
+  std::string text = fmt::format("    {:<12}", kind_of(k.form).name);
   for (size_t n = 0; n < k.writes.size(); ++n) text += (n ? ", " : "") + shape_text(g, k.writes[n]);
   text += " <-";
   for (TensorId t : k.reads) text += " " + g[t].name;
-  if (k.contraction) {
-    const Contraction& c = *k.contraction;
-    text += "  |" + group_text(g, "batch", c.batch) + group_text(g, "rows", c.rows) +
-            group_text(g, "columns", c.columns);
-    for (const Term& t : c.terms) text += group_text(g, "sum", t.reduced);
-  }
-  if (k.row)
-    text += "  |" + group_text(g, "rows", k.row->rows) + group_text(g, "columns", k.row->columns);
-  if (k.streaming) {
-    const Streaming& s = *k.streaming;
-    text += "  |" + group_text(g, "batch", s.batch) + group_text(g, "rows", {s.row}) +
-            group_text(g, "columns", {s.column});
-    for (const Tile& tile : s.tiles)
-      for (const Term& t : tile.dots) text += group_text(g, "sum", t.reduced);
-    if (s.sum && s.sum->feature.valid()) text += group_text(g, "features", {s.sum->feature});
-  }
-  if (k.tile_sums) {
-    const TileSums& s = *k.tile_sums;
-    text += "  |" + group_text(g, "batch", s.batch) + group_text(g, "rows", {s.row}) +
-            group_text(g, "columns", {s.column}) + " tiles";
-    for (const Tile& tile : s.tiles)
-      if (tile.tensor.valid()) text += " " + g[tile.tensor].name;
-  }
-  Poly work = operations(g, k);
-  return text + fmt::format("  ({} operations)\n", poly_text(g, work));
+  FormPrinter printer(g);
+  std::visit(printer, k.form);
+  return text + fmt::format("  ({} operations)\n", poly_text(g, operations(g, k))) + printer.text;
 }
 
 std::string loop_text(const Graph& g, const Steps& s) {
@@ -125,10 +248,9 @@ std::string function_text(const Function& f) {
       if (loop.first == n) text += loop_text(g, loop.steps);
     text += (is_stepped(f, n) ? "  " : "") + kernel_text(g, f.kernels[n]);
   }
-  std::string saved, gone;
+  std::string saved;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);
   if (!saved.empty()) text += "    saved:" + saved + "\n";
-  Poly bytes;
   for (size_t n = 0; n < f.workspace.size(); ++n) {
     text += fmt::format("    slot {}:", n);
     for (TensorId t : f.workspace[n].tensors) text += " " + shape_text(g, t);
@@ -139,21 +261,7 @@ std::string function_text(const Function& f) {
 
 }  // namespace
 
-Poly operations(const Graph& g, const Kernel& k) {
-  if (k.contraction) return operations(g, *k.contraction);
-  if (k.streaming) return operations(g, *k.streaming);
-  if (k.tile_sums) return operations(g, *k.tile_sums);
-  Poly sum;
-  for (const Definition& d : k.definitions) {
-    Poly count = 1;
-    const auto landing = solve::find_landing(d);
-    for (size_t n = 0; n < d.free.size(); ++n)
-      if (!landing || n != landing->position) count = count * g[d.free[n]].extent;
-    for (IndexId i : d.reduced) count = count * g[i].extent;
-    sum = sum + count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
-  }
-  return sum;
-}
+Poly operations(const Graph& g, const Kernel& k) { return std::visit(Operations{g}, k.form); }
 
 Poly runs(const Function& f, size_t n) {
   for (const Loop& loop : f.loops)

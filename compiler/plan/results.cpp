@@ -28,7 +28,7 @@ class Conversion {
     const bool sums_rows = reduces(axes_.row), sums_columns = reduces(axes_.column);
     if (!sums_rows && !sums_columns) return each_point();
     if (!places_.empty()) return placed();
-    result_.result.of_rows = sums_columns;
+    result_.result.kind = sums_columns ? TileResult::Kind::rows : TileResult::Kind::columns;
     summed_ = own_.at(sums_columns ? axes_.column : axes_.row);
     kept_ = own_.at(sums_columns ? axes_.row : axes_.column);
     return summed();
@@ -79,7 +79,8 @@ class Conversion {
 
   // Every point of the group has a place of its own, or one for some of the batch.
   std::optional<ResultOf> each_point() {
-    TileSums::Result& r = result_.result;
+    TileResult& r = result_.result;
+    r.kind = TileResult::Kind::scatter;
     for (IndexId f : d_.free) {
       if (names_.count(f))
         r.place.push_back(index_value(names_.at(f)));
@@ -142,7 +143,8 @@ class Conversion {
       if (!kept.count(i)) part.reduced.push_back(i);
     part.guard = of_part;
     part.body = inner.empty() ? Expr(1.0) : multiply(inner);
-    TileSums::Result& r = result_.result;
+    TileResult& r = result_.result;
+    r.kind = TileResult::Kind::scatter;
     for (IndexId f : free)
       r.place.push_back(names_.count(f) ? index_value(names_.at(f)) : shared(places_.at(f)));
     r.panel = r.scale = Expr(1.0);
@@ -155,7 +157,8 @@ class Conversion {
 
   // Each point adds its product with a row of features at its own place.
   std::optional<ResultOf> placed_features() {
-    TileSums::Result& r = result_.result;
+    TileResult& r = result_.result;
+    r.kind = TileResult::Kind::scatter;
     std::vector<IndexId> features;
     for (IndexId f : d_.free) {
       if (names_.count(f)) {
@@ -189,7 +192,7 @@ class Conversion {
   }
 
   std::optional<ResultOf> summed() {
-    TileSums::Result& r = result_.result;
+    TileResult& r = result_.result;
     std::vector<Expr> weight, panel, scale, rest;
     std::set<IndexId> features;
     for (const Expr& f : factors_of(d_.body)) {

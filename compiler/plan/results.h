@@ -10,7 +10,7 @@ namespace attn::plan {
 
 // A definition that reads tiles as the result of a kernel, and what is left to do with it.
 struct ResultOf {
-  TileSums::Result result;             // its tile: not set
+  TileResult result;                   // its tile: not set
   ir::Expr weight;                     // of the panel, over (batch, row, column)
   ir::Conditions counted;              // where it is not 0
   ir::Conditions outer;                // of the result as a whole

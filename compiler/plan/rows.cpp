@@ -63,7 +63,7 @@ bool is_row_reduction(Combine c) {
 }
 
 // Rows and columns as the reduction has them, or nothing where plain loops do as well.
-std::optional<Row> shape_of(const Graph& g, const Definition& d) {
+std::optional<RowForm> shape_of(const Graph& g, const Definition& d) {
   if (d.reduced.empty() || !is_row_reduction(d.combine)) return std::nullopt;
   // Compiled for rows of nothing: no row to keep.
   if (std::any_of(d.reduced.begin(), d.reduced.end(),
@@ -73,7 +73,7 @@ std::optional<Row> shape_of(const Graph& g, const Definition& d) {
     return std::nullopt;  // else every row would be asked for by every one
   if (contiguous_reduced(g, d)) {
     if (d.reduced.size() != 1) return std::nullopt;
-    return Row{d.free, d.reduced};
+    return RowForm{d.free, d.reduced, {}};
   }
   std::optional<Expr> site = largest_read(g, d);
   if (d.combine != Combine::sum || !site || d.free.empty()) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<Row> shape_of(const Graph& g, const Definition& d) {
     if (!run || *run < kLeastRun) return std::nullopt;
   }
   // Rows in the order of memory.
-  Row row{{}, d.free};
+  RowForm row{{}, d.free, {}};
   for (const Expr& s : site->args())
     if (auto i = plain_index(s); i && has(d.reduced, *i) && !has(row.rows, *i))
       row.rows.push_back(*i);
@@ -96,7 +96,7 @@ enum class Form { none, map, row_map, row_reduction, column_sum };
 
 class Claim {
  public:
-  Claim(const Graph& g, std::span<const Definition> run, Row row)
+  Claim(const Graph& g, std::span<const Definition> run, RowForm row)
       : g_(g), run_(run), row_(std::move(row)), members_(run.size()) {}
 
   // Takes what can join run[seed].
@@ -130,12 +130,12 @@ class Claim {
   }
 
   RowClaim result() const {
-    RowClaim claim{.row = row_};
+    RowClaim claim{.form = row_, .taken = {}};
     bool reduces = false;
     for (size_t n = 0; n < run_.size(); ++n) {
       if (!members_[n]) continue;
       reduces = reduces || !members_[n]->reduced.empty();
-      claim.definitions.push_back(*members_[n]);
+      claim.form.definitions.push_back(*members_[n]);
       claim.taken.push_back(n);
     }
     return reduces ? claim : RowClaim{};
@@ -259,7 +259,7 @@ class Claim {
 
   const Graph& g_;
   std::span<const Definition> run_;
-  Row row_;
+  RowForm row_;
   std::vector<std::optional<Definition>> members_;  // over the kernel's indices
 };
 
@@ -269,7 +269,7 @@ RowClaim claim_row(const Graph& g, std::span<const Definition> run,
                    const std::set<TensorId>& later) {
   size_t seeds = 0;
   for (size_t n = 0; n < run.size() && seeds < kSeeds; ++n) {
-    std::optional<Row> shape = shape_of(g, run[n]);
+    std::optional<RowForm> shape = shape_of(g, run[n]);
     if (!shape) {
       if (run[n].combine != Combine::set && n == 0) return {};
       continue;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "compiler/plan/kernels.h"
-#include "compiler/plan/kinds.h"
 #include "compiler/plan/scalars.h"
+#include "compiler/plan/verify.h"
 
 namespace attn::plan {
 namespace {
@@ -13,15 +13,15 @@ using namespace ir;
 
 // Rows and columns are the extents of the parameter; every definition is over both, or the rows.
 Kernel update_kernel(Graph& g) {
-  Kernel kernel{.kind = &kRow, .row = Row{}};
+  RowForm form;
   TensorId parameter;
   for (size_t k = 0; k < g.tensors.size(); ++k)
     if (g.tensors[k].role == Role::parameter) parameter = {static_cast<int32_t>(k)};
   const std::vector<Poly> extents = g[parameter].extents;
   const IndexId row = g.new_index("row", extents[0]), column = g.new_index("column", extents[1]);
-  kernel.row->rows = {row};
-  kernel.row->columns = {column};
-  kernel.row->in_place = true;
+  form.rows = {row};
+  form.columns = {column};
+  form.in_place = true;
   for (const Definition& d : g.definitions) {
     Definition own = d;
     std::map<IndexId, Expr> values;
@@ -31,9 +31,9 @@ Kernel update_kernel(Graph& g) {
     }
     own.body = substitute(d.body, values);
     own.guard = substitute(d.guard, values);
-    kernel.definitions.push_back(std::move(own));
+    form.definitions.push_back(std::move(own));
   }
-  return kernel;
+  return {.form = std::move(form), .definitions = g.definitions};
 }
 
 Plan plan_update(const std::string& name, const Update& update) {
@@ -47,6 +47,7 @@ Plan plan_update(const std::string& name, const Update& update) {
   for (const Output& o : f.graph.outputs) f.places[o.tensor.value] = Place::result;
   finish_kernel(name, f, kernel, {});
   f.kernels.push_back(std::move(kernel));
+  verify(f);
   return plan;
 }
 

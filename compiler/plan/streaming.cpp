@@ -7,10 +7,9 @@ namespace attn::plan {
 
 using namespace ir;
 
-std::optional<Streaming::Sum> weighted_sum(const Graph& g, const Scores& scores,
-                                           const ResultOf& sum) {
-  const TileSums::Result& r = sum.result;
-  if (!r.place.empty() || !r.of_rows) return std::nullopt;
+std::optional<TileResult> weighted_sum(const Graph& g, const Scores& scores, const ResultOf& sum) {
+  const TileResult& r = sum.result;
+  if (r.kind != TileResult::Kind::rows) return std::nullopt;
   Expr weight = sum.weight;
   Conditions counted = sum.counted;
   if (weight.is(Kind::select) && weight.args()[2].is_zero()) {
@@ -23,7 +22,9 @@ std::optional<Streaming::Sum> weighted_sum(const Graph& g, const Scores& scores,
   known.insert(sum.outer.begin(), sum.outer.end());
   for (const Expr& c : scores.visible)
     if (!known.count(c)) return std::nullopt;
-  Streaming::Sum result{.tensor = r.tensor, .weight = {}, .counted = counted};
+  TileResult result = r;
+  result.kind = TileResult::Kind::weighted;
+  result.counted = counted;
   for (const Expr& c : scores.visible) result.counted.erase(c);
   const Expr exponent = solve::assume(g, scores.argument - scores.lse, known);
   weight = solve::assume(g, weight, known);
@@ -40,12 +41,6 @@ std::optional<Streaming::Sum> weighted_sum(const Graph& g, const Scores& scores,
   if (tensors(result.weight).count(scores.lse->tensor) ||
       tensors(r.scale).count(scores.lse->tensor))
     return std::nullopt;
-  result.panel = r.panel;
-  result.panel_guard = r.panel_guard;
-  result.panel_leaks = r.panel_leaks;
-  result.feature = r.feature;
-  result.scale = r.scale;
-  result.free = r.free;
   return result;
 }
 

@@ -17,7 +17,7 @@ struct Scores {
 };
 
 // `sum` in this form, or nothing where its weight is anything else or reads `lse` besides.
-std::optional<Streaming::Sum> weighted_sum(const ir::Graph& g, const Scores& scores,
-                                           const ResultOf& sum);
+std::optional<TileResult> weighted_sum(const ir::Graph& g, const Scores& scores,
+                                       const ResultOf& sum);
 
 }  // namespace attn::plan

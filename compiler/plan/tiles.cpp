@@ -35,9 +35,9 @@ namespace {
 
 // The factor of the rows, and that of the columns, of one product; all of it on the left where a
 // factor or a condition needs both.
-Term term_of(const Expr& product, const Conditions& guard, const std::vector<IndexId>& reduced,
-             const Axes& axes) {
-  Term t{.left = {}, .right = {}, .left_guard = {}, .right_guard = {}, .reduced = reduced};
+Product product_of(const Expr& product, const Conditions& guard,
+                   const std::vector<IndexId>& reduced, const Axes& axes) {
+  Product t{.left = {}, .right = {}, .left_guard = {}, .right_guard = {}, .reduced = reduced};
   std::vector<Expr> left, right;
   bool apart = true;
   auto side = [&](const std::set<IndexId>& used) {
@@ -64,7 +64,8 @@ bool Axes::in_batch(IndexId i) const { return contains(batch, i); }
 
 Tile tile_of(const Graph& g, const Definition& d, const Names& names, const Axes& axes) {
   const std::map<IndexId, Expr> values = values_of(names);
-  Tile tile{.tensor = d.target, .dots = {}, .dot = {}, .value = {}, .visible = {}};
+  Tile tile{.tensor = d.target, .free = {}, .dots = {}, .dot = {}, .value = {}, .visible = {}};
+  for (IndexId i : d.free) tile.free.push_back(names.at(i));
   const Expr body = substitute(d.body, values);
   const Conditions guard = substitute(d.guard, values);
   if (d.combine == Combine::set) {
@@ -83,11 +84,11 @@ Tile tile_of(const Graph& g, const Definition& d, const Names& names, const Axes
       (factored ? outer : inner).push_back(f);
     }
     Expr rest = inner.empty() ? Expr(1.0) : multiply(std::move(inner));
-    tile.dots.push_back(term_of(rest, of_terms, d.reduced, axes));
+    tile.dots.push_back(product_of(rest, of_terms, d.reduced, axes));
   }
   tile.dot = d.target;
   std::vector<Expr> at;
-  for (IndexId i : d.free) at.push_back(index_value(names.at(i)));
+  for (IndexId i : tile.free) at.push_back(index_value(i));
   outer.push_back(g.read(d.target, at));
   tile.value = multiply(std::move(outer));
   return tile;
@@ -102,11 +103,11 @@ size_t weight_tile(std::vector<Tile>& tiles, const Expr& weight, const Condition
       for (const Expr& c : counted) same = same && t.visible.count(c);
     if (same) return k;
   }
-  tiles.push_back({.tensor = {}, .dots = {}, .dot = {}, .value = weight, .visible = counted});
+  tiles.push_back({.value = weight, .visible = counted});
   return tiles.size() - 1;
 }
 
-void fuse_tiles(const Graph& g, std::vector<Tile>& tiles, std::vector<TileSums::Result>& results) {
+void fuse_tiles(const Graph& g, std::vector<Tile>& tiles, std::vector<TileResult>& results) {
   for (size_t k = 0; k < tiles.size();) {
     const Tile& t = tiles[k];
     std::vector<size_t> users;
@@ -114,7 +115,7 @@ void fuse_tiles(const Graph& g, std::vector<Tile>& tiles, std::vector<TileSums::
       if (tensors(tiles[n].value).count(t.tensor) || tensors(tiles[n].visible).count(t.tensor))
         users.push_back(n);
     const bool summed = std::any_of(results.begin(), results.end(),
-                                    [&](const TileSums::Result& r) { return r.tile == k; });
+                                    [&](const TileResult& r) { return r.tile == k; });
     if (t.dots.empty() || summed || users.size() != 1 || !tiles[users[0]].dots.empty() ||
         tensors(tiles[users[0]].visible).count(t.tensor)) {
       ++k;
@@ -131,7 +132,7 @@ void fuse_tiles(const Graph& g, std::vector<Tile>& tiles, std::vector<TileSums::
     user.dots = t.dots;
     user.dot = t.dot;
     tiles.erase(tiles.begin() + static_cast<std::ptrdiff_t>(k));
-    for (TileSums::Result& r : results)
+    for (TileResult& r : results)
       if (r.tile > k) --r.tile;
     k = 0;
   }

@@ -37,7 +37,6 @@ size_t weight_tile(std::vector<Tile>& tiles, const ir::Expr& weight, const ir::C
 
 // Merges tiles that are sums of products into the only tile that reads them. Numbers in `results`
 // are those of the tiles that are left.
-void fuse_tiles(const ir::Graph& g, std::vector<Tile>& tiles,
-                std::vector<TileSums::Result>& results);
+void fuse_tiles(const ir::Graph& g, std::vector<Tile>& tiles, std::vector<TileResult>& results);
 
 }  // namespace attn::plan

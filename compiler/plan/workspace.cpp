@@ -115,7 +115,8 @@ std::vector<Slot> assign_slots(const Function& f) {
   return slots;
 }
 
-std::vector<SizeId> sizes_used(const Graph& g, const Kernel& k) {
+std::vector<SizeId> sizes_used(const Graph& g, const std::vector<Definition>& definitions,
+                               const std::vector<TensorId>& tensors) {
   std::set<SizeId> used;
   auto take_poly = [&](const Poly& p) {
     Poly expanded = g.expand(p);
@@ -128,10 +129,9 @@ std::vector<SizeId> sizes_used(const Graph& g, const Kernel& k) {
       return true;
     });
   };
-  for (const auto* list : {&k.reads, &k.writes})
-    for (TensorId t : *list)
-      for (const Poly& extent : g[t].extents) take_poly(extent);
-  for (const Definition& d : k.definitions) {
+  for (TensorId t : tensors)
+    for (const Poly& extent : g[t].extents) take_poly(extent);
+  for (const Definition& d : definitions) {
     take(d.body);
     for (const Expr& c : d.guard) take(c);
     for (const auto* list : {&d.free, &d.reduced})

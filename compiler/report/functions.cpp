@@ -21,19 +21,16 @@ std::vector<std::string> names(const Graph& g, const std::vector<TensorId>& tens
 
 std::vector<std::string> tiles_of(const Graph& g, const plan::Kernel& k) {
   std::vector<std::string> result;
-  auto add = [&](const std::vector<plan::Tile>& tiles) {
-    for (const plan::Tile& t : tiles)
+  if (const auto* form = std::get_if<plan::TilesForm>(&k.form))
+    for (const plan::Tile& t : form->tiles)
       if (t.tensor.valid()) result.push_back(g[t.tensor].name);
-  };
-  if (k.streaming) add(k.streaming->tiles);
-  if (k.tile_sums) add(k.tile_sums->tiles);
   return result;
 }
 
 // The graph has the values that sizes are to have in numbers.
 KernelLine kernel_line(const Graph& g, const plan::Kernel& k, const Poly& work) {
-  return {.kind = k.kind->name,
-          .brief = k.kind->brief,
+  return {.kind = plan::kind_of(k.form).name,
+          .brief = plan::kind_of(k.form).brief,
           .writes = names(g, k.writes),
           .reads = names(g, k.reads),
           .tiles = tiles_of(g, k),

@@ -229,7 +229,9 @@ TEST(Queries, ReadTheirKeysWhereTheyLie) {
   std::vector<driver::Compiled> models = compile_text(kQueries);
   const std::vector<plan::Kernel>& kernels = models[0].plan->forward.kernels;
   EXPECT_EQ(std::count_if(kernels.begin(), kernels.end(),
-                          [](const plan::Kernel& k) { return k.contraction.has_value(); }),
+                          [](const plan::Kernel& k) {
+                            return std::holds_alternative<plan::ContractionForm>(k.form);
+                          }),
             2);
   Library library(std::move(models));
   for (int64_t s : {0, 1, 3, 16, 97, 300})

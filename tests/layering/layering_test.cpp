@@ -25,7 +25,7 @@ TEST(Layering, ArrowsAreFollowedToTheirEnds) {
   EXPECT_EQ(may_include("derive"),
             (std::vector<std::string>{"base", "derive", "ir", "ops", "solve"}));
   const std::vector<std::string> lower = may_include("lower");
-  EXPECT_EQ(std::count(lower.begin(), lower.end(), "dsl"), 0);
+  EXPECT_EQ(std::count(lower.begin(), lower.end(), "elaborate"), 0);
   EXPECT_EQ(std::count(lower.begin(), lower.end(), "ir"), 1);
   EXPECT_EQ(may_include("runtime"), (std::vector<std::string>{"runtime"}));
 }

@@ -1,4 +1,4 @@
-#include "compiler/plan/spans.h"
+#include "compiler/plan/block_bounds.h"
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ struct Axis {
 
 class Finder {
  public:
-  Finder(Graph& g, const SpanQuery& query)
+  Finder(Graph& g, const BoundsQuery& query)
       : g_(g), visible_(query.visible), batch_(query.batch), row_(axis(query.row)) {
     // Bounds that rows and columns share are computed once.
     const bool alike = g.same(g[query.row].extent, g[query.column].extent);
@@ -47,20 +47,20 @@ class Finder {
     column_.place = query.column;
   }
 
-  FoundSpans find() {
+  FoundBounds find() {
     const std::set<IndexId> used = indices(visible_);
     std::erase_if(batch_, [&](IndexId i) { return !used.count(i); });
     own_ = fresh(batch_);
     row_group_ = g_.new_index("g", Poly::size(row_.groups));
     column_group_ = g_.new_index("n", Poly::size(column_.groups));
-    add_spans(seen(all_of(visible_)));
+    add_bounds(seen(all_of(visible_)));
     return std::move(found_);
   }
 
  private:
   Axis axis(IndexId place) {
-    const Poly groups_of = g_[place].extent + Poly(kSpanRows - 1);
-    const std::pair<Poly, Poly> quotient{groups_of, Poly(kSpanRows)};
+    const Poly groups_of = g_[place].extent + Poly(kBoundRows - 1);
+    const std::pair<Poly, Poly> quotient{groups_of, Poly(kBoundRows)};
     Axis a{.place = place};
     for (size_t k = 0; k < g_.sizes.size() && !a.groups.valid(); ++k)
       if (g_.sizes[k].quotient == quotient) a.groups = {static_cast<int32_t>(k)};
@@ -71,14 +71,14 @@ class Finder {
       for (int n = 2; g_.find_size(groups.name); ++n)
         groups.name = fmt::format("{}.groups.{}", of, n);
       if (const auto known = g_.known(groups_of)) {
-        groups.value = std::max<int64_t>(*known, 0) / kSpanRows;
+        groups.value = std::max<int64_t>(*known, 0) / kBoundRows;
         groups.quotient.reset();
       }
       g_.sizes.push_back(groups);
       a.groups = {static_cast<int32_t>(g_.sizes.size() - 1)};
     }
     a.group = g_.new_index("g", Poly::size(a.groups));
-    a.within = g_.new_index("r", kSpanRows);
+    a.within = g_.new_index("r", kBoundRows);
     return a;
   }
 
@@ -114,7 +114,7 @@ class Finder {
     if (!uses(value, axis.place)) return substitute(value, names);
     if (const auto slope = slope_of(value, axis.place)) {
       const bool at_end = (combine == Combine::max) == (*slope > 0);
-      names.emplace(axis.place, first_of(group) + Expr(at_end ? kSpanRows - 1 : 0));
+      names.emplace(axis.place, first_of(group) + Expr(at_end ? kBoundRows - 1 : 0));
       return substitute(value, names);
     }
     const Expr place = first_of(axis.group) + index_value(axis.within);
@@ -137,7 +137,7 @@ class Finder {
     return g_.read(known->second, at);
   }
 
-  static Expr first_of(IndexId group) { return Expr(kSpanRows) * index_value(group); }
+  static Expr first_of(IndexId group) { return Expr(kBoundRows) * index_value(group); }
 
   // Of a value that reads no data and is linear in a place.
   static std::optional<double> slope_of(const Expr& value, IndexId place) {
@@ -204,17 +204,17 @@ class Finder {
     return all_of(both);
   }
 
-  void add_spans(const Expr& some_seen) {
+  void add_bounds(const Expr& some_seen) {
     const Expr start = first_of(column_group_);
     Definition d{.free = free_with({batch_.begin(), batch_.end()}, row_group_),
                  .reduced = {column_group_}};
     d.combine = Combine::min;
     d.body = select(some_seen, start, size_value(g_[column_.place].extent));
-    found_.spans.first = define("seen.first", d);
+    found_.bounds.first = define("seen.first", d);
     d.combine = Combine::max;
-    d.body = select(some_seen, start + Expr(kSpanRows), Expr(0));
-    found_.spans.end = define("seen.end", d);
-    found_.spans.batch = batch_;
+    d.body = select(some_seen, start + Expr(kBoundRows), Expr(0));
+    found_.bounds.end = define("seen.end", d);
+    found_.bounds.batch = batch_;
   }
 
   Graph& g_;
@@ -224,33 +224,20 @@ class Finder {
   std::map<IndexId, Expr> own_;  // the batch's indices in the definitions
   IndexId row_group_, column_group_;
   std::map<std::tuple<Combine, Expr, IndexId>, TensorId> bounds_;
-  FoundSpans found_;
+  FoundBounds found_;
 };
 
 }  // namespace
 
-Conditions visible_somewhere(const Streaming& s) { return s.tiles.back().visible; }
-
-Conditions visible_somewhere(const TileSums& s) {
-  // Where no result has a weight, no tile is needed.
-  Conditions everywhere = s.tiles[s.results[0].tile].visible;
-  for (const TileSums::Result& r : s.results)
-    std::erase_if(everywhere, [&](const Expr& c) { return !s.tiles[r.tile].visible.count(c); });
-  return everywhere;
+BoundsQuery bounds_query(const TilesForm& form) {
+  BoundsQuery q{form.batch, form.row, form.column, form.visible_somewhere()};
+  std::erase_if(q.visible, [&](const Expr& c) {
+    return tensors(c).empty() || !decides(c, form.row, form.column);
+  });
+  return q;
 }
 
-SpanQuery span_query(const Kernel& kernel) {
-  auto query = [](const auto& s) {
-    SpanQuery q{s.batch, s.row, s.column, visible_somewhere(s)};
-    std::erase_if(q.visible, [&](const Expr& c) {
-      return tensors(c).empty() || !decides(c, s.row, s.column);
-    });
-    return q;
-  };
-  return kernel.streaming ? query(*kernel.streaming) : query(*kernel.tile_sums);
-}
-
-std::optional<FoundSpans> find_spans(Graph& g, const SpanQuery& query) {
+std::optional<FoundBounds> find_bounds(Graph& g, const BoundsQuery& query) {
   if (query.visible.empty()) return std::nullopt;
   return Finder(g, query).find();
 }

@@ -1,0 +1,240 @@
+#include "compiler/plan/form.h"
+
+#include <algorithm>
+
+#include "compiler/ops/table.h"
+
+namespace attn::plan {
+
+using namespace ir;
+
+namespace {
+
+bool lacks(const Conditions& some, const Conditions& all) {
+  return std::any_of(all.begin(), all.end(), [&](const Expr& c) { return !some.count(c); });
+}
+
+// Of `if condition then e else 0`.
+Conditions conditions_of(const Expr& e) {
+  return e.is(Kind::select) && e.args()[2].is_zero() ? conjuncts(e.args()[0]) : Conditions();
+}
+
+}  // namespace
+
+bool Product::hides_left() const { return lacks(left_guard, right_guard); }
+bool Product::hides_right() const { return lacks(right_guard, left_guard); }
+
+const TileResult* TilesForm::find(TileResult::Kind kind) const {
+  for (const TileResult& r : results)
+    if (r.kind == kind) return &r;
+  return nullptr;
+}
+
+Conditions TilesForm::visible_somewhere() const {
+  Conditions everywhere = tiles.at(results.at(0).tile).visible;
+  for (const TileResult& r : results)
+    std::erase_if(everywhere, [&](const Expr& c) { return !tiles.at(r.tile).visible.count(c); });
+  return everywhere;
+}
+
+bool TilesForm::is_apart(const Product& p) const {
+  return !uses(p.left, column) && !uses(p.right, row) && !indices(p.left_guard).count(column) &&
+         !indices(p.right_guard).count(row) && !p.hides_left() && !p.hides_right();
+}
+
+bool TilesForm::packs_panel(const TileResult& r) const {
+  return r.feature.valid() && r.kind != TileResult::Kind::scatter &&
+         !uses(r.panel, r.of_rows() ? row : column);
+}
+
+bool TilesForm::hides_panel(const TileResult& r) const {
+  if (!packs_panel(r)) return false;
+  Conditions known = r.panel_guard;
+  known.merge(conditions_of(r.scale));
+  return lacks(known, tiles.at(r.tile).visible) || lacks(known, r.counted);
+}
+
+const FormKind& kind_of(const Form& form) {
+  static constexpr FormKind kLoops{"loops", "the definition as written", 2},
+      kRow{"row", "reductions and maps over rows held in cache", 5},
+      kContraction{"contraction", "sum of products of two packed factors", 10},
+      kStreaming{"streaming", "sums over scores that exist in tiles only", 20},
+      kTiles{"tiles", "sums over rows and columns of what exists in tiles only", 40};
+  if (const auto* tiles = std::get_if<TilesForm>(&form))
+    return tiles->streams() ? kStreaming : kTiles;
+  if (std::holds_alternative<ContractionForm>(form)) return kContraction;
+  return std::holds_alternative<RowForm>(form) ? kRow : kLoops;
+}
+
+namespace {
+
+// Writes definitions, each with indices of its own.
+class Definer {
+ public:
+  explicit Definer(const Graph& g) : g_(g) {
+    g_.definitions.clear();
+    g_.outputs.clear();
+  }
+
+  void add(const LoopsForm& form) { define(form.definition); }
+
+  void add(const RowForm& form) {
+    for (const Definition& d : form.definitions) define(d);
+  }
+
+  void add(const ContractionForm& form) {
+    std::vector<Expr> sums;
+    for (const Product& p : form.products) sums.push_back(sum_of(p, form.free, {}, g_[form.sum]));
+    const Expr sum = ir::add(std::move(sums));
+    if (form.kept) map(form.sum, form.free, {}, replaced(*form.kept, form.sum, sum));
+    map(form.target, form.free, form.guard, replaced(form.epilogue, form.sum, sum));
+  }
+
+  void add(const TilesForm& form) {
+    for (const Tile& tile : form.tiles) add_tile(form, tile);
+    for (const TileResult& r : form.results) add_result(form, r);
+  }
+
+  Graph take() { return std::move(g_); }
+
+ private:
+  void define(const Definition& d) {
+    g_.definitions.push_back(normal_form(with_fresh_indices(g_, d).definition));
+  }
+
+  void map(TensorId target, const std::vector<IndexId>& free, Conditions guard, Expr body) {
+    define({.target = target, .free = free, .guard = std::move(guard), .body = std::move(body)});
+  }
+
+  static Expr replaced(const Expr& e, TensorId tensor, const Expr& value) {
+    return rewrite(
+        e, [&](const Expr& x) { return x.is(Kind::read) && x->tensor == tensor ? value : x; });
+  }
+
+  Expr at(TensorId t, const std::vector<IndexId>& indices) const {
+    std::vector<Expr> subscripts;
+    for (IndexId i : indices) subscripts.push_back(index_value(i));
+    return g_.read(t, std::move(subscripts));
+  }
+
+  // An interior tensor of the type of `like`.
+  TensorId tensor(const std::string& name, const Tensor& like, const std::vector<IndexId>& over) {
+    Tensor t{.name = name, .storage = like.storage};
+    for (IndexId i : over) t.extents.push_back(g_[i].extent);
+    return g_.new_tensor(t);
+  }
+
+  // Where `guard` holds, which is all that is needed.
+  Expr sum_of(const Product& p, const std::vector<IndexId>& free, Conditions guard,
+              const Tensor& like) {
+    const TensorId t = tensor(like.name + ".product", like, free);
+    guard.insert(p.left_guard.begin(), p.left_guard.end());
+    guard.insert(p.right_guard.begin(), p.right_guard.end());
+    define({.target = t,
+            .free = free,
+            .combine = Combine::sum,
+            .reduced = p.reduced,
+            .guard = guard,
+            .body = multiply({p.left, p.right})});
+    return at(t, free);
+  }
+
+  void add_tile(const TilesForm& form, const Tile& tile) {
+    const Tensor plain{.name = "tile", .storage = Storage::f32};
+    const Tensor like = tile.tensor.valid() ? g_[tile.tensor] : plain;
+    Expr value = tile.value;
+    if (!tile.dots.empty()) {
+      std::vector<Expr> sums;
+      for (const Product& p : tile.dots) sums.push_back(sum_of(p, points(form), tile.visible, like));
+      value = replaced(value, tile.dot, ir::add(std::move(sums)));
+    }
+    const std::vector<IndexId> free = tile.tensor.valid() ? tile.free : points(form);
+    const TensorId t = tile.tensor.valid() ? tile.tensor : tensor(like.name, like, free);
+    tiles_.push_back(at(t, free));
+    map(t, free, tile.visible, value);
+  }
+
+  static std::vector<IndexId> points(const TilesForm& form) {
+    std::vector<IndexId> all = form.batch;
+    all.push_back(form.row);
+    all.push_back(form.column);
+    return all;
+  }
+
+  void add_result(const TilesForm& form, const TileResult& r) {
+    const Expr& tile = tiles_.at(r.tile);
+    Conditions guard = form.tiles.at(r.tile).visible;
+    if (form.bounds) add_bounds(form, guard);
+    if (r.kind == TileResult::Kind::logsumexp) {
+      define({.target = r.tensor,
+              .free = r.free,
+              .combine = Combine::logsumexp,
+              .reduced = {form.column},
+              .guard = guard,
+              .body = tile});
+      lse_ = at(r.tensor, r.free);
+      return;
+    }
+    Expr product = multiply({tile, r.panel});
+    if (r.kind == TileResult::Kind::weighted) {
+      const Operation& exp = *ops::find("exp");
+      product = multiply({call(exp, {tile - lse_}), r.weight, r.panel});
+      guard.insert(r.counted.begin(), r.counted.end());
+    }
+    guard.insert(r.panel_guard.begin(), r.panel_guard.end());
+    if (r.kind == TileResult::Kind::scatter) return scatter(form, r, guard, product);
+    const TensorId sum = tensor(g_[r.tensor].name + ".sum", g_[r.tensor], r.free);
+    define({.target = sum,
+            .free = r.free,
+            .combine = Combine::sum,
+            .reduced = {r.of_rows() ? form.column : form.row},
+            .guard = guard,
+            .body = product});
+    map(r.tensor, r.free, {}, multiply({r.scale, at(sum, r.free)}));
+  }
+
+  // A row sees the columns within the bounds of its block only.
+  void add_bounds(const TilesForm& form, Conditions& guard) const {
+    std::vector<Expr> block;
+    for (IndexId i : form.bounds->batch) block.push_back(index_value(i));
+    block.push_back(quotient(index_value(form.row), Expr(kBoundRows)));
+    const Expr column = index_value(form.column);
+    guard.insert(at_least_zero(column - g_.read(form.bounds->first, block)));
+    guard.insert(less(column, g_.read(form.bounds->end, block)));
+  }
+
+  // Adds each point at its place; an index that is a place alone is a dimension.
+  void scatter(const TilesForm& form, const TileResult& r, Conditions guard, const Expr& value) {
+    Definition d{.target = r.tensor, .combine = Combine::sum, .body = value};
+    for (size_t k = 0; k < r.place.size(); ++k) {
+      const Expr& place = r.place[k];
+      const bool alone = place.is(Kind::index) &&
+                         std::find(d.free.begin(), d.free.end(), place->index) == d.free.end();
+      if (alone) {
+        d.free.push_back(place->index);
+        continue;
+      }
+      d.free.push_back(g_.new_index("n", g_[r.tensor].extents.at(k)));
+      guard.insert(is_zero(index_value(d.free.back()) - place));
+    }
+    for (IndexId i : points(form))
+      if (std::find(d.free.begin(), d.free.end(), i) == d.free.end()) d.reduced.push_back(i);
+    if (d.reduced.empty()) d.combine = Combine::set;
+    d.guard = guard;
+    define(d);
+  }
+
+  Graph g_;
+  std::vector<Expr> tiles_;  // each as it is read at a point
+  Expr lse_;
+};
+
+}  // namespace
+
+Graph definitions_of(const Graph& g, const Form& form) {
+  Definer definer(g);
+  std::visit([&](const auto& own) { definer.add(own); }, form);
+  return definer.take();
+}
+
+}  // namespace attn::plan

@@ -1,0 +1,150 @@
+#include "forms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tests/support/golden.h"
+#include "tests/support/random_graph.h"
+
+namespace attn::testing {
+
+using namespace ir;
+
+namespace {
+
+// Sizes that are not known when compiling, small and mostly different; a step of a recurrence is
+// one that has steps on both sides.
+std::vector<int64_t> small_sizes(const plan::Function& f, uint64_t seed) {
+  std::vector<int64_t> sizes(f.graph.sizes.size());
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    const Size& s = f.graph.sizes[k];
+    const auto n = static_cast<int64_t>(k);
+    sizes[k] = std::max<int64_t>(s.lower, 3 + (n + static_cast<int64_t>(seed)) % 3);
+    if (s.upper) sizes[k] = std::min(sizes[k], *s.upper);
+  }
+  for (const plan::Loop& loop : f.loops) sizes[loop.steps.step.value] = 1;
+  f.graph.complete(sizes);
+  return sizes;
+}
+
+const plan::Kernel* writer_of(const plan::Function& f, TensorId t) {
+  for (const auto* list : {&f.checks, &f.kernels})
+    for (const plan::Kernel& k : *list)
+      if (std::count(k.writes.begin(), k.writes.end(), t)) return &k;
+  return nullptr;
+}
+
+// What bounds the columns of tiles follows from data.
+void add_bounds(const plan::Function& f, const plan::Kernel& k,
+                std::vector<Definition>& definitions) {
+  for (TensorId t : k.reads) {
+    if (f.graph[t].storage != Storage::i32 || is_argument(f.graph[t].role)) continue;
+    const plan::Kernel* writer = writer_of(f, t);
+    if (!writer) continue;
+    const bool known = std::any_of(definitions.begin(), definitions.end(),
+                                   [&](const Definition& d) { return d.target == t; });
+    if (known) continue;
+    add_bounds(f, *writer, definitions);
+    definitions.insert(definitions.end(), writer->definitions.begin(), writer->definitions.end());
+  }
+}
+
+bool same(double a, double b, double scale) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b || std::abs(a - b) <= 1e-9 * scale;
+}
+
+}  // namespace
+
+Graph FormCheck::graph_of(std::vector<Definition> definitions) const {
+  Graph g = f_.graph;
+  for (size_t k = 0; k < g.sizes.size(); ++k) {
+    g.sizes[k] = {.name = g.sizes[k].name, .value = sizes_[k]};
+  }
+  g.definitions = std::move(definitions);
+  std::set<TensorId> defined;
+  for (const Definition& d : g.definitions) defined.insert(d.target);
+  for (size_t k = 0; k < g.tensors.size(); ++k)
+    g.tensors[k].role = defined.count({static_cast<int32_t>(k)}) ? Role::interior : Role::input;
+  for (TensorId t : k_.writes) g[t].role = Role::output;
+  g.outputs.clear();
+  for (TensorId t : k_.writes) g.outputs.push_back({.name = g[t].name, .tensor = t});
+  return g;
+}
+
+FormCheck::FormCheck(const KernelCase& c, uint64_t seed)
+    : f_(*c.function), k_(*c.kernel), sizes_(small_sizes(f_, seed)) {
+  std::vector<Definition> definitions;
+  add_bounds(f_, k_, definitions);
+  const size_t before = definitions.size();
+  definitions.insert(definitions.end(), k_.definitions.begin(), k_.definitions.end());
+  const Graph g = graph_of(definitions);
+  given_ = random_inputs(g, sizes_, seed);
+  if (before > 0) {
+    Graph bounds = graph_of({definitions.begin(), definitions.begin() + static_cast<long>(before)});
+    bounds.outputs.clear();
+    for (const Definition& d : bounds.definitions)
+      bounds.outputs.push_back({.name = bounds[d.target].name, .tensor = d.target});
+    for (auto& [name, array] : evaluate::evaluate(bounds, given_)) given_[name] = array;
+  }
+  wanted_ = evaluate::evaluate(graph_of(k_.definitions), given_);
+}
+
+std::string FormCheck::difference(const plan::Form& form) const {
+  const Graph own = definitions_of(f_.graph, form);
+  Graph g = own;
+  for (size_t k = 0; k < sizes_.size(); ++k)
+    g.sizes[k] = {.name = g.sizes[k].name, .value = sizes_[k]};
+  for (Tensor& t : g.tensors) t.role = Role::interior;
+  std::set<TensorId> defined;
+  for (const Definition& d : g.definitions) defined.insert(d.target);
+  for (TensorId t : k_.reads)
+    if (!defined.count(t)) g[t].role = Role::input;
+  for (TensorId t : k_.writes) {
+    g[t].role = Role::output;
+    g.outputs.push_back({.name = g[t].name, .tensor = t});
+  }
+  const evaluate::Arrays got = evaluate::evaluate(g, given_);
+  for (TensorId t : k_.writes) {
+    const evaluate::Array &a = wanted_.at(g[t].name), &b = got.at(g[t].name);
+    double scale = 1;
+    for (double v : a.values)
+      if (std::isfinite(v)) scale = std::max(scale, std::abs(v));
+    for (size_t n = 0; n < a.values.size(); ++n)
+      if (!same(a.values[n], b.values.at(n), scale))
+        return fmt::format("{}[{}] is {}, its form says {}", g[t].name, n, a.values[n],
+                           b.values[n]);
+  }
+  return {};
+}
+
+std::unique_ptr<PlannedFile> planned(const std::filesystem::path& path) {
+  auto p = std::make_unique<PlannedFile>();
+  driver::load(p->source, path.string());
+  driver::Options options;
+  options.all_gradients = true;
+  if (!p->source.diagnostics.has_errors()) p->models = driver::compile(p->source, options);
+  EXPECT_FALSE(p->source.diagnostics.has_errors()) << render(p->source.map, p->source.diagnostics);
+  for (const driver::Compiled& m : p->models) {
+    std::vector<const plan::Function*> all = plan::functions(*m.plan);
+    if (m.step_plan)
+      for (const plan::Function* f : plan::functions(*m.step_plan)) all.push_back(f);
+    for (const plan::Function* f : all)
+      for (const auto* list : {&f->checks, &f->kernels})
+        for (const plan::Kernel& k : *list) p->kernels.push_back({f, &k});
+  }
+  return p;
+}
+
+std::vector<std::filesystem::path> files_with_plans() {
+  const std::filesystem::path tests = std::filesystem::path(ATTN_SOURCE_DIR) / "tests";
+  std::vector<std::filesystem::path> files = files_in(tests / "variants", ".attn");
+  for (const char* folder : {"stages", "stages/recurrences"})
+    for (const auto& file : files_in(tests / folder, ".attn")) files.push_back(file);
+  return files;
+}
+
+}  // namespace attn::testing
