@@ -183,7 +183,7 @@ class Reverse {
   void take_cotangent(const ir::Output& o) {
     const ir::Tensor y = g_[o.tensor];
     if (!is_real(y)) return;
-    const TensorId dy = companion(g_, kCotangent, y, o.name, Role::cotangent);
+    const TensorId dy = companion(g_, kCotangent, o.tensor, o.name, Role::cotangent);
     if (!live_.count(o.tensor)) return;
     Contribution c;
     const std::vector<std::string> own = names(o.tensor);
@@ -293,9 +293,8 @@ class Reverse {
     const size_t count = g_.tensors.size();
     for (size_t k = 0; k < count; ++k) {
       const TensorId x{static_cast<int32_t>(k)};
-      const ir::Tensor of = g_[x];
-      if (!is_wanted(of)) continue;
-      const TensorId dx = companion(g_, kGradient, of, of.name, Role::output);
+      if (!is_wanted(g_[x])) continue;
+      const TensorId dx = companion(g_, kGradient, x, g_[x].name, Role::output);
       gradients_.emplace_back(x, dx);
       g_.outputs.push_back({g_[dx].name, dx});
     }

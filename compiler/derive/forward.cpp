@@ -48,7 +48,7 @@ class Forward {
     take_tangents();
     for (const ir::Output& o : results)
       if (is_real(g_[o.tensor]))
-        promise(o, companion(g_, kOutputTangent, g_[o.tensor], o.name, Role::output));
+        promise(o, companion(g_, kOutputTangent, o.tensor, o.name, Role::output));
     return derive("Jacobian product");
   }
 
@@ -61,8 +61,7 @@ class Forward {
     for (ir::Tensor& t : g_.tensors)
       if (t.role == Role::output) t.role = Role::interior;
     take_tangents();
-    for (const ir::Output& o : results)
-      promise(o, companion(g_, kProduct, g_[o.tensor], o.name.substr(1), Role::output));
+    for (const ir::Output& o : results) promise(o, product_of(g_[o.tensor].companion_of));
     return derive("Hessian product");
   }
 
@@ -76,11 +75,12 @@ class Forward {
     const size_t count = g_.tensors.size();
     for (size_t k = 0; k < count; ++k) {
       const TensorId x{static_cast<int32_t>(k)};
-      const ir::Tensor of = g_[x];
+      const ir::Tensor& of = g_[x];
       if (!is_given(of) || !is_real(of) || !is_chosen(of, by_)) continue;
-      tangents_[x] = companion(g_, kTangent, of, of.name, Role::tangent);
+      tangents_[x] = companion(g_, kTangent, x, of.name, Role::tangent);
     }
   }
+  TensorId product_of(TensorId x) { return companion(g_, kProduct, x, g_[x].name, Role::output); }
   void promise(const ir::Output& o, TensorId result) {
     promised_.push_back({o.tensor, result});
     g_.outputs.push_back({g_[result].name, result});

@@ -105,12 +105,14 @@ void make_room(ir::Graph& g, std::span<const Companion> companions, const Names&
   }
 }
 
-ir::TensorId companion(ir::Graph& g, const Companion& c, const ir::Tensor& of,
-                       const std::string& of_name, Role role) {
+ir::TensorId companion(ir::Graph& g, const Companion& c, ir::TensorId of, const std::string& name,
+                       Role role) {
+  const ir::Tensor& x = g[of];
   ir::Tensor t =
-      tensor(c.prefix + of_name, storage_of(ir::arithmetic_type(of.storage)), of.extents, of.where);
+      tensor(c.prefix + name, storage_of(ir::arithmetic_type(x.storage)), x.extents, x.where);
   t.role = role;
-  t.doc = fmt::format("The {} of {}.", c.what, of_name);
+  t.companion_of = of;
+  t.doc = fmt::format("The {} of {}.", c.what, name);
   return g.new_tensor(std::move(t));
 }
 

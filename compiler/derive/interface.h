@@ -30,9 +30,9 @@ bool names_clash(const ir::Graph& g, std::span<const Companion> companions, cons
 // Interior tensors give way to the names that the caller will see.
 void make_room(ir::Graph& g, std::span<const Companion> companions, const Names& by);
 
-// A companion of a tensor called `of_name`, in a type that arithmetic has.
-ir::TensorId companion(ir::Graph& g, const Companion& c, const ir::Tensor& of,
-                       const std::string& of_name, ir::Role role);
+// A companion of the tensor `of`, which the caller knows as `name`, in a type that arithmetic has.
+ir::TensorId companion(ir::Graph& g, const Companion& c, ir::TensorId of, const std::string& name,
+                       ir::Role role);
 
 // Records an error where `value`, part of a derivative of `d`, is infinite everywhere.
 void refuse_infinite(const ir::Graph& g, const ir::Expr& value, const ir::Definition& d,

@@ -214,10 +214,12 @@ Arrays model_reference(const Compiled& model, const Call& call) {
 }
 
 // What a step is given, and the gradients that the call has found.
-Arrays with_gradients(const Arrays& given, const Arrays& results) {
+Arrays with_gradients(const ir::Graph& forward, const Arrays& given, const Arrays& results) {
   Arrays all = given;
-  for (const auto& [name, array] : results)
-    if (name[0] == 'd') all.emplace(name, array);
+  for (const ir::Tensor& t : forward.tensors) {
+    const auto gradient = results.find("d" + t.name);
+    if (t.role == ir::Role::parameter && gradient != results.end()) all.insert(*gradient);
+  }
   return all;
 }
 
@@ -227,7 +229,8 @@ Arrays call_reference(const Compiled& model, const Call& call) {
   Arrays results;
   if (call.calls_model) results = model_reference(model, call);
   if (call.step)
-    results.merge(step_reference(model, *call.step, with_gradients(call.given, results)));
+    results.merge(
+        step_reference(model, *call.step, with_gradients(model.forward, call.given, results)));
   return results;
 }
 
@@ -245,7 +248,8 @@ Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
   Arrays results;
   if (call.calls_model) results = KernelCall(library, m, call.given).run(call);
   if (call.step)
-    results.merge(step_kernels(library, m, *call.step, with_gradients(call.given, results)));
+    results.merge(
+        step_kernels(library, m, *call.step, with_gradients(one[0].forward, call.given, results)));
   return results;
 }
 

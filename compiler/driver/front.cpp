@@ -192,8 +192,8 @@ class Derivation {
 
 void make_plan(Compiled& c, Diagnostics& diagnostics) {
   c.plan = plan::make_plan(c.forward, c.gradient ? &*c.gradient : nullptr, diagnostics);
-  if (c.jvp) c.plan->jvp = plan::plan_derivative("jvp", *c.jvp, diagnostics);
-  if (c.hvp) c.plan->hvp = plan::plan_derivative("hvp", *c.hvp, diagnostics);
+  if (c.jvp) c.plan->jvp = plan::plan_derivative(plan::FunctionKind::jvp, *c.jvp, diagnostics);
+  if (c.hvp) c.plan->hvp = plan::plan_derivative(plan::FunctionKind::hvp, *c.hvp, diagnostics);
   for (const Probe& p : c.probes)
     c.plan->probes.push_back(plan::plan_probe(p.graph, *c.plan, diagnostics));
   if (c.step) c.step_plan = plan::plan_step(c.name, *c.step, diagnostics);

@@ -46,15 +46,16 @@ std::map<std::string, int64_t> given_sizes(const CommandLine& c,
 
 report::Subject subject_of(const Compiled& m, Stages& stages) {
   report::Subject s{m.name, m.doc, &m.raw, &*m.plan, {}, {}};
-  auto add = [&](const char* name, const std::optional<ir::Graph>& graph) {
+  using plan::FunctionKind;
+  auto add = [&](FunctionKind kind, const char* name, const std::optional<ir::Graph>& graph) {
     if (!graph) return;
-    report::Derived d{name, std::move(stages[{m.name, name}]), {}, &*graph};
-    if (d.name == "gradient") d.origins = m.origins;
+    report::Derived d{kind, std::move(stages[{m.name, name}]), {}, &*graph};
+    if (kind == FunctionKind::backward) d.origins = m.origins;
     s.derived.push_back(std::move(d));
   };
-  add("gradient", m.gradient);
-  add("jvp", m.jvp);
-  add("hvp", m.hvp);
+  add(FunctionKind::backward, "gradient", m.gradient);
+  add(FunctionKind::jvp, "jvp", m.jvp);
+  add(FunctionKind::hvp, "hvp", m.hvp);
   return s;
 }
 

@@ -309,18 +309,22 @@ void require_probes(const CommandLine& c, const Compiled& m) {
   }
 }
 
-// The declared type of a result; the evaluator's stay float64.
-ir::Storage storage_of(const Compiled& m, const std::string& name) {
-  for (const ir::Output& o : m.forward.outputs)
-    if (o.name == name) return m.forward[o.tensor].storage;
-  for (const Probe& p : m.probes)
-    if (p.name == name) return p.graph[p.graph.outputs[0].tensor].storage;
-  if (auto t = m.forward.find(name); t && m.forward[*t].role == ir::Role::parameter)
-    return m.forward[*t].storage;
-  if (auto t = m.forward.find(name.substr(1))) return m.forward[*t].storage;
-  if (m.step)
-    if (const auto t = find_companion(m, name)) return t->storage;
-  return ir::Storage::f32;
+// The declared type of every result that a call may have, by its name; the evaluator's stay
+// float64.
+std::map<std::string, ir::Storage> result_types(const Compiled& m) {
+  std::map<std::string, ir::Storage> types;
+  for (const ir::Output& o : m.forward.outputs) types[o.name] = m.forward[o.tensor].storage;
+  for (const Probe& p : m.probes) types[p.name] = p.graph[p.graph.outputs[0].tensor].storage;
+  // What has a name of its own keeps it: that of a derivative is then not among the results.
+  for (const ir::Tensor& t : m.forward.tensors) {
+    if (t.role == ir::Role::parameter) types.emplace(t.name, t.storage);
+    const ir::Storage derived = ir::gradient_storage(t.storage);
+    for (const char* prefix : {"d", "t", "h"}) types.emplace(prefix + t.name, derived);
+    if (!m.step) continue;
+    for (const ir::StepState& s : m.step->states)
+      types.emplace(state_name(t.name, s.name), derived);
+  }
+  return types;
 }
 
 void save(Context& c, const std::string& path, const Array& a, ir::Storage storage) {
@@ -376,9 +380,8 @@ int run(const CommandLine& c) {
   if (call.gradient) take_cotangents(c, m, context, call.given);
   take_tangents(c, m, context, call.given);
   Arrays results;
-  std::map<std::string, ir::Storage> storage;
-  for (const ir::Output& o : m.forward.outputs) storage[o.name] = m.forward[o.tensor].storage;
-  const Compiled types = m;
+  const std::map<std::string, ir::Storage> types = result_types(m);
+  const Compiled before = m;
   try {
     if (call.calls_model) initialise_missing(m, c.seed, call.given);
     results = c.reference ? call_reference(m, call)
@@ -389,13 +392,13 @@ int run(const CommandLine& c) {
   } catch (const evaluate::CallError& e) {
     throw RefusedError(e.what());
   }
-  keep_chosen(c, types, results);
+  keep_chosen(c, before, results);
   std::string folder = c.out.empty() ? "." : c.out;
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw SystemError(fmt::format("{}: {}", folder, error.message()));
   for (const auto& [name, array] : results) {
-    ir::Storage s = storage_of(types, name);
+    ir::Storage s = types.at(name);
     if (c.reference && ir::is_real(ir::arithmetic_type(s))) s = ir::Storage::f64;
     save(context, (fs::path(folder) / (name + ".npy")).string(), array, s);
   }

@@ -14,10 +14,10 @@ const char* name_of(Group::Of of) {
   return names[of];
 }
 
-std::vector<Group> groups_of(const std::string& function) {
+std::vector<Group> groups_of(plan::FunctionKind function) {
   std::vector<Group> groups = {{.name = "param_tangents", .of = Group::params, .kind = "tangent"},
                                {.name = "input_tangents", .of = Group::inputs, .kind = "tangent"}};
-  if (function == "jvp") {
+  if (function == plan::FunctionKind::jvp) {
     groups.push_back({.name = "outputs", .of = Group::outputs, .kind = "output", .written = true});
     groups.push_back(
         {.name = "output_tangents", .of = Group::outputs, .kind = "tangent", .written = true});
@@ -34,7 +34,7 @@ std::vector<Group> groups_of(const std::string& function) {
   return groups;
 }
 
-std::string parameters_of(const Interface& i, const std::string& function) {
+std::string parameters_of(const Interface& i, plan::FunctionKind function) {
   std::string text = fmt::format(
       "attn_context* context, const {0}_params* params,\n    const {0}_inputs* inputs", i.model);
   for (const Group& g : groups_of(function))
@@ -85,12 +85,12 @@ std::string check_overlap(const Interface& i, const std::vector<Group>& groups,
 }
 
 std::string write_alone(const plan::Function& f, const Interface& i) {
-  const std::vector<Group> groups = groups_of(f.name);
+  const std::vector<Group> groups = groups_of(f.kind);
   std::string text = fmt::format(
       "attn_status {0}_{1}({2}) {{\n"
       "  int64_t size[{3}];\n"
       "  if (!context) return ATTN_REFUSED;\n",
-      i.model, f.name, parameters_of(i, f.name), i.sizes.size() + 1);
+      i.model, f.name, parameters_of(i, f.kind), i.sizes.size() + 1);
   if (!i.params.empty())
     text += fmt::format(
         "  if (!params) return attn_fail(context, ATTN_REFUSED, \"{}: no parameters\");\n",
@@ -122,7 +122,7 @@ std::string write_alone(const plan::Function& f, const Interface& i) {
                     i.model, f.name, arguments);
 }
 
-std::string write_any(const Interface& i, const std::string& function) {
+std::string write_any(const Interface& i, plan::FunctionKind function) {
   std::string parameters, arguments;
   for (const Group& g : groups_of(function)) {
     parameters += ",\n    const attn_tensor* " + g.name;
@@ -133,7 +133,7 @@ std::string write_any(const Interface& i, const std::string& function) {
       "    const attn_tensor* inputs{2}, void* workspace) {{\n"
       "  return {0}_{1}(context, (const {0}_params*)params, (const {0}_inputs*)inputs{3},\n"
       "      workspace);\n}}\n",
-      i.model, function, parameters, arguments);
+      i.model, name_of(function), parameters, arguments);
 }
 
 }  // namespace attn::emit

@@ -93,15 +93,16 @@ std::string byte_size(const Graph& g, TensorId t) {
 namespace {
 
 // Whether a function of the plan takes or gives a derivative by this tensor, or of it.
-bool is_derived(const plan::Plan& plan, const Tensor& t, const std::string& name) {
-  if (!is_real(arithmetic_type(t.storage))) return false;
-  for (const plan::Function* f : plan::functions(plan)) {
-    if (f->name == "forward" || plan::is_probe(*f)) continue;
-    if (!is_argument(t.role)) return true;
-    for (const Output& o : f->graph.outputs)
-      if (f->name == "backward" && o.name == "d" + name) return true;
-    const auto tangent = f->graph.find("t" + name);
-    if (tangent && f->graph[*tangent].role == Role::tangent) return true;
+bool is_derived(const plan::Plan& plan, TensorId t) {
+  const Graph& g = plan.forward_graph;
+  if (!is_real(arithmetic_type(g[t].storage))) return false;
+  for (const auto* f : {&plan.backward, &plan.jvp, &plan.hvp}) {
+    if (!*f) continue;
+    if (!is_argument(g[t].role)) return true;
+    for (const Output& o : (*f)->graph.outputs)
+      if ((*f)->graph[o.tensor].companion_of == t) return true;
+    for (const Tensor& other : (*f)->graph.tensors)
+      if (other.role == Role::tangent && other.companion_of == t) return true;
   }
   return false;
 }
@@ -113,7 +114,7 @@ Interface interface_of(const plan::Plan& plan) {
   Interface result{.model = identifier(plan.model), .sizes = run_time_sizes(g)};
   auto add = [&](std::vector<Argument>& group, TensorId t, const std::string& name) {
     Argument a{.tensor = t, .name = name};
-    a.differentiable = is_derived(plan, g[t], name);
+    a.differentiable = is_derived(plan, t);
     group.push_back(a);
   };
   for (size_t k = 0; k < g.tensors.size(); ++k) {

@@ -18,9 +18,10 @@ class FunctionWriter {
   FunctionWriter(const plan::Plan& plan, const plan::Function& f, const Interface& i,
                  const Symbols& symbols, const std::vector<std::string>& targets)
       : plan_(plan), f_(f), g_(f.graph), i_(i), symbols_(symbols), targets_(targets) {
-    backward_ = f.name == "backward";
-    probe_ = plan::is_probe(f);
-    if (f.name == "jvp" || f.name == "hvp") groups_ = groups_of(f.name);
+    using plan::FunctionKind;
+    backward_ = f.kind == FunctionKind::backward;
+    probe_ = f.kind == FunctionKind::probe;
+    if (f.kind == FunctionKind::jvp || f.kind == FunctionKind::hvp) groups_ = groups_of(f.kind);
     std::vector<std::string> names;
     for (const Tensor& t : g_.tensors) names.push_back("t_" + identifier(t.name));
     names_ = identifiers(names);
@@ -110,9 +111,9 @@ class FunctionWriter {
     line("  return end + 64;\n}}\n");
   }
 
-  static int index_of(const std::vector<Argument>& list, std::string_view name) {
+  static int index_of(const std::vector<Argument>& list, TensorId t) {
     for (size_t k = 0; k < list.size(); ++k)
-      if (list[k].name == name) return static_cast<int>(k);
+      if (list[k].tensor == t) return static_cast<int>(k);
     return -1;
   }
 
@@ -122,13 +123,13 @@ class FunctionWriter {
     switch (f_.places[t.value]) {
       case Place::given:
         if (g_[t].role == Role::parameter)
-          return fmt::format("params[{}].data", index_of(i_.params, name));
+          return fmt::format("params[{}].data", index_of(i_.params, t));
         if (g_[t].role == Role::cotangent)
-          return fmt::format("cotangents[{}].data", index_of(i_.outputs, name.substr(1)));
-        if (g_[t].role == Role::tangent) return companion("tangents", name.substr(1));
-        return fmt::format("inputs[{}].data", index_of(i_.inputs, name));
+          return fmt::format("cotangents[{}].data", index_of(i_.outputs, g_[t].companion_of));
+        if (g_[t].role == Role::tangent) return companion("tangents", g_[t].companion_of);
+        return fmt::format("inputs[{}].data", index_of(i_.inputs, t));
       case Place::forwarded:
-        return fmt::format("outputs[{}].data", output_of(name));
+        return fmt::format("outputs[{}].data", index_of(i_.outputs, t));
       case Place::result:
         return result(t);
       case Place::saved:
@@ -153,14 +154,8 @@ class FunctionWriter {
     return k;
   }
 
-  int output_of(const std::string& tensor_name) const {
-    for (size_t k = 0; k < i_.outputs.size(); ++k)
-      if (plan_.forward_graph[i_.outputs[k].tensor].name == tensor_name) return static_cast<int>(k);
-    return -1;
-  }
-
   // Of a parameter or input: "param_tangents ? param_tangents[2].data : 0".
-  std::string companion(const char* group, const std::string& of) const {
+  std::string companion(const char* group, TensorId of) const {
     const int k = index_of(i_.params, of);
     return element(fmt::format("{}_{}", k >= 0 ? "param" : "input", group),
                    k >= 0 ? k : index_of(i_.inputs, of));
@@ -171,15 +166,15 @@ class FunctionWriter {
 
   std::string result(TensorId t) const {
     if (probe_) return "result->data";
-    std::string name;
-    for (const Output& o : g_.outputs)
-      if (o.tensor == t) name = o.name;
-    if (backward_) return companion("gradients", name.substr(1));
-    if (f_.name == "hvp") return companion("products", name.substr(1));
-    const int k = index_of(i_.outputs, name);
-    if (groups_.empty()) return fmt::format("outputs[{}].data", k);
-    return k >= 0 ? element("outputs", k)
-                  : element("output_tangents", index_of(i_.outputs, name.substr(1)));
+    const TensorId of = g_[t].companion_of;
+    if (backward_) return companion("gradients", of);
+    if (f_.kind == plan::FunctionKind::hvp) return companion("products", of);
+    if (of.valid()) return element("output_tangents", index_of(i_.outputs, of));
+    // The outputs of the model stand first.
+    size_t k = 0;
+    while (g_.outputs.at(k).tensor != t) ++k;
+    return groups_.empty() ? fmt::format("outputs[{}].data", k)
+                           : element("outputs", static_cast<int>(k));
   }
 
   // The parameters behind those that all have.

@@ -365,7 +365,7 @@ class Glue {
           "{0}_inputs*)din, workspace);\n}}",
           i_.model);
     for (const auto* f : {&plan_.jvp, &plan_.hvp})
-      if (*f) out_ += write_any(i_, (*f)->name);
+      if (*f) out_ += write_any(i_, (*f)->kind);
     if (m_.step) out_ += write_step_any(i_);
     out_ += write_probe_table(plan_, i_);
     auto table_name = [&](const char* group, const std::vector<Argument>& list) {

@@ -91,12 +91,14 @@ std::string write_header(const std::string& stem, const std::vector<ModelPlan>& 
           "a "
           "result\n"
           " * with null data is not wanted. No other call need come before. */\n" +
-          fmt::format("attn_status {}_jvp({});\n", i.model, parameters_of(i, "jvp"));
+          fmt::format("attn_status {}_jvp({});\n", i.model,
+                      parameters_of(i, plan::FunctionKind::jvp));
     if (plan.hvp)
       out +=
           "/* How the gradient of the first scalar output changes along the tangents. Nulls as "
           "for jvp. */\n" +
-          fmt::format("attn_status {}_hvp({});\n", i.model, parameters_of(i, "hvp"));
+          fmt::format("attn_status {}_hvp({});\n", i.model,
+                      parameters_of(i, plan::FunctionKind::hvp));
     out += probe_header(plan, i);
     if (models[k].step) out += step_header(models[k].step->step, i);
   }

@@ -37,9 +37,9 @@ struct Group {
 const std::vector<Argument>& arguments_of(const Interface& i, Group::Of of);
 const char* name_of(Group::Of of);
 // What "jvp" or "hvp" takes beside parameters and inputs; any tensor of it may have null data.
-std::vector<Group> groups_of(const std::string& function);
+std::vector<Group> groups_of(plan::FunctionKind function);
 // The parameters of the exported function, by lines of the header.
-std::string parameters_of(const Interface& i, const std::string& function);
+std::string parameters_of(const Interface& i, plan::FunctionKind function);
 
 // How a parameter starts, in the words of attn/abi.h.
 struct Start {
@@ -69,7 +69,7 @@ std::string write_glue(const ModelPlan& model, const Interface& interface, const
 // The exported functions jvp and hvp, which need no other call before.
 std::string write_alone(const plan::Function& f, const Interface& interface);
 // The same for arrays of tensors, static: what generic callers find in attn_model.
-std::string write_any(const Interface& i, const std::string& function);
+std::string write_any(const Interface& i, plan::FunctionKind function);
 // Statements that check a group's tensors, where they are given, against what `wanted` says, and
 // that no written tensor overlaps another argument; inputs may share memory.
 std::string check_given(const Interface& i, const Group& group, const std::string& wanted);

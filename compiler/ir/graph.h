@@ -54,6 +54,8 @@ struct Tensor {
   // Stored as two planes, the maximum and the logarithm of the rest, along a new outermost
   // dimension of extent 2; its value is their sum. Log-sum-exps are, once planned.
   bool split = false;
+  // Of a cotangent, tangent, gradient or product: the tensor of the model that it belongs to.
+  TensorId companion_of;
   Initialiser init;         // of a parameter
   std::string weight_name;  // of a parameter in a weight file; empty: its name
   std::string doc;

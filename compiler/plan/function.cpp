@@ -168,7 +168,7 @@ void plan_segment(const std::string& model, Function& f, const Segment& segment,
 
 }  // namespace
 
-Function plan_function(std::string model, std::string name, Graph g,
+Function plan_function(std::string model, FunctionKind kind, std::string name, Graph g,
                        const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
                        const std::set<std::string>& wanted, Diagnostics& diagnostics) {
   copy_split_outputs(g);
@@ -176,7 +176,7 @@ Function plan_function(std::string model, std::string name, Graph g,
   Checks checks = data_checks(g);
   const std::vector<Output> outputs = g.outputs;
   const std::vector<Segment> segments = segments_of(g);
-  Function f{.name = std::move(name), .graph = std::move(g), .saved = saved};
+  Function f{.kind = kind, .name = std::move(name), .graph = std::move(g), .saved = saved};
   Graph& graph = f.graph;
 
   f.places.assign(graph.tensors.size(), Place::none);

@@ -9,8 +9,8 @@
 namespace attn::plan {
 
 // `forwarded` and `saved` are tensors of `g` with role input that forward has computed; `wanted`
-// are names of tensors that a later function would like to find saved.
-Function plan_function(std::string model, std::string name, ir::Graph g,
+// are names of tensors that a later function would like to find saved. `name` begins symbols.
+Function plan_function(std::string model, FunctionKind kind, std::string name, ir::Graph g,
                        const std::vector<ir::TensorId>& forwarded,
                        const std::vector<ir::TensorId>& saved, const std::set<std::string>& wanted,
                        Diagnostics& diagnostics);

@@ -82,17 +82,18 @@ Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnos
   StepDimensions dimensions = steps_behind_others(forward);
   const Graph stepped = step_major(forward, dimensions);
   if (!gradient) {
-    plan.forward = plan_function(forward.name, "forward", stepped, {}, {}, {}, diagnostics);
+    plan.forward = plan_function(forward.name, FunctionKind::forward, "forward", stepped, {}, {},
+                                 {}, diagnostics);
     return plan;
   }
   plan.gradient_graph = *gradient;
   dimensions.merge(steps_behind_others(*gradient));
   const Graph derived = step_major(*gradient, dimensions);
-  plan.forward = plan_function(forward.name, "forward", stepped, {}, {},
+  plan.forward = plan_function(forward.name, FunctionKind::forward, "forward", stepped, {}, {},
                                wanted_by(derived, stepped), diagnostics);
   Backward b = cut_saved(derived, stepped, plan.forward);
-  plan.backward = plan_function(forward.name, "backward", std::move(b.graph), b.forwarded, b.saved,
-                                {}, diagnostics);
+  plan.backward = plan_function(forward.name, FunctionKind::backward, "backward",
+                                std::move(b.graph), b.forwarded, b.saved, {}, diagnostics);
   // What backward wants saved moves out of forward's workspace.
   Function& f = plan.forward;
   for (TensorId t : b.saved) {
@@ -127,9 +128,14 @@ std::vector<TensorId> kept_maps(const Graph& forward) {
   return result;
 }
 
-Function plan_derivative(const std::string& name, const Graph& g, Diagnostics& diagnostics) {
-  return plan_function(g.name, name, step_major(g, steps_behind_others(g)), {}, {}, {},
-                       diagnostics);
+Function plan_derivative(FunctionKind kind, const Graph& g, Diagnostics& diagnostics) {
+  return plan_function(g.name, kind, std::string(name_of(kind)),
+                       step_major(g, steps_behind_others(g)), {}, {}, {}, diagnostics);
+}
+
+std::string_view name_of(FunctionKind kind) {
+  constexpr std::string_view names[] = {"forward", "backward", "jvp", "hvp", "probe", "update"};
+  return names[static_cast<size_t>(kind)];
 }
 
 std::vector<const Function*> functions(const Plan& plan) {

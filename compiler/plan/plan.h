@@ -54,8 +54,19 @@ struct Loop {
   size_t first = 0, end = 0;  // of the function's kernels
 };
 
+enum class FunctionKind : uint8_t {
+  forward,
+  backward,
+  jvp,
+  hvp,
+  probe,   // has one output
+  update,  // of the elements of one tensor, or the norm of its gradient
+};
+std::string_view name_of(FunctionKind kind);
+
 struct Function {
-  std::string name;                 // "forward", "backward", "jvp", "hvp", "probe0"
+  FunctionKind kind = FunctionKind::forward;
+  std::string name;                 // in symbols: "forward", "probe0"
   ir::Graph graph;                  // as planned; tensor ids below are of this graph
   std::vector<Place> places;        // by tensor
   std::vector<ir::TensorId> saved;  // in the order of the saved block
@@ -78,8 +89,6 @@ struct Plan {
   std::vector<Function> probes;      // called after forward; each has one output
 };
 
-// Whether its graph has one output, a probe, which its name begins to say.
-bool is_probe(const Function& f);
 // What people call it: "backward", "probe map".
 std::string title(const Function& f);
 
@@ -95,8 +104,8 @@ Plan make_plan(const ir::Graph& forward, const ir::Graph* gradient, Diagnostics&
 // read them than compute them again.
 std::vector<ir::TensorId> kept_maps(const ir::Graph& forward);
 
-// A derivative that is called on its own; `name` is "jvp" or "hvp".
-Function plan_derivative(const std::string& name, const ir::Graph& g, Diagnostics& diagnostics);
+// A derivative that is called on its own: jvp or hvp.
+Function plan_derivative(FunctionKind kind, const ir::Graph& g, Diagnostics& diagnostics);
 
 // The function that computes a probe, the one output of `probe`, which was elaborated with the
 // model of `plan`. It reads what `plan` has forward leave behind, outputs and saved block, wherever

@@ -104,10 +104,8 @@ TensorId copy(Graph& g, TensorId of) {
 
 }  // namespace
 
-bool is_probe(const Function& f) { return f.name.starts_with("probe"); }
-
 std::string title(const Function& f) {
-  return is_probe(f) ? "probe " + f.graph.outputs.at(0).name : f.name;
+  return f.kind == FunctionKind::probe ? "probe " + f.graph.outputs.at(0).name : f.name;
 }
 
 Function plan_probe(const Graph& probe, const Plan& plan, Diagnostics& diagnostics) {
@@ -137,8 +135,8 @@ Function plan_probe(const Graph& probe, const Plan& plan, Diagnostics& diagnosti
   for (const Definition& d : rest.definitions) used.merge(reads(d));
   for (auto* left : {&forwarded, &saved})
     std::erase_if(*left, [&](TensorId t) { return !used.count(t); });
-  return plan_function(plan.model, fmt::format("probe{}", plan.probes.size()), std::move(rest),
-                       forwarded, saved, {}, diagnostics);
+  return plan_function(plan.model, FunctionKind::probe, fmt::format("probe{}", plan.probes.size()),
+                       std::move(rest), forwarded, saved, {}, diagnostics);
 }
 
 }  // namespace attn::plan

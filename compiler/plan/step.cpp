@@ -38,7 +38,7 @@ Kernel update_kernel(Graph& g) {
 
 Plan plan_update(const std::string& name, const Update& update) {
   Plan plan{.model = name, .forward_graph = gather_scalars(update.graph)};
-  plan.forward = {.name = "forward", .graph = plan.forward_graph};
+  plan.forward = {.kind = FunctionKind::update, .name = "forward", .graph = plan.forward_graph};
   Function& f = plan.forward;
   Kernel kernel = update_kernel(f.graph);
   f.places.assign(f.graph.tensors.size(), Place::none);

@@ -38,15 +38,14 @@ std::vector<ir::TensorId> derived_by(const ir::Graph& written, const Derived& gr
     const ir::TensorId t{static_cast<int32_t>(k)};
     if (!ir::is_argument(written[t].role)) continue;
     for (const ir::Output& o : gradient.graph->outputs)
-      if (o.name == "d" + written[t].name) result.push_back(t);
+      if ((*gradient.graph)[o.tensor].companion_of == t) result.push_back(t);
   }
   return result;
 }
 
-const FunctionReport* function_of(const ModelReport& r, const std::string& derivative) {
-  const std::string name = derivative == "gradient" ? "backward" : derivative;
+const FunctionReport* function_of(const ModelReport& r, plan::FunctionKind kind) {
   for (const FunctionReport& f : r.functions)
-    if (f.name == name) return &f;
+    if (f.kind == kind) return &f;
   return nullptr;
 }
 
@@ -76,12 +75,12 @@ ModelReport collect(const Subject& s) {
   const ir::Graph forward = ir::without_probes(g);
   bool of_f = false;
   for (const Derived& d : s.derived) {
-    if (d.name == "gradient") {
+    if (d.kind == plan::FunctionKind::backward) {
       r.chains = chains(forward, derived_by(g, d));
       of_f = !has_scalar(forward);
     }
     Derivative made = history(d, s.plan->forward_graph);
-    made.drawing = draw_derivative(d.name, *d.graph, s.plan->forward_graph, function_of(r, d.name));
+    made.drawing = draw_derivative(d.kind, *d.graph, s.plan->forward_graph, function_of(r, d.kind));
     r.derivatives.push_back(std::move(made));
   }
   r.drawing = draw_model(forward, r.functions.at(0), of_f);

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/recurrence.h"
 #include "compiler/report/counts.h"
+#include "compiler/report/history.h"
 #include "compiler/report/units.h"
 #include "compiler/solve/wide.h"
 #include "compiler/text/formula.h"
@@ -241,9 +242,9 @@ Drawing draw_model(const ir::Graph& g, const FunctionReport& places, bool of_f) 
   return drawer.finished("The model");
 }
 
-Drawing draw_derivative(const std::string& name, const ir::Graph& g, const ir::Graph& forward,
+Drawing draw_derivative(plan::FunctionKind kind, const ir::Graph& g, const ir::Graph& forward,
                         const FunctionReport* places) {
-  const char letter = name == "gradient" ? 'd' : name == "jvp" ? 't' : 'h';
+  const auto [name, what, letter] = words_of(kind);
   auto is_forward = [&](TensorId t) {
     const auto known = forward.find(g[t].name);
     return known && (forward.definition_of(*known) || !g.definition_of(t));
@@ -258,7 +259,7 @@ Drawing draw_derivative(const std::string& name, const ir::Graph& g, const ir::G
   for (const Unit& u : units.all())
     if (!is_forward(u.target)) drawer.add_unit(u, is_forward);
   for (const Unit& u : units.all()) drawer.add_edges(u, units);
-  return drawer.finished("The " + name);
+  return drawer.finished(fmt::format("The {}", name));
 }
 
 }  // namespace attn::report

@@ -15,7 +15,7 @@ Drawing draw_model(const ir::Graph& written, const FunctionReport& places, bool 
 
 // A box for each definition of a derivative that the forward graph has not. What it reads of
 // forward, and parameters, stand in its boxes.
-Drawing draw_derivative(const std::string& name, const ir::Graph& g, const ir::Graph& forward,
+Drawing draw_derivative(plan::FunctionKind kind, const ir::Graph& g, const ir::Graph& forward,
                         const FunctionReport* places);
 
 // As an SVG element without fixed colours: classes say what things are.

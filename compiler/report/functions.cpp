@@ -103,7 +103,7 @@ Poly largest(const Graph& g, const plan::Slot& slot) {
 FunctionReport function_report(const plan::Function& f,
                                const std::map<std::string, int64_t>& given) {
   const Graph g = with_sizes(f.graph, given);
-  FunctionReport result{.name = plan::title(f)};
+  FunctionReport result{.kind = f.kind, .name = plan::title(f)};
   Poly work, saved, workspace;
   for (size_t n = 0; n < f.kernels.size(); ++n) {
     const Poly own = plan::runs(f, n) * plan::operations(g, f.kernels[n]);

@@ -144,11 +144,6 @@ std::vector<Change> changes(const std::vector<Formula>& before, const std::vecto
   return result;
 }
 
-std::string title_of(const std::string& derivative) {
-  if (derivative == "gradient") return "Gradient";
-  return derivative == "jvp" ? "Jacobian-vector product" : "Hessian-vector product";
-}
-
 }  // namespace
 
 Math equation(const Formula& f) { return text::row({f.left, text::sign("="), f.right}); }
@@ -168,13 +163,16 @@ std::vector<Formula> formulas(const ir::Graph& g, const std::vector<size_t>& whi
   return result;
 }
 
-char letter_of(const std::string& derivative) {
-  return derivative == "jvp" ? 't' : derivative == "hvp" ? 'h' : 'd';
+Words words_of(plan::FunctionKind derivative) {
+  using plan::FunctionKind;
+  if (derivative == FunctionKind::jvp) return {"jvp", "Jacobian-vector product", 't'};
+  if (derivative == FunctionKind::hvp) return {"hvp", "Hessian-vector product", 'h'};
+  return {"gradient", "Gradient", 'd'};
 }
 
 Derivative history(const Derived& derived, const ir::Graph& forward) {
-  const char letter = letter_of(derived.name);
-  Derivative result{.name = derived.name, .what = title_of(derived.name)};
+  const auto [name, what, letter] = words_of(derived.kind);
+  Derivative result{.kind = derived.kind, .name = name, .what = what};
   std::map<std::string, std::vector<std::string>> rules = rules_of(derived, letter);
   Lines lines(forward, letter);
   std::vector<Formula> last;

@@ -10,8 +10,12 @@ namespace attn::report {
 std::vector<Formula> formulas(const ir::Graph& g, const std::vector<size_t>& which,
                               char letter = 0);
 
-// The letter that names of this derivative begin with.
-char letter_of(const std::string& derivative);
+// What people call a derivative, and the letter that its names begin with.
+struct Words {
+  const char *name, *what;  // "gradient", "Gradient"
+  char letter;
+};
+Words words_of(plan::FunctionKind derivative);
 
 // What is not of the forward graph. Passes that changed only what is are left out.
 Derivative history(const Derived& derived, const ir::Graph& forward);

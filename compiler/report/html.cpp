@@ -62,7 +62,7 @@ std::string glance(const ModelReport& m) {
   for (const FunctionReport& f : m.functions) {
     cards += card(f.name + ", operations",
                   f.operations.value ? number_text(*f.operations.value) : big_o(f.order));
-    if (f.name == "forward" && m.functions.size() > 1)
+    if (f.kind == plan::FunctionKind::forward && m.functions.size() > 1)
       cards += card("saved for backward", bytes(f.saved));
     cards += card(f.name + ", workspace", bytes(f.workspace));
   }
@@ -173,7 +173,7 @@ std::string costs(const ModelReport& m, size_t number) {
                           f.name, what, formula_of(c), value_of(c, unit), order);
     };
     line("operations", f.operations, number_text, big_o(f.order));
-    if (f.name == "forward" && m.functions.size() > 1)
+    if (f.kind == plan::FunctionKind::forward && m.functions.size() > 1)
       line("saved, bytes", f.saved, bytes_text, "");
     line("workspace, bytes", f.workspace, bytes_text, "");
   }

@@ -13,7 +13,8 @@ std::string math(const Formula& f) { return mathml(equation(f), f.text); }
 
 std::string where(const Formula& f) {
   if (f.condition.empty()) return "";
-  return fmt::format(" <span class=\"soft\" aria-hidden=\"true\">where {}</span>", mathml(f.condition));
+  return fmt::format(" <span class=\"soft\" aria-hidden=\"true\">where {}</span>",
+                     mathml(f.condition));
 }
 
 std::string change(const Change& c) {
@@ -85,7 +86,7 @@ std::string value_of(const Count& c, UnitText unit) {
 std::string big_o(const Math& order) { return mathml(text::call(text::letters("O"), {order})); }
 
 std::string derivation(const Derivative& d) {
-  const bool gradient = d.name == "gradient";
+  const bool gradient = d.kind == plan::FunctionKind::backward;
   const Math x = text::letters("x"), d_ = text::partial();
   std::string text = fmt::format(
       "<p>{} Open a line to see the rules that made it and the passes that changed it. Lines with "

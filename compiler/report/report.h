@@ -25,7 +25,7 @@ struct Stage {
 
 // A derivative on its way: the stages, the first of which is derive's, and what came out of them.
 struct Derived {
-  std::string name;  // "gradient", "jvp", "hvp"
+  plan::FunctionKind kind = plan::FunctionKind::backward;  // or jvp, hvp
   std::vector<Stage> stages;
   std::vector<derive::Origin> origins;  // of a gradient; ids are those of the first stage
   const ir::Graph* graph = nullptr;
@@ -107,6 +107,7 @@ struct KernelLine {
 };
 
 struct FunctionReport {
+  plan::FunctionKind kind = plan::FunctionKind::forward;
   std::string name;
   std::vector<KernelLine> kernels;
   std::vector<Stored> tensors;
@@ -133,6 +134,7 @@ struct Section {
 };
 
 struct Derivative {
+  plan::FunctionKind kind = plan::FunctionKind::backward;
   std::string name, what;  // "gradient", "Gradient"
   std::vector<Line> lines;
   std::vector<Step> steps;

@@ -61,8 +61,8 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool de
     c.jvp = finished(derive::jvp(c.forward, diagnostics));
     const ir::Graph first = finished(derive::loss_gradient(c.forward, diagnostics));
     c.hvp = finished(derive::hessian_product(first, diagnostics));
-    c.plan->jvp = plan::plan_derivative("jvp", *c.jvp, diagnostics);
-    c.plan->hvp = plan::plan_derivative("hvp", *c.hvp, diagnostics);
+    c.plan->jvp = plan::plan_derivative(plan::FunctionKind::jvp, *c.jvp, diagnostics);
+    c.plan->hvp = plan::plan_derivative(plan::FunctionKind::hvp, *c.hvp, diagnostics);
   }
   if (diagnostics.has_errors()) throw std::runtime_error("errors in a graph");
   return c;

@@ -96,6 +96,34 @@ TEST(Words, FindsAnOperationRecognisedByItsName) {
             "compiler/text/b.cpp:3: op->name == word\n");
 }
 
+// Comparisons of a function's name, and names of tensors that are cut to find others.
+std::string identified_by_name(const Sources& sources) {
+  static const std::regex pattern(
+      R"re(\bname *[!=]= *"(forward|backward|gradient|jvp|hvp|update)"|starts_with\("probe)re"
+      R"re(|name\.substr\(1\)|name\[0\] *[!=]= *'[dth]')re");
+  return lines_with(sources,
+                    {"compiler/derive/", "compiler/plan/", "compiler/lower/", "compiler/emit/",
+                     "compiler/driver/", "compiler/report/"},
+                    pattern);
+}
+
+TEST(Words, FunctionsAndCompanionsAreNotToldByTheirNames) {
+  EXPECT_EQ(identified_by_name(read_tree(ATTN_SOURCE_DIR)), "");
+}
+
+TEST(Words, FindsAFunctionToldByItsName) {
+  const Sources sources = {
+      {"compiler/emit/a.cpp", "f.name == \"backward\"\nc.stage == \"jvp\"\n"},
+      {"compiler/plan/b.cpp", "f->name.starts_with(\"probe\")\n"},
+      {"compiler/driver/c.cpp", "g.find(o.name.substr(1))\nif (name[0] == 'd')\n"},
+      {"compiler/dsl/d.cpp", "name.substr(1)\n"}};
+  EXPECT_EQ(identified_by_name(sources),
+            "compiler/driver/c.cpp:1: g.find(o.name.substr(1))\n"
+            "compiler/driver/c.cpp:2: if (name[0] == 'd')\n"
+            "compiler/emit/a.cpp:1: f.name == \"backward\"\n"
+            "compiler/plan/b.cpp:1: f->name.starts_with(\"probe\")\n");
+}
+
 TEST(Words, FindsAModelInAComment) {
   const Sources sources = {{"compiler/plan/rows.cpp", "int x;\n// As in Layer-Norm.\n"},
                            {"compiler/elaborate/reduce.cpp", "// softmax is spelled out here\n"}};
