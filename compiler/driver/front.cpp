@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "compiler/driver/library.h"
+#include "compiler/plan/verify.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/simplify/places.h"
 #include "dsl/parse.h"
@@ -196,6 +197,7 @@ void make_plan(Compiled& c, Diagnostics& diagnostics) {
   if (c.hvp) c.plan->hvp = plan::plan_derivative(plan::FunctionKind::hvp, *c.hvp, diagnostics);
   for (const Probe& p : c.probes)
     c.plan->probes.push_back(plan::plan_probe(p.graph, *c.plan, diagnostics));
+  plan::verify(*c.plan);
   if (c.step) c.step_plan = plan::plan_step(c.name, *c.step, diagnostics);
 }
 

@@ -145,7 +145,8 @@ class Definer {
     Expr value = tile.value;
     if (!tile.dots.empty()) {
       std::vector<Expr> sums;
-      for (const Product& p : tile.dots) sums.push_back(sum_of(p, points(form), tile.visible, like));
+      for (const Product& p : tile.dots)
+        sums.push_back(sum_of(p, points(form), tile.visible, like));
       value = replaced(value, tile.dot, ir::add(std::move(sums)));
     }
     const std::vector<IndexId> free = tile.tensor.valid() ? tile.free : points(form);
@@ -230,6 +231,26 @@ class Definer {
 };
 
 }  // namespace
+
+std::vector<TensorId> results_of(const Form& form) {
+  struct Results {
+    std::vector<TensorId> operator()(const LoopsForm& f) const { return {f.definition.target}; }
+    std::vector<TensorId> operator()(const RowForm& f) const {
+      std::vector<TensorId> all;
+      for (const Definition& d : f.definitions) all.push_back(d.target);
+      return all;
+    }
+    std::vector<TensorId> operator()(const ContractionForm& f) const {
+      return f.kept ? std::vector{f.target, f.sum} : std::vector{f.target};
+    }
+    std::vector<TensorId> operator()(const TilesForm& f) const {
+      std::vector<TensorId> all;
+      for (const TileResult& r : f.results) all.push_back(r.tensor);
+      return all;
+    }
+  };
+  return std::visit(Results{}, form);
+}
 
 Graph definitions_of(const Graph& g, const Form& form) {
   Definer definer(g);

@@ -132,6 +132,9 @@ struct FormKind {
 };
 const FormKind& kind_of(const Form& form);
 
+// What the form computes, in the order in which a kernel lists those that it writes.
+std::vector<ir::TensorId> results_of(const Form& form);
+
 // A graph that computes what the form does, with the tensors, indices and sizes of `g`: what it
 // takes from elsewhere are tensors that it does not define. Sums that have no name in `g` get
 // tensors of their own.

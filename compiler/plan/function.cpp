@@ -163,7 +163,8 @@ void plan_segment(const std::string& model, Function& f, const Segment& segment,
   add_kernels(model, f, std::move(groups), wanted);
   place_wholes(f, segment);
   if (segment.steps) f.loops.push_back({*segment.steps, first, f.kernels.size()});
-  f.slices.insert(f.slices.end(), segment.slices.begin(), segment.slices.end());
+  for (const Slice& slice : segment.slices)
+    if (f.places[slice.tensor.value] == Place::step) f.slices.push_back(slice);
 }
 
 }  // namespace

@@ -103,6 +103,7 @@ Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnos
   }
   f.workspace = assign_slots(f);
   verify(f);
+  verify(plan);
   return plan;
 }
 
@@ -138,12 +139,17 @@ std::string_view name_of(FunctionKind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
-std::vector<const Function*> functions(const Plan& plan) {
-  std::vector<const Function*> result{&plan.forward};
-  for (const auto* f : {&plan.backward, &plan.jvp, &plan.hvp})
+std::vector<Function*> functions(Plan& plan) {
+  std::vector<Function*> result{&plan.forward};
+  for (auto* f : {&plan.backward, &plan.jvp, &plan.hvp})
     if (*f) result.push_back(&**f);
-  for (const Function& f : plan.probes) result.push_back(&f);
+  for (Function& f : plan.probes) result.push_back(&f);
   return result;
+}
+
+std::vector<const Function*> functions(const Plan& plan) {
+  const std::vector<Function*> all = functions(const_cast<Plan&>(plan));
+  return {all.begin(), all.end()};
 }
 
 }  // namespace attn::plan

@@ -74,7 +74,7 @@ struct Function {
   std::vector<DataCheck> data_checks;
   std::vector<Kernel> kernels;  // in order
   std::vector<Loop> loops;      // in order
-  std::vector<Slice> slices;    // of which some have Place::step
+  std::vector<Slice> slices;    // what has Place::step
   std::vector<Slot> workspace;
 };
 
@@ -94,6 +94,7 @@ std::string title(const Function& f);
 
 // Those that there are, forward first, probes last.
 std::vector<const Function*> functions(const Plan& plan);
+std::vector<Function*> functions(Plan& plan);
 
 // `gradient`: the simplified gradient graph of `forward`, whose tensors of equal names are the
 // same. Warnings (category performance) name each definition that lowers slowly, its reader and the

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "compiler/ir/key.h"
 #include "compiler/plan/function.h"
 
 namespace attn::plan {
@@ -55,8 +57,27 @@ class Checker {
       for (TensorId t : ir::reads(d)) require(!later.count(t), "a read of what comes later");
     }
     ir::verify(form, "planning " + k_.name);
-    for (SizeId s : sizes_used(form, form.definitions, {}))
-      require(std::count(k_.sizes.begin(), k_.sizes.end(), s), "a size that it does not take");
+    check_arguments(form);
+  }
+
+  void check_arguments(const Graph& form) const {
+    require(!k_.writes.empty(), "a kernel without results");
+    std::vector<TensorId> arguments = k_.reads;
+    arguments.insert(arguments.end(), k_.writes.begin(), k_.writes.end());
+    require(
+        std::is_sorted(arguments.begin(), arguments.begin() + static_cast<long>(k_.reads.size())) &&
+            std::set(arguments.begin(), arguments.end()).size() == arguments.size(),
+        "an argument twice, or reads out of order");
+    // Who lowers a form takes its results in the form's order.
+    const std::vector<TensorId> results = results_of(k_.form);
+    size_t n = 0;
+    for (TensorId t : results)
+      if (n < k_.writes.size() && t == k_.writes[n]) ++n;
+    require(n == k_.writes.size(), "results in another order than the form's");
+    std::set<SizeId> taken(k_.sizes.begin(), k_.sizes.end());
+    require(taken.size() == k_.sizes.size(), "a size twice");
+    for (SizeId s : sizes_used(form, form.definitions, arguments))
+      require(taken.count(s), "a size that it does not take");
   }
 
   // A tensor of the graph, not one that the form gave a name.
@@ -67,8 +88,47 @@ class Checker {
             "a factor over an index of the other");
   }
 
+  // Whether `e` reads `t`, and only at the point `at`.
+  static bool reads_at(const Expr& e, TensorId t, const std::vector<IndexId>& at) {
+    std::vector<Expr> point;
+    for (IndexId i : at) point.push_back(index_value(i));
+    bool found = false, elsewhere = false;
+    visit(e, [&](const Expr& x) {
+      if (!x.is(Kind::read) || x->tensor != t) return true;
+      found = true;
+      elsewhere |= x.args() != point;
+      return true;
+    });
+    return found && !elsewhere;
+  }
+
+  // The same where any order of the indices will do.
+  static bool reads_over(const Expr& e, TensorId t, const Indices& all) {
+    bool found = false, elsewhere = false;
+    visit(e, [&](const Expr& x) {
+      if (!x.is(Kind::read) || x->tensor != t) return true;
+      found = true;
+      Indices at;
+      for (const Expr& a : x.args()) {
+        elsewhere |= !a.is(Kind::index);
+        if (a.is(Kind::index)) at.insert(a->index);
+      }
+      elsewhere |= at != all || x.args().size() != all.size();
+      return true;
+    });
+    return found && !elsewhere;
+  }
+
   void check(const LoopsForm& form) const {
-    require(k_.definitions.size() == 1 && k_.definitions[0] == form.definition,
+    require(k_.definitions.size() == 1, "another number of definitions than was claimed");
+    check_claimed(form.definition);
+  }
+
+  // A definition that stands in the form as it was claimed.
+  void check_claimed(const Definition& d) const {
+    const auto claimed = std::find_if(k_.definitions.begin(), k_.definitions.end(),
+                                      [&](const Definition& c) { return c.target == d.target; });
+    require(claimed != k_.definitions.end() && key(g_, *claimed) == key(g_, d),
             "another definition than was claimed");
   }
 
@@ -89,7 +149,12 @@ class Checker {
         require(!sums_of_columns.count(t), "a sum of columns that is read");
       if (down && !along) sums_of_columns.insert(d.target);
     }
-    for (const Definition& d : form.definitions) check_places(form, d);
+    require(k_.definitions.size() == form.definitions.size(),
+            "another number of definitions than was claimed");
+    for (const Definition& d : form.definitions) {
+      check_claimed(d);
+      check_places(form, d);
+    }
   }
 
   // What a row kernel computes is read at its own place.
@@ -131,6 +196,9 @@ class Checker {
     require(k_.writes.size() == (form.kept ? 2 : 1) && k_.writes[0] == form.target &&
                 (!form.kept || k_.writes[1] == form.sum),
             "other results than the target and what is kept");
+    require(reads_at(form.epilogue, form.sum, form.free) &&
+                (!form.kept || reads_at(*form.kept, form.sum, form.free)),
+            "an epilogue that does not read the sum at its point");
   }
 
   void check(const TilesForm& form) const {
@@ -139,12 +207,19 @@ class Checker {
     all.insert({form.row, form.column});
     require(batch.size() == form.batch.size() && all.size() == batch.size() + 2,
             "an index twice among batch, row and column");
+    std::map<TensorId, std::vector<IndexId>> earlier;
     for (const Tile& t : form.tiles) {
-      require(!t.tensor.valid() || (set_of(t.free) == all && t.free.size() == all.size()),
-              "a tile over other indices");
+      if (t.tensor.valid())
+        require(set_of(t.free) == all && t.free.size() == all.size(), "a tile over other indices");
+      else
+        require(t.free.empty(), "a tile without a name that has dimensions");
+      for (const auto& [tensor, free] : earlier)
+        require(!tensors(t.value).count(tensor) || reads_at(t.value, tensor, free),
+                "a read of another point of a tile");
+      if (t.tensor.valid()) earlier.emplace(t.tensor, t.free);
       require(t.dots.empty() == !t.dot.valid(), "a tile without its sum of products");
-      require(!t.dot.valid() || tensors(t.value).count(t.dot),
-              "a sum of products that is not read");
+      require(!t.dot.valid() || reads_over(t.value, t.dot, all),
+              "a sum of products that is not read at its point");
       for (const Product& p : t.dots) {
         check_factor(p.left, p.left_guard, joined(all, p.reduced));
         check_factor(p.right, p.right_guard, joined(all, p.reduced));
@@ -172,10 +247,12 @@ class Checker {
     all.insert({form.row, form.column});
     kept.insert(r.kind == Kind::columns ? form.column : form.row);
     if (r.feature.valid()) {
+      require(!all.count(r.feature), "a feature that is a row, a column or of the batch");
       kept.insert(r.feature);
       all.insert(r.feature);
     }
     if (r.kind == Kind::scatter) {
+      require(r.scale.is_one(), "a scaled scatter");
       require(r.free.empty() && r.place.size() == g_[r.tensor].extents.size(),
               "places of another number");
       for (const Expr& e : r.place) require(within(indices(e), all), "a place of another index");
@@ -186,114 +263,24 @@ class Checker {
     require(within(indices(r.panel), all) && within(indices(r.panel_guard), all),
             "a panel over other indices");
     if (r.kind == Kind::logsumexp)
-      require(r.panel.is_one() && r.scale.is_one() && !r.feature.valid(), "a scaled log-sum-exp");
+      require(r.panel.is_one() && r.panel_guard.empty() && r.scale.is_one() && !r.feature.valid(),
+              "a scaled log-sum-exp");
+    require(r.kind == Kind::weighted || (r.counted.empty() && r.weight.is_zero()),
+            "a weight of another kind of sum");
   }
 
   const Graph& g_;
   const Kernel& k_;
 };
 
-// Runs the kernels on names: what each place in memory holds.
-class Run {
- public:
-  explicit Run(const Function& f) : f_(f) {
-    for (const Slice& s : f.slices)
-      if (f.places[s.tensor.value] == Place::step) wholes_.emplace(s.tensor, s.whole);
-    for (size_t n = 0; n < f.workspace.size(); ++n)
-      for (TensorId t : f.workspace[n].tensors) {
-        require(f.places[t.value] == Place::workspace, t, "in a slot though it lives elsewhere");
-        require(slots_.emplace(t, n).second, t, "in two slots");
-      }
-  }
-
-  void run() {
-    for (const Kernel& k : f_.checks) call(k);
-    size_t end = 0;
-    for (const Loop& loop : f_.loops) {
-      ATTN_CHECK(loop.first >= end && loop.end >= loop.first && loop.end <= f_.kernels.size(),
-                 "loops that are not one behind the other");
-      for (; end < loop.first; ++end) call(f_.kernels[end]);
-      // The second step finds what the first leaves.
-      for (int step = 0; step < 2; ++step) {
-        step_ = step;
-        for (size_t n = loop.first; n < loop.end; ++n) call(f_.kernels[n]);
-      }
-      step_ = -1;
-      end = loop.end;
-    }
-    for (; end < f_.kernels.size(); ++end) call(f_.kernels[end]);
-    for (const Output& o : f_.graph.outputs)
-      require(f_.places[o.tensor.value] != Place::result || written_.count(o.tensor), o.tensor,
-              "a result that no kernel writes");
-  }
-
- private:
-  void require(bool holds, TensorId t, std::string_view what) const {
-    if (!holds)
-      throw InternalError(
-          fmt::format("plan of {}, {}: {}: {}", f_.graph.name, f_.name, f_.graph[t].name, what));
-  }
-
-  TensorId whole_of(TensorId t) const {
-    auto whole = wholes_.find(t);
-    return whole == wholes_.end() ? t : whole->second;
-  }
-
-  void call(const Kernel& k) {
-    for (TensorId t : k.reads) read(t);
-    for (TensorId t : k.writes) write(t);
-  }
-
-  void read(TensorId t) {
-    const Place place = f_.places[t.value];
-    if (place == Place::given || place == Place::forwarded) return;
-    // Forward saves what backward finds saved; the first step reads nothing of the one before.
-    const bool is_argument = f_.graph[t].role == Role::input;
-    const TensorId in_memory = whole_of(t);
-    if (place == Place::saved && is_argument) return;
-    if (step_ == 0 && !wholes_.count(t) && is_whole(t)) return;
-    require(written_.count(in_memory), t, "a read before it is written");
-    if (auto slot = slots_.find(in_memory); slot != slots_.end())
-      require(holds_[slot->second] == in_memory, t, "a read after its slot went to another");
-  }
-
-  bool is_whole(TensorId t) const {
-    return std::any_of(wholes_.begin(), wholes_.end(),
-                       [&](const auto& slice) { return slice.second == t; });
-  }
-
-  void write(TensorId t) {
-    const TensorId in_memory = whole_of(t);
-    const Place place = f_.places[in_memory.value];
-    require(place == Place::result || place == Place::workspace || place == Place::saved, t,
-            "written where it has no place");
-    require(written_.insert(in_memory).second || step_ == 1, t, "written twice");
-    if (place != Place::workspace) return;
-    auto slot = slots_.find(in_memory);
-    require(slot != slots_.end(), t, "in the workspace without a slot");
-    holds_[slot->second] = in_memory;
-  }
-
-  const Function& f_;
-  std::map<TensorId, TensorId> wholes_;
-  std::map<TensorId, size_t> slots_;
-  std::map<size_t, TensorId> holds_;
-  std::set<TensorId> written_;
-  int step_ = -1;  // of the loop that runs: 0, 1
-};
-
 }  // namespace
 
-void verify(const Graph& g, const Kernel& k) { Checker(g, k).run(); }
-
-void verify(const Function& f) {
-  std::set<std::string> names;
-  for (const auto* list : {&f.checks, &f.kernels})
-    for (const Kernel& k : *list) {
-      verify(f.graph, k);
-      ATTN_CHECK(names.insert(k.name).second, "two kernels named " + k.name);
-    }
-  Run(f).run();
+void verify(const Graph& g, const Kernel& k) {
+  try {
+    Checker(g, k).run();
+  } catch (const std::out_of_range&) {
+    throw InternalError("kernel " + k.name + ": a tensor, an index or a size that does not exist");
+  }
 }
 
 }  // namespace attn::plan

@@ -11,9 +11,16 @@ namespace attn::plan {
 // the kernel's definitions do not, or takes a size that the kernel does not.
 void verify(const ir::Graph& g, const Kernel& k);
 
-// The same for all kernels of a function, and where a tensor is read before anything writes it, or
-// is written twice; a result is not written; a kernel writes what is not its function's to write;
-// tensors that live at the same time share a slot; loops are not one behind the other.
+// The same for all kernels of a function, and where a definition of the graph is claimed by no
+// kernel, or by two; a place is not what the kernels make of it; a tensor is read before anything
+// writes it, or is written twice; tensors that live at the same time share a slot; a loop does not
+// hold the kernels of its step; a check of data compares nothing.
 void verify(const Function& f);
+
+// The part of it that runs the kernels on the names of tensors: what memory holds when.
+void verify_memory(const Function& f);
+
+// Where functions, each of which is verified, do not agree on what forward leaves behind.
+void verify(const Plan& plan);
 
 }  // namespace attn::plan

@@ -1,0 +1,322 @@
+// The checker of whole functions and plans: claims, places, loops, checks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "compiler/plan/function.h"
+#include "compiler/plan/verify.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+class FunctionChecker {
+ public:
+  explicit FunctionChecker(const Function& f) : f_(f) {
+    for (const auto* list : {&f.checks, &f.kernels})
+      for (const Kernel& k : *list) {
+        read_.insert(k.reads.begin(), k.reads.end());
+        written_.insert(k.writes.begin(), k.writes.end());
+      }
+  }
+
+  void run() const {
+    check_names();
+    check_claims();
+    check_slices();
+    check_places();
+    check_saved();
+    check_loops();
+    check_data_checks();
+    check_update();
+  }
+
+ private:
+  void require(bool holds, std::string_view what) const {
+    if (!holds) throw InternalError(fmt::format("plan of {}: {}", f_.graph.name, what));
+  }
+  void require(bool holds, TensorId t, std::string_view what) const {
+    if (!holds)
+      throw InternalError(
+          fmt::format("plan of {}, {}: {}: {}", f_.graph.name, f_.name, f_.graph[t].name, what));
+  }
+
+  bool in_memory(TensorId t) const { return read_.count(t) || written_.count(t); }
+
+  void check_names() const {
+    std::set<std::string> names;
+    for (const auto* list : {&f_.checks, &f_.kernels})
+      for (const Kernel& k : *list)
+        require(names.insert(k.name).second, "two kernels named " + k.name);
+  }
+
+  // The kernels compute the graph's definitions, each one; those of tiles in several kernels.
+  void check_claims() const {
+    std::map<TensorId, const Definition*> open;
+    for (const Definition& d : f_.graph.definitions)
+      require(open.emplace(d.target, &d).second, d.target, "defined twice");
+    const auto by_target = open;
+    const std::set<TensorId> bounding = bounding_tensors();
+    for (const Kernel& k : f_.kernels) {
+      for (const Definition& d : k.definitions) {
+        const auto it = by_target.find(d.target);
+        if (it == by_target.end()) {
+          require(bounding.count(d.target), d.target, "computed, though nothing defines it");
+          continue;
+        }
+        require(d == *it->second, d.target, "claimed as another definition");
+        const bool again = open.erase(d.target) == 0;
+        require(!again || std::holds_alternative<TilesForm>(k.form), d.target, "claimed twice");
+      }
+    }
+    for (const auto& [t, d] : open) require(false, t, "claimed by no kernel");
+  }
+
+  // What bounds the columns of tiles, which the graph does not know of.
+  std::set<TensorId> bounding_tensors() const {
+    std::set<TensorId> found;
+    for (size_t n = f_.kernels.size(); n-- > 0;) {
+      const Kernel& k = f_.kernels[n];
+      if (const auto* tiles = std::get_if<TilesForm>(&k.form); tiles && tiles->bounds)
+        found.insert({tiles->bounds->first, tiles->bounds->end});
+      const bool bounds = std::all_of(k.writes.begin(), k.writes.end(),
+                                      [&](TensorId t) { return found.count(t) > 0; });
+      if (!bounds) continue;
+      for (const Definition& d : k.definitions) found.insert(d.target);
+      for (TensorId t : k.reads) found.insert(t);
+    }
+    return found;
+  }
+
+  void check_slices() const {
+    std::set<TensorId> seen;
+    for (const Slice& s : f_.slices) {
+      const std::vector<Poly>& whole = f_.graph[s.whole].extents;
+      require(seen.insert(s.tensor).second, s.tensor, "the step of two tensors");
+      require(f_.places.at(s.tensor.value) == Place::step, s.tensor,
+              "a step that has its own place");
+      require(s.tensor != s.whole && s.dimension < whole.size(), s.tensor, "a step of itself");
+      std::vector<Poly> rest = whole;
+      rest.erase(rest.begin() + static_cast<long>(s.dimension));
+      require(f_.graph[s.tensor].extents == rest, s.tensor, "a step of other extents");
+    }
+    for (size_t t = 0; t < f_.places.size(); ++t)
+      if (f_.places[t] == Place::step)
+        require(seen.count({static_cast<int32_t>(t)}), {static_cast<int32_t>(t)},
+                "a step of nothing");
+  }
+
+  void check_places() const {
+    require(f_.places.size() == f_.graph.tensors.size(), "tensors without a place");
+    std::set<TensorId> wholes;
+    for (const Slice& s : f_.slices) wholes.insert(s.whole);
+    for (size_t n = 0; n < f_.places.size(); ++n) {
+      const TensorId t{static_cast<int32_t>(n)};
+      const bool is_given = is_argument(f_.graph[t].role);
+      switch (f_.places[n]) {
+        case Place::given:
+        case Place::forwarded:
+          require(is_given && !written_.count(t), t, "given, though it is computed");
+          break;
+        case Place::saved:
+          require(is_given != (written_.count(t) || wholes.count(t)), t,
+                  "saved, though nothing computes it");
+          break;
+        case Place::result:
+          require(!is_given && is_output(t), t, "a result that is no output");
+          break;
+        case Place::workspace:
+        case Place::step:
+          require(!is_given && (in_memory(t) || wholes.count(t)), t,
+                  "in memory, though nothing needs it");
+          break;
+        case Place::none:
+          require(!is_given && !in_memory(t) && !wholes.count(t), t, "not in memory");
+          break;
+      }
+    }
+    for (const Output& o : f_.graph.outputs)
+      require(f_.places.at(o.tensor.value) == Place::result, o.tensor,
+              "an output that is no result");
+  }
+
+  bool is_output(TensorId t) const {
+    return std::any_of(f_.graph.outputs.begin(), f_.graph.outputs.end(),
+                       [&](const Output& o) { return o.tensor == t; });
+  }
+
+  void check_saved() const {
+    const std::set<TensorId> saved(f_.saved.begin(), f_.saved.end());
+    require(saved.size() == f_.saved.size(), "a tensor saved twice");
+    for (size_t n = 0; n < f_.places.size(); ++n) {
+      const TensorId t{static_cast<int32_t>(n)};
+      require((f_.places[n] == Place::saved) == saved.count(t), t,
+              "in the saved block and elsewhere");
+    }
+  }
+
+  // A kernel is in the loop whose step it takes; it reads what steps before have left.
+  void check_loops() const {
+    std::set<TensorId> steps;
+    for (const Slice& s : f_.slices) {
+      steps.insert(s.tensor);
+      require(std::any_of(f_.loops.begin(), f_.loops.end(),
+                          [&](const Loop& loop) { return written_in(s.tensor, loop); }),
+              s.tensor, "a step that no loop writes");
+    }
+    for (const Loop& loop : f_.loops) {
+      require(loop.first < loop.end && loop.end <= f_.kernels.size(), "a loop of no kernels");
+      std::set<TensorId> done;  // of this step
+      for (size_t n = 0; n < f_.kernels.size(); ++n) {
+        const Kernel& k = f_.kernels[n];
+        const auto any = [&](const std::vector<TensorId>& list, const std::set<TensorId>& of) {
+          return std::any_of(list.begin(), list.end(), [&](TensorId t) { return of.count(t) > 0; });
+        };
+        const bool takes = std::count(k.sizes.begin(), k.sizes.end(), loop.steps.step);
+        const bool inside = n >= loop.first && n < loop.end;
+        require(inside ? takes || any(k.writes, steps) || any(k.reads, done) : !takes, k.writes[0],
+                "a loop around another kernel's work");
+        if (inside) done.insert(k.writes.begin(), k.writes.end());
+      }
+      for (const Slice& s : f_.slices)
+        if (written_in(s.tensor, loop)) {
+          require(f_.graph[s.whole].extents[s.dimension] == loop.steps.count, s.tensor,
+                  "a loop of another number of steps");
+          check_carried(s, loop);
+        }
+    }
+  }
+
+  bool written_in(TensorId t, const Loop& loop) const {
+    for (size_t n = loop.first; n < loop.end; ++n)
+      if (std::count(f_.kernels[n].writes.begin(), f_.kernels[n].writes.end(), t)) return true;
+    return false;
+  }
+
+  // The whole of what a loop writes is read there at steps that are done.
+  void check_carried(const Slice& s, const Loop& loop) const {
+    const Expr step = size_value(Poly::size(loop.steps.step));
+    for (size_t n = loop.first; n < loop.end; ++n)
+      for (const Definition& d : f_.kernels[n].definitions)
+        visit_reads(d, s.whole, [&](const Expr& read) {
+          const Expr back = step - read.args()[s.dimension];
+          require(back.is(Kind::literal) &&
+                      (loop.steps.down ? back->number.value() < 0 : back->number.value() > 0),
+                  s.tensor, "a read of a step that is not done");
+        });
+  }
+
+  static void visit_reads(const Definition& d, TensorId t,
+                          const std::function<void(const Expr&)>& f) {
+    const auto look = [&](const Expr& e) {
+      visit(e, [&](const Expr& x) {
+        if (x.is(Kind::read) && x->tensor == t) f(x);
+        return true;
+      });
+    };
+    look(d.body);
+    for (const Expr& c : d.guard) look(c);
+  }
+
+  // The new values of an update may lie where the old ones were.
+  void check_update() const {
+    if (f_.kind != FunctionKind::update) return;
+    for (const Kernel& k : f_.kernels) {
+      const auto* row = std::get_if<RowForm>(&k.form);
+      require(row && row->in_place, k.writes[0], "an update that needs the old values");
+    }
+  }
+
+  // Each check compares the two ends of one range with the extent of what is read there.
+  void check_data_checks() const {
+    std::map<TensorId, const Definition*> ends;
+    for (const Kernel& k : f_.checks)
+      for (const Definition& d : k.definitions) ends.emplace(d.target, &d);
+    for (const DataCheck& c : f_.data_checks) {
+      const Definition *least = take(ends, c.lowest), *greatest = take(ends, c.highest);
+      require(least && greatest, "a check of data that no kernel computes");
+      Definition other = *greatest;
+      other.target = least->target;
+      other.combine = least->combine;
+      other.where = least->where;
+      require(other == *least, c.lowest, "a check of two things");
+      require(least->reduced.empty()
+                  ? least->combine == Combine::set && greatest->combine == Combine::set
+                  : least->combine == Combine::min && greatest->combine == Combine::max,
+              c.lowest, "a check of no least and greatest");
+      require(least->target < greatest->target, c.lowest, "a check that is turned");
+      const auto read = f_.graph.find(c.read);
+      require(read && f_.graph.find(c.data), c.lowest, "a check of no tensor");
+      const std::vector<Poly>& extents = f_.graph[*read].extents;
+      require(std::count(extents.begin(), extents.end(), c.extent), c.lowest,
+              "a check against another extent");
+    }
+    require(ends.empty(), "a range of data that nothing compares");
+  }
+
+  static const Definition* take(std::map<TensorId, const Definition*>& ends, TensorId t) {
+    const auto it = ends.find(t);
+    if (it == ends.end()) return nullptr;
+    const Definition* found = it->second;
+    ends.erase(it);
+    return found;
+  }
+
+  const Function& f_;
+  std::set<TensorId> read_, written_;
+};
+
+}  // namespace
+
+void verify(const Function& f) {
+  for (const auto* list : {&f.checks, &f.kernels})
+    for (const Kernel& k : *list) verify(f.graph, k);
+  try {
+    FunctionChecker(f).run();
+    verify_memory(f);
+  } catch (const std::out_of_range&) {
+    throw InternalError("plan of " + f.graph.name + ": a tensor that does not exist");
+  }
+}
+
+void verify(const Plan& plan) {
+  const auto require = [&](bool holds, const Function& f, TensorId t, std::string_view what) {
+    if (!holds)
+      throw InternalError(
+          fmt::format("plan of {}, {}: {}: {}", plan.model, f.name, f.graph[t].name, what));
+  };
+  const Function& forward = plan.forward;
+  const auto same = [](const Function& a, TensorId ta, const Function& b, TensorId tb) {
+    const Tensor &left = a.graph[ta], &right = b.graph[tb];
+    return left.name == right.name && left.storage == right.storage && left.split == right.split &&
+           left.extents == right.extents;
+  };
+  for (const Function* f : functions(plan)) {
+    for (size_t n = 0; n < f->places.size(); ++n) {
+      const TensorId t{static_cast<int32_t>(n)};
+      const Place place = f->places[n];
+      const bool is_output =
+          std::any_of(forward.graph.outputs.begin(), forward.graph.outputs.end(),
+                      [&](const Output& o) { return same(*f, t, forward, o.tensor); });
+      if (place == Place::forwarded)
+        require(f != &forward && is_output, *f, t, "no output of forward");
+      if (place == Place::given)
+        require(f == &forward || !is_output, *f, t, "given again, though forward computes it");
+    }
+  }
+  // Backward wants all of the saved block, a probe some of it, in its order.
+  for (const Function* f : functions(plan)) {
+    if (f == &forward) continue;
+    size_t n = 0;
+    for (TensorId t : f->saved) {
+      while (n < forward.saved.size() && !same(forward, forward.saved[n], *f, t)) ++n;
+      require(n++ < forward.saved.size(), *f, t, "not in the saved block of forward, or turned");
+    }
+  }
+  if (plan.backward && plan.backward->saved.size() != forward.saved.size())
+    throw InternalError("plan of " + plan.model + ": something is saved that nothing wants");
+}
+
+}  // namespace attn::plan

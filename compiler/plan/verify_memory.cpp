@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/plan/verify.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+// Runs the kernels on names: what each place in memory holds.
+class Run {
+ public:
+  explicit Run(const Function& f) : f_(f) {
+    for (const Slice& s : f.slices)
+      if (f.places[s.tensor.value] == Place::step) wholes_.emplace(s.tensor, s.whole);
+    for (size_t n = 0; n < f.workspace.size(); ++n)
+      for (TensorId t : f.workspace[n].tensors) {
+        require(f.places[t.value] == Place::workspace, t, "in a slot though it lives elsewhere");
+        require(slots_.emplace(t, n).second, t, "in two slots");
+      }
+  }
+
+  void run() {
+    for (const Kernel& k : f_.checks) call(k);
+    size_t end = 0;
+    for (const Loop& loop : f_.loops) {
+      ATTN_CHECK(loop.first >= end && loop.end >= loop.first && loop.end <= f_.kernels.size(),
+                 "loops that are not one behind the other");
+      for (; end < loop.first; ++end) call(f_.kernels[end]);
+      // The second step finds what the first leaves.
+      for (int step = 0; step < 2; ++step) {
+        step_ = step;
+        for (size_t n = loop.first; n < loop.end; ++n) call(f_.kernels[n]);
+      }
+      step_ = -1;
+      end = loop.end;
+    }
+    for (; end < f_.kernels.size(); ++end) call(f_.kernels[end]);
+    for (const Output& o : f_.graph.outputs)
+      require(f_.places.at(o.tensor.value) != Place::result || written_.count(o.tensor), o.tensor,
+              "a result that no kernel writes");
+  }
+
+ private:
+  void require(bool holds, TensorId t, std::string_view what) const {
+    if (!holds)
+      throw InternalError(
+          fmt::format("plan of {}, {}: {}: {}", f_.graph.name, f_.name, f_.graph[t].name, what));
+  }
+
+  TensorId whole_of(TensorId t) const {
+    auto whole = wholes_.find(t);
+    return whole == wholes_.end() ? t : whole->second;
+  }
+
+  void call(const Kernel& k) {
+    for (TensorId t : k.reads) read(t);
+    for (TensorId t : k.writes) write(t);
+  }
+
+  void read(TensorId t) {
+    const Place place = f_.places.at(t.value);
+    if (place == Place::given || place == Place::forwarded) return;
+    // Forward saves what backward finds saved; the first step reads nothing of the one before.
+    const bool is_argument = f_.graph[t].role == Role::input;
+    const TensorId in_memory = whole_of(t);
+    if (place == Place::saved && is_argument) return;
+    if (step_ == 0 && !wholes_.count(t) && is_whole(t)) return;
+    require(written_.count(in_memory), t, "a read before it is written");
+    if (auto slot = slots_.find(in_memory); slot != slots_.end())
+      require(holds_[slot->second] == in_memory, t, "a read after its slot went to another");
+  }
+
+  bool is_whole(TensorId t) const {
+    return std::any_of(wholes_.begin(), wholes_.end(),
+                       [&](const auto& slice) { return slice.second == t; });
+  }
+
+  void write(TensorId t) {
+    const TensorId in_memory = whole_of(t);
+    const Place place = f_.places.at(in_memory.value);
+    require(place == Place::result || place == Place::workspace || place == Place::saved, t,
+            "written where it has no place");
+    require(written_.insert(in_memory).second || step_ == 1, t, "written twice");
+    if (place != Place::workspace) return;
+    auto slot = slots_.find(in_memory);
+    require(slot != slots_.end(), t, "in the workspace without a slot");
+    holds_[slot->second] = in_memory;
+  }
+
+  const Function& f_;
+  std::map<TensorId, TensorId> wholes_;
+  std::map<TensorId, size_t> slots_;
+  std::map<size_t, TensorId> holds_;
+  std::set<TensorId> written_;
+  int step_ = -1;  // of the loop that runs: 0, 1
+};
+
+}  // namespace
+
+void verify_memory(const Function& f) { Run(f).run(); }
+
+}  // namespace attn::plan
