@@ -16,6 +16,7 @@
 #include "compiler/driver/peak.h"
 #include "compiler/emit/names.h"
 #include "compiler/lower/lower.h"
+#include "compiler/plan/kinds.h"
 
 namespace attn::driver {
 namespace {

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "compiler/lower/lower.h"
+#include "compiler/plan/kinds.h"
 #include "compiler/text/text.h"
 
 namespace attn::driver {

@@ -149,7 +149,9 @@ class Derivation {
     std::vector<ir::TensorId> outputs;
     for (const ir::Output& o : c_.forward.outputs) outputs.push_back(o.tensor);
     c_.raw_gradient = simplify::spread_guards(raw);
-    c_.gradient = finished("gradient", *c_.raw_gradient, outputs, plan::kept_maps(c_.forward));
+    c_.shared = c_.forward.tensors.size();
+    c_.kept = plan::kept_maps(c_.forward);
+    c_.gradient = finished("gradient", *c_.raw_gradient, outputs, c_.kept);
   }
 
   void jvp() {
@@ -192,11 +194,13 @@ class Derivation {
 };
 
 void make_plan(Compiled& c, Diagnostics& diagnostics) {
-  c.plan = plan::make_plan(c.forward, c.gradient ? &*c.gradient : nullptr, diagnostics);
+  std::optional<plan::Gradient> gradient;
+  if (c.gradient) gradient.emplace(plan::Gradient{*c.gradient, c.shared, c.kept});
+  c.plan = plan::make_plan(c.forward, gradient ? &*gradient : nullptr, diagnostics);
   if (c.jvp) c.plan->jvp = plan::plan_derivative(plan::FunctionKind::jvp, *c.jvp, diagnostics);
   if (c.hvp) c.plan->hvp = plan::plan_derivative(plan::FunctionKind::hvp, *c.hvp, diagnostics);
   for (const Probe& p : c.probes)
-    c.plan->probes.push_back(plan::plan_probe(p.graph, *c.plan, diagnostics));
+    c.plan->probes.push_back(plan::plan_probe(p.graph, c.raw.tensors.size(), *c.plan, diagnostics));
   plan::verify(*c.plan);
   if (c.step) c.step_plan = plan::plan_step(c.name, *c.step, diagnostics);
 }

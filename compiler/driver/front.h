@@ -51,6 +51,8 @@ struct Compiled {
   std::vector<Probe> probes;              // those that were asked for
   std::optional<ir::Graph> raw_gradient;  // derived, guards spread
   std::optional<ir::Graph> gradient;      // simplified
+  size_t shared = 0;                      // its first tensors, which are forward's
+  std::vector<ir::TensorId> kept;         // that forward keeps for it
   std::vector<derive::Origin> origins;    // of raw_gradient
   std::optional<ir::Graph> jvp, hvp;      // derived and simplified
   std::optional<plan::Plan> plan;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/emit/loop.h"
+#include "compiler/plan/kinds.h"
 
 namespace attn::emit {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/plan/kinds.h"
 #include "compiler/text/text.h"
 
 namespace attn::emit {

@@ -126,8 +126,8 @@ bool is_mixture(const Graph& g, const Definition& sum, const Sides& s) {
 
 }  // namespace
 
-std::optional<ContractionForm> claim_contraction(const Graph& g, const Definition& sum,
-                                                 const Definition* finish, bool keep) {
+std::optional<ContractionForm> contraction_of(const Graph& g, const Definition& sum,
+                                              const Definition* finish, bool keep) {
   if (sum.combine != Combine::sum || !is_real(arithmetic_type(g[sum.target].storage)))
     return std::nullopt;
   std::set<IndexId> reduced(sum.reduced.begin(), sum.reduced.end());
@@ -247,10 +247,10 @@ struct Joint {
 
 }  // namespace
 
-bool join_sum(const Graph& g, ContractionForm& c, const Definition& first,
-              const Definition& other) {
-  std::optional<ContractionForm> o = claim_contraction(g, other, nullptr);
-  if (!o) return false;
+std::optional<ContractionForm> with_sum(const Graph& g, const ContractionForm& c,
+                                        const Definition& first, const Definition& other) {
+  std::optional<ContractionForm> o = contraction_of(g, other, nullptr);
+  if (!o) return std::nullopt;
   std::map<IndexId, Expr> names;
   std::map<IndexId, IndexId> ids;
   for (size_t k = 0; k < other.free.size(); ++k) {
@@ -264,23 +264,72 @@ bool join_sum(const Graph& g, ContractionForm& c, const Definition& first,
   };
   if (renamed(o->batch) != c.batch || renamed(o->rows) != c.rows ||
       renamed(o->columns) != c.columns)
-    return false;
+    return std::nullopt;
   Scaled value = split_coefficient(o->epilogue);
-  if (!(value.rest == g.target(other))) return false;
+  if (!(value.rest == g.target(other))) return std::nullopt;
 
   Joint joint{g.target(first), substitute(g.target(other), names), {}};
-  if (!joint.is_everywhere(c.epilogue) || !joint.ratio) return false;
+  if (!joint.is_everywhere(c.epilogue) || !joint.ratio) return std::nullopt;
   const double ratio = *joint.ratio * value.coefficient.value();
-  c.epilogue = joint.without_joined(c.epilogue);
+  ContractionForm joined = c;
+  joined.epilogue = joint.without_joined(c.epilogue);
   for (Product& t : o->products) {
     t.left = substitute(t.left, names);
     if (ratio != 1) t.left = multiply({Expr(ratio), t.left});
     t.right = substitute(t.right, names);
     t.left_guard = substitute(t.left_guard, names);
     t.right_guard = substitute(t.right_guard, names);
-    c.products.push_back(std::move(t));
+    joined.products.push_back(std::move(t));
   }
-  return true;
+  return joined;
+}
+
+namespace {
+
+// The sums that the map `d` finishes, in one kernel with it. The last is finished here; the others
+// join it where they are added to it. What a gradient reads is stored too, alone.
+std::optional<Claimed> finished(const Graph& g, const Open& open, const Definition& d) {
+  const auto found = open.epilogues.find(d.target);
+  if (found == open.epilogues.end() || open.claimed.count(d.target)) return std::nullopt;
+  std::vector<TensorId> operands = found->second;
+  std::erase_if(operands, [&](TensorId t) { return open.claimed.count(t) > 0; });
+  if (operands.size() > 1)
+    std::erase_if(operands, [&](TensorId t) { return open.wanted.count(t) > 0; });
+  std::vector<Definition> sums;
+  std::optional<ContractionForm> c;
+  for (size_t n = operands.size(); n-- > 0;) {
+    const Definition& sum = *g.definition_of(operands[n]);
+    std::optional<ContractionForm> more =
+        c ? with_sum(g, *c, sums[0], sum)
+          : contraction_of(g, sum, &d, open.wanted.count(sum.target) > 0);
+    if (!more) continue;
+    c = std::move(more);
+    sums.push_back(sum);
+  }
+  if (!c) return std::nullopt;
+  sums.push_back(d);
+  return Claimed{d.target, {.form = std::move(*c), .definitions = std::move(sums)}};
+}
+
+bool computes(const Claimed& claimed, TensorId t) {
+  return std::any_of(claimed.kernel.definitions.begin(), claimed.kernel.definitions.end(),
+                     [&](const Definition& d) { return d.target == t; });
+}
+
+}  // namespace
+
+std::optional<Proposal> claim_contraction(const Graph& g, const Open& open) {
+  const Definition& d = g.definitions[open.at];
+  if (auto own = finished(g, open, d)) return Proposal{{std::move(*own)}, {}};
+  // Left to the map that finishes it.
+  for (const auto& [map, operands] : open.epilogues)
+    if (std::count(operands.begin(), operands.end(), d.target))
+      if (auto other = finished(g, open, *g.definition_of(map));
+          other && computes(*other, d.target))
+        return std::nullopt;
+  auto c = contraction_of(g, d, nullptr);
+  if (!c) return std::nullopt;
+  return Proposal{{{d.target, {.form = std::move(*c), .definitions = {d}}}}, {}};
 }
 
 }  // namespace attn::plan

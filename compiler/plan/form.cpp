@@ -54,18 +54,6 @@ bool TilesForm::hides_panel(const TileResult& r) const {
   return lacks(known, tiles.at(r.tile).visible) || lacks(known, r.counted);
 }
 
-const FormKind& kind_of(const Form& form) {
-  static constexpr FormKind kLoops{"loops", "the definition as written", 2},
-      kRow{"row", "reductions and maps over rows held in cache", 5},
-      kContraction{"contraction", "sum of products of two packed factors", 10},
-      kStreaming{"streaming", "sums over scores that exist in tiles only", 20},
-      kTiles{"tiles", "sums over rows and columns of what exists in tiles only", 40};
-  if (const auto* tiles = std::get_if<TilesForm>(&form))
-    return tiles->streams() ? kStreaming : kTiles;
-  if (std::holds_alternative<ContractionForm>(form)) return kContraction;
-  return std::holds_alternative<RowForm>(form) ? kRow : kLoops;
-}
-
 namespace {
 
 // Writes definitions, each with indices of its own.

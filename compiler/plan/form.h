@@ -124,14 +124,6 @@ struct TilesForm {
 
 using Form = std::variant<LoopsForm, RowForm, ContractionForm, TilesForm>;
 
-// What people call a form, and how long it takes to compile one, beside the others: the longest are
-// started first.
-struct FormKind {
-  const char *name, *brief;
-  int effort;
-};
-const FormKind& kind_of(const Form& form);
-
 // What the form computes, in the order in which a kernel lists those that it writes.
 std::vector<ir::TensorId> results_of(const Form& form);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "compiler/plan/kernels.h"
-#include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/verify.h"
 #include "compiler/solve/equalities.h"
@@ -16,8 +15,9 @@ namespace {
 
 using namespace ir;
 
-// An output that a log-sum-exp defines is stored as its value; others read its two planes.
-void copy_split_outputs(Graph& g) {
+// An output that a log-sum-exp defines is stored as its value; others read its two planes. Who
+// wants it wants the value.
+void copy_split_outputs(Graph& g, std::set<TensorId>& wanted) {
   for (Definition& d : g.definitions)
     if (d.combine == Combine::logsumexp) g[d.target].split = true;
   for (Output& o : g.outputs) {
@@ -29,6 +29,7 @@ void copy_split_outputs(Graph& g) {
     g[planes].role = Role::interior;
     value.split = false;
     o.tensor = g.new_tensor(value);
+    if (wanted.erase(planes)) wanted.insert(o.tensor);
     g.definitions.push_back(copying(g, planes, o.tensor));
   }
 }
@@ -85,50 +86,22 @@ bool sums_wide(const Definition& d, const solve::Wide& wide) {
          std::any_of(read.begin(), read.end(), [&](TensorId t) { return wide(t); });
 }
 
-// Where conditions exclude each other nothing may be left that reads a definition.
-void drop_unread(Graph& g, const Groups& groups) {
-  std::set<TensorId> needed;
-  for (const Output& o : g.outputs) needed.insert(o.tensor);
-  for (const auto& [first, kernel] : groups.kernels)
-    for (const Definition& d : kernel.definitions) needed.merge(reads(d));
-  std::vector<Definition> kept;
-  for (size_t k = g.definitions.size(); k-- > 0;) {
-    const Definition& d = g.definitions[k];
-    if (!needed.count(d.target) && !groups.members.count(d.target)) continue;
-    needed.merge(reads(d));
-    kept.insert(kept.begin(), d);
-  }
-  g.definitions = std::move(kept);
-}
-
-// The definitions as kernels take them: groups of wide tensors first, since a group knows best what
-// to do with an equality; of the rest, loops removed, maps inlined and long sums split.
-Groups prepare(Graph& g, const solve::Wide& wide) {
+// The definitions as kinds are asked about them: what is solved and inlined first.
+Graph prepared(Graph g, const solve::Wide& wide) {
   g.definitions = compute_gathered(g, wide);
-  auto solved = [&](const Definition& d) { return solve::solve_equalities(g, d); };
   for (Definition& d : g.definitions)
-    if (!sums_wide(d, wide)) d = solved(Definition(d));
+    if (!sums_wide(d, wide)) d = solve::solve_equalities(g, Definition(d));
   g.definitions = substitute_maps(g, choose_inlined(g));
-  Groups groups = find_groups(g, wide);
-  std::vector<Definition> definitions;
-  for (const Definition& d : std::vector<Definition>(g.definitions)) {
-    if (groups.members.count(d.target)) {
-      definitions.push_back(d);
-      continue;
-    }
-    for (Definition& part : split_sums(g, {solved(d)})) definitions.push_back(std::move(part));
-  }
-  g.definitions = std::move(definitions);
-  return groups;
+  return g;
 }
 
 // A step is in memory with all others where anything but its own kernels wants it.
-void place_slices(Function& f, const Segment& segment, std::set<std::string>& wanted) {
+void place_slices(Function& f, const Segment& segment, std::set<TensorId>& wanted) {
   std::set<TensorId> outputs;
   for (const Output& o : segment.outputs) outputs.insert(o.tensor);
   for (const Slice& slice : segment.slices) {
-    const bool later = wanted.count(f.graph[slice.whole].name) > 0;
-    if (later) wanted.insert(f.graph[slice.tensor].name);
+    const bool later = wanted.count(slice.whole) > 0;
+    if (later) wanted.insert(slice.tensor);
     if (later || outputs.count(slice.tensor)) f.places[slice.tensor.value] = Place::step;
   }
 }
@@ -147,55 +120,57 @@ void place_wholes(Function& f, const Segment& segment) {
   }
 }
 
-// Adds the kernels of one segment; the graph has its definitions and outputs meanwhile, and after
-// it the definitions as they were planned.
-void plan_segment(const std::string& model, Function& f, const Segment& segment, solve::Wide wide,
-                  std::set<std::string> wanted) {
-  f.graph.definitions = segment.definitions;
-  f.graph.outputs = segment.outputs;
+// Adds the kernels of one segment of `g`; the graph that they are of, with what planning has added.
+Graph plan_segment(const std::string& model, Function& f, const Graph& g, const Segment& segment,
+                   solve::Wide wide, std::set<TensorId> wanted) {
   // What another segment reads is stored, however large it is.
   for (const Output& o : segment.outputs) wide.set(o.tensor, false);
-  Groups groups = prepare(f.graph, wide);
-  f.places.resize(f.graph.tensors.size(), Place::none);
   place_slices(f, segment, wanted);
-  drop_unread(f.graph, groups);
+  ClaimedGraph claimed =
+      claim_kernels(prepared(graph_of(g, segment), wide), wide, std::move(wanted));
   const size_t first = f.kernels.size();
-  add_kernels(model, f, std::move(groups), wanted);
+  add_kernels(model, f, claimed);
   place_wholes(f, segment);
   if (segment.steps) f.loops.push_back({*segment.steps, first, f.kernels.size()});
   for (const Slice& slice : segment.slices)
     if (f.places[slice.tensor.value] == Place::step) f.slices.push_back(slice);
+  return std::move(claimed.graph);
 }
 
 }  // namespace
 
 Function plan_function(std::string model, FunctionKind kind, std::string name, Graph g,
                        const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
-                       const std::set<std::string>& wanted, Diagnostics& diagnostics) {
-  copy_split_outputs(g);
+                       std::set<TensorId> wanted, Diagnostics& diagnostics) {
+  copy_split_outputs(g, wanted);
   const solve::Wide wide(g);
   Checks checks = data_checks(g);
-  const std::vector<Output> outputs = g.outputs;
   const std::vector<Segment> segments = segments_of(g);
-  Function f{.kind = kind, .name = std::move(name), .graph = std::move(g), .saved = saved};
-  Graph& graph = f.graph;
-
-  f.places.assign(graph.tensors.size(), Place::none);
-  for (size_t k = 0; k < graph.tensors.size(); ++k)
-    if (is_argument(graph.tensors[k].role)) f.places[k] = Place::given;
+  Function f{.kind = kind, .name = std::move(name), .saved = saved};
+  f.places.assign(g.tensors.size(), Place::none);
+  for (size_t k = 0; k < g.tensors.size(); ++k)
+    if (is_argument(g.tensors[k].role)) f.places[k] = Place::given;
   for (TensorId t : forwarded) f.places[t.value] = Place::forwarded;
   for (TensorId t : saved) f.places[t.value] = Place::saved;
-  for (const Output& o : outputs) f.places[o.tensor.value] = Place::result;
+  for (const Output& o : g.outputs) f.places[o.tensor.value] = Place::result;
   // What they read is there before the call.
-  add_plainly(model, f, f.checks, checks.definitions, wanted);
+  Graph of_checks = g;
+  of_checks.definitions = checks.definitions;
+  of_checks.outputs.clear();
+  for (const Definition& d : checks.definitions)
+    of_checks.outputs.push_back({.name = g[d.target].name, .tensor = d.target});
+  add_plainly(model, f, f.checks, std::move(of_checks));
   f.data_checks = checks.checks;
+  const std::vector<Output> outputs = g.outputs;
   std::vector<Definition> planned;
   for (const Segment& segment : segments) {
-    plan_segment(model, f, segment, wide, wanted);
-    planned.insert(planned.end(), graph.definitions.begin(), graph.definitions.end());
+    g = plan_segment(model, f, g, segment, wide, wanted);
+    planned.insert(planned.end(), g.definitions.begin(), g.definitions.end());
   }
-  graph.definitions = std::move(planned);
-  graph.outputs = outputs;
+  g.definitions = std::move(planned);
+  g.outputs = outputs;
+  f.places.resize(g.tensors.size(), Place::none);
+  f.graph = std::move(g);
   f.workspace = assign_slots(f);
   verify(f);
   warn_of_wide(f, wide, diagnostics);
@@ -203,7 +178,7 @@ Function plan_function(std::string model, FunctionKind kind, std::string name, G
     if (k.why.empty()) continue;
     const Definition& d = k.definitions.back();
     diagnostics.warning(d.where, "performance",
-                        fmt::format("`{}` lowers slowly: {}", graph[d.target].name, k.why));
+                        fmt::format("`{}` lowers slowly: {}", f.graph[d.target].name, k.why));
   }
   return f;
 }

@@ -9,11 +9,15 @@
 namespace attn::plan {
 
 // `forwarded` and `saved` are tensors of `g` with role input that forward has computed; `wanted`
-// are names of tensors that a later function would like to find saved. `name` begins symbols.
+// are tensors of it that a later function would like to find saved. `name` begins symbols.
 Function plan_function(std::string model, FunctionKind kind, std::string name, ir::Graph g,
                        const std::vector<ir::TensorId>& forwarded,
-                       const std::vector<ir::TensorId>& saved, const std::set<std::string>& wanted,
+                       const std::vector<ir::TensorId>& saved, std::set<ir::TensorId> wanted,
                        Diagnostics& diagnostics);
+
+// What `forward` calls a tensor of `from`, the graph that it was planned from: an output that is
+// stored in two planes has its value in a tensor of its own.
+ir::TensorId planned(const ir::Graph& from, const Function& forward, ir::TensorId t);
 
 // Integer data in subscripts that no proof bounds: definitions of the least and greatest subscript,
 // appended to `g`, and what to compare them with.

@@ -1,7 +1,7 @@
-#include "compiler/plan/groups.h"
-
+// Claims wide tensors with the definitions that read them, group by group.
 #include <algorithm>
 
+#include "compiler/plan/kinds.h"
 #include "compiler/plan/passes.h"
 
 namespace attn::plan {
@@ -82,47 +82,75 @@ void replace(Graph& g, const Group& group, const GroupKernels& by) {
   g.definitions = std::move(definitions);
 }
 
-}  // namespace
-
-Groups find_groups(Graph& g, const solve::Wide& wide) {
+// Wide tensors that tiles can hold.
+std::set<TensorId> candidates_of(const Graph& g, const solve::Wide& wide) {
   std::set<TensorId> candidates;
   for (const Definition& d : g.definitions) {
     const bool combines = d.combine == Combine::set || d.combine == Combine::sum;
     if (wide(d.target) && combines && g[d.target].storage == Storage::f32 && d.free.size() > 1)
       candidates.insert(d.target);
   }
+  return candidates;
+}
+
+// One group made kernels of, and the graph with what they compute.
+struct Attempt {
+  Graph graph;
+  Group group;
+  GroupKernels found;
+};
+
+// The group of a tensor; `misfit` is what does not fit where there is none.
+std::optional<Attempt> attempt(const Graph& g, const solve::Wide& wide,
+                               const std::set<TensorId>& candidates, TensorId seed,
+                               const std::vector<Kernel>& others, TensorId& misfit) {
+  Attempt a{.graph = g, .group = {}, .found = {}};
+  std::optional<Group> group = grow_group(a.graph, candidates, seed, misfit);
+  if (!group) return std::nullopt;
+  std::optional<GroupKernels> found = kernels_of(a.graph, wide, *group, others, misfit);
+  if (!found) return std::nullopt;
+  a.group = std::move(*group);
+  a.found = std::move(*found);
+  replace(a.graph, a.group, a.found);
+  return a;
+}
+
+}  // namespace
+
+// All groups at once, asked for at the first tensor of any: what does not fit one is stored for it.
+std::optional<Proposal> claim_tiles(const Graph& given, const Open& open) {
+  std::set<TensorId> candidates = candidates_of(given, open.wide);
+  if (candidates.empty()) return std::nullopt;
+  for (size_t n = 0; n < open.at; ++n)
+    if (candidates.count(given.definitions[n].target)) return std::nullopt;
+  if (!candidates.count(given.definitions[open.at].target)) return std::nullopt;
+  Graph g = given;
   split_inner_sums(g, candidates);
   std::vector<Kernel> kernels;
   std::vector<TensorId> first;  // that each computes
-  for (std::set<TensorId> open = candidates; !open.empty();) {
-    const TensorId seed = *open.begin();
-    Graph before = g;
+  for (std::set<TensorId> left = candidates; !left.empty();) {
     TensorId misfit;
-    std::optional<Group> group = grow_group(g, candidates, seed, misfit);
-    std::optional<GroupKernels> found;
-    if (group) found = kernels_of(g, wide, *group, kernels, misfit);
-    if (found) {
-      replace(g, *group, *found);
-      kernels.insert(kernels.end(), found->kernels.begin(), found->kernels.end());
+    if (auto made = attempt(g, open.wide, candidates, *left.begin(), kernels, misfit)) {
+      const std::vector<Kernel>& own = made->found.kernels;
+      kernels.insert(kernels.end(), own.begin(), own.end());
+      g = std::move(made->graph);
       g.definitions = in_order(g.definitions, kernels, first);
-      for (TensorId t : group->tiles) open.erase(t);
+      for (TensorId t : made->group.tiles) left.erase(t);
       continue;
     }
     // What the misfit reads is stored for it, and the rest tried again.
-    g = std::move(before);
     std::set<TensorId> stored = {misfit};
     if (!candidates.count(misfit)) stored = reads(*g.definition_of(misfit));
     for (TensorId t : stored) {
       candidates.erase(t);
-      open.erase(t);
+      left.erase(t);
     }
   }
-  Groups groups;
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    for (const Definition& d : kernels[k].definitions) groups.members.insert(d.target);
-    groups.kernels.emplace(first[k], std::move(kernels[k]));
-  }
-  return groups;
+  Proposal proposal;
+  for (size_t k = 0; k < kernels.size(); ++k)
+    proposal.kernels.push_back({first[k], std::move(kernels[k])});
+  proposal.graph = std::move(g);
+  return proposal;
 }
 
 }  // namespace attn::plan

@@ -186,7 +186,7 @@ void choose_axes(Graph& g, Group& group) {
     std::map<IndexId, Expr> values;
     for (auto [own, shared] : group.names.at(t)) values.emplace(own, index_value(shared));
     visible.merge(substitute(d.guard, values));
-    std::optional<ContractionForm> c = claim_contraction(g, d, nullptr);
+    std::optional<ContractionForm> c = contraction_of(g, d, nullptr);
     if (row.valid() || !c || c->rows.empty() || c->columns.empty()) continue;
     auto shared = [&](IndexId i) { return group.names.at(t).at(i); };
     std::vector<IndexId> others = c->rows;

@@ -8,9 +8,9 @@
 #include "compiler/base/check.h"
 #include "compiler/plan/block_bounds.h"
 #include "compiler/plan/function.h"
-#include "compiler/plan/kinds.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/verify.h"
+#include "compiler/solve/equalities.h"
 
 namespace attn::plan {
 namespace {
@@ -32,162 +32,101 @@ bool read_outside(const Graph& g, const std::set<TensorId>& own, TensorId t) {
   });
 }
 
-class Planner {
+// Asks the kinds of kernels, and applies what they propose.
+class Claims {
  public:
-  Planner(std::string model, Function& f, Groups groups, const std::set<std::string>& wanted)
-      : model_(std::move(model)), f_(f), groups_(std::move(groups)), wanted_(wanted) {
-    // What kernels of groups take from one another is stored.
-    for (const auto& [first, kernel] : groups_.kernels) {
-      std::set<TensorId> own, read;
-      for (const Definition& d : kernel.definitions) {
-        own.insert(d.target);
-        read.merge(reads(d));
-      }
-      for (TensorId t : read)
-        if (!own.count(t)) wanted_.insert(f_.graph[t].name);
+  Claims(Graph g, const solve::Wide& wide, std::set<TensorId> wanted)
+      : g_(std::move(g)), open_{.wide = wide, .wanted = std::move(wanted)} {}
+
+  void ask(const KernelKind& kind) {
+    if (!kind.claim) return;
+    open_.epilogues = epilogue_operands(g_);
+    for (size_t n = 0; n < g_.definitions.size(); ++n) {
+      if (open_.claimed.count(g_.definitions[n].target)) continue;
+      open_.at = n;
+      open_.later = later();
+      if (auto proposal = kind.claim(g_, open_)) apply(std::move(*proposal));
     }
   }
 
-  void run() {
-    Graph& g = f_.graph;
-    std::vector<bool> taken;
-    for (const Definition& d : g.definitions) taken.push_back(is_member(d.target));
-    find_epilogues(taken);
-    for (size_t k = 0; k < g.definitions.size(); ++k) {
-      if (auto group = groups_.kernels.find(g.definitions[k].target);
-          group != groups_.kernels.end()) {
-        add_bounds(group->second);
-        add(std::move(group->second));
-      } else if (taken[k]) {
-        continue;
-      } else if (auto it = finished_.find(k); it != finished_.end()) {
-        add_contraction(g.definitions[k], std::move(it->second.contraction), it->second.sums);
-      } else if (!add_rows(k, taken)) {
-        add_loops(g.definitions[k]);
-      }
+  // The definitions that are left as the other kinds take them: loops removed, long sums split, and
+  // nothing that is not read; where conditions exclude each other more is not read than before.
+  void settle() {
+    std::vector<Definition> definitions;
+    for (const Definition& d : std::vector<Definition>(g_.definitions)) {
+      if (open_.claimed.count(d.target))
+        definitions.push_back(d);
+      else
+        for (Definition& part : split_sums(g_, {solve::solve_equalities(g_, d)}))
+          definitions.push_back(std::move(part));
     }
+    std::set<TensorId> needed;
+    for (const Output& o : g_.outputs) needed.insert(o.tensor);
+    for (const Claimed& c : kernels_)
+      for (const Definition& d : c.kernel.definitions) needed.merge(reads(d));
+    g_.definitions.clear();
+    for (size_t k = definitions.size(); k-- > 0;) {
+      const Definition& d = definitions[k];
+      if (!needed.count(d.target) && !open_.claimed.count(d.target)) continue;
+      needed.merge(reads(d));
+      g_.definitions.push_back(d);
+    }
+    std::reverse(g_.definitions.begin(), g_.definitions.end());
   }
 
-  // What is planned already for a kernel of its own comes later.
-  bool add_rows(size_t first, std::vector<bool>& taken) {
-    const Graph& g = f_.graph;
-    std::vector<Definition> run;
-    std::vector<size_t> places;
-    std::set<TensorId> later;
-    for (size_t n = first; n < g.definitions.size(); ++n) {
-      const TensorId target = g.definitions[n].target;
-      if (finished_.count(n) || sums_.count(n) || is_member(target)) {
-        later.insert(target);
-      } else if (!taken[n]) {
-        run.push_back(g.definitions[n]);
-        places.push_back(n);
-      }
-    }
-    RowClaim claim = claim_row(g, run, later);
-    if (claim.taken.empty()) return false;
-    for (size_t n : claim.taken) taken[places[n]] = true;
-    Kernel kernel{.form = std::move(claim.form)};
-    for (size_t n : claim.taken) kernel.definitions.push_back(run[n]);
-    add(std::move(kernel));
-    return true;
+  ClaimedGraph take() {
+    const std::map<TensorId, size_t> at = positions();
+    std::sort(kernels_.begin(), kernels_.end(),
+              [&](const Claimed& a, const Claimed& b) { return at.at(a.at) < at.at(b.at); });
+    return {std::move(g_), std::move(kernels_), std::move(open_.wanted)};
   }
 
  private:
-  struct Finished {
-    ContractionForm contraction;
-    std::vector<Definition> sums;  // that the definition finishes, itself included if it is a sum
-  };
+  std::map<TensorId, size_t> positions() const {
+    std::map<TensorId, size_t> result;
+    for (size_t n = 0; n < g_.definitions.size(); ++n) result.emplace(g_.definitions[n].target, n);
+    return result;
+  }
 
-  bool is_member(TensorId t) const { return groups_.members.count(t) > 0; }
+  // What the kernels compute that do not run before the definition that is asked for.
+  std::set<TensorId> later() const {
+    const std::map<TensorId, size_t> at = positions();
+    std::set<TensorId> result;
+    for (const Claimed& c : kernels_)
+      if (at.at(c.at) >= open_.at)
+        for (const Definition& d : c.kernel.definitions) result.insert(d.target);
+    return result;
+  }
 
-  // Sums that are contractions, each with the map that finishes it where there is one.
-  void find_epilogues(std::vector<bool>& taken) {
-    Graph& g = f_.graph;
-    const std::map<TensorId, std::vector<TensorId>> epilogues = epilogue_operands(g);
-    std::map<TensorId, size_t> position;
-    for (size_t k = 0; k < g.definitions.size(); ++k) position[g.definitions[k].target] = k;
-    for (size_t k = 0; k < g.definitions.size(); ++k) {
-      const Definition d = g.definitions[k];
-      if (is_member(d.target) || !epilogues.count(d.target)) continue;
-      std::vector<TensorId> operands = epilogues.at(d.target);
-      std::erase_if(operands, [&](TensorId t) { return is_member(t); });
-      // The last is finished here; the others join it where they are added to it. What a gradient
-      // reads is stored too, alone.
-      auto is_wanted = [&](TensorId t) { return wanted_.count(g[t].name) > 0; };
-      if (operands.size() > 1) std::erase_if(operands, is_wanted);
-      std::vector<Definition> sums;
-      std::optional<ContractionForm> c;
-      for (size_t n = operands.size(); n-- > 0;) {
-        const Definition sum = g.definitions[position.at(operands[n])];
-        if (c) {
-          if (!join_sum(g, *c, sums[0], sum)) continue;
-        } else {
-          c = claim_contraction(g, sum, &d, is_wanted(sum.target));
-          if (!c) continue;
-        }
-        sums.push_back(sum);
-      }
-      for (const Definition& sum : sums) {
-        taken[position.at(sum.target)] = true;
-        sums_.insert(position.at(sum.target));
-      }
-      if (c) finished_[k] = {std::move(*c), std::move(sums)};
-    }
-    for (size_t k = 0; k < g.definitions.size(); ++k) {
-      if (taken[k] || finished_.count(k)) continue;
-      const Definition d = g.definitions[k];
-      if (auto c = claim_contraction(g, d, nullptr)) finished_[k] = {std::move(*c), {d}};
+  void apply(Proposal proposal) {
+    if (proposal.graph) g_ = std::move(*proposal.graph);
+    for (Claimed& c : proposal.kernels) {
+      std::set<TensorId> own;
+      for (const Definition& d : c.kernel.definitions) own.insert(d.target);
+      // What a kernel of tiles takes from others is stored.
+      if (std::holds_alternative<TilesForm>(c.kernel.form))
+        for (const Definition& d : c.kernel.definitions)
+          for (TensorId t : reads(d))
+            if (!own.count(t)) open_.wanted.insert(t);
+      open_.claimed.merge(own);
+      kernels_.push_back(std::move(c));
     }
   }
 
-  // The kernels that find what data lets a kernel of tiles leave out.
-  void add_bounds(Kernel& kernel) {
-    TilesForm& form = std::get<TilesForm>(kernel.form);
-    auto [known, is_new] = bounds_.try_emplace(bounds_query(form));
-    if (is_new) {
-      if (std::optional<FoundBounds> found = find_bounds(f_.graph, known->first)) {
-        known->second = std::move(found->bounds);
-        f_.places.resize(f_.graph.tensors.size(), Place::none);
-        add_plainly(model_, f_, f_.kernels, std::move(found->definitions), wanted_);
-      }
-    }
-    form.bounds = known->second;
-  }
-
-  void add_contraction(const Definition& d, ContractionForm c, std::vector<Definition> sums) {
-    if (d.target != sums[0].target) sums.push_back(d);
-    add({.form = std::move(c), .definitions = std::move(sums)});
-  }
-
-  void add_loops(const Definition& d) {
-    add({.form = LoopsForm{d}, .definitions = {d}, .why = why_slow(f_.graph, d)});
-  }
-
-  void add(Kernel kernel) {
-    finish_kernel(model_, f_, kernel, wanted_);
-    f_.kernels.push_back(std::move(kernel));
-  }
-
-  std::string model_;
-  Function& f_;
-  Groups groups_;
-  std::set<std::string> wanted_;
-  std::map<size_t, Finished> finished_;
-  std::set<size_t> sums_;  // definitions that another one finishes
-  std::map<BoundsQuery, std::optional<BlockBounds>> bounds_;
+  Graph g_;
+  Open open_;
+  std::vector<Claimed> kernels_;
 };
 
 // What a kernel of some form has in memory.
 struct Written {
-  const Graph& g;
   std::function<bool(TensorId)> is_read, is_wanted;  // by other kernels; by a later function too
 
   std::vector<TensorId> operator()(const LoopsForm& form) const { return {form.definition.target}; }
   std::vector<TensorId> operator()(const RowForm& form) const {
     std::vector<TensorId> result;
-    // The definitions of checks and bounds are not the graph's.
     for (const Definition& d : form.definitions)
-      if (is_read(d.target) || !g.definition_of(d.target)) result.push_back(d.target);
+      if (is_read(d.target)) result.push_back(d.target);
     return result;
   }
   std::vector<TensorId> operator()(const ContractionForm& form) const {
@@ -205,32 +144,71 @@ struct Written {
   }
 };
 
+// The kernels of a function's graph, as they are added.
+class Adder {
+ public:
+  Adder(const std::string& model, Function& f, ClaimedGraph& claimed)
+      : model_(model), f_(f), claimed_(claimed) {}
+
+  void run() {
+    for (Claimed& c : claimed_.kernels) {
+      if (auto* form = std::get_if<TilesForm>(&c.kernel.form)) form->bounds = bounds_of(*form);
+      finish_kernel(model_, f_, claimed_.graph, c.kernel, claimed_.wanted);
+      f_.kernels.push_back(std::move(c.kernel));
+    }
+  }
+
+ private:
+  // What data lets a kernel of tiles leave out, found by kernels before it.
+  std::optional<BlockBounds> bounds_of(const TilesForm& form) {
+    auto [known, is_new] = bounds_.try_emplace(bounds_query(form));
+    if (!is_new) return known->second;
+    std::optional<FoundBounds> found = find_bounds(claimed_.graph, known->first);
+    if (!found) return std::nullopt;
+    known->second = found->bounds;
+    Graph g = claimed_.graph;
+    g.definitions = std::move(found->definitions);
+    g.outputs = {{.name = "first", .tensor = found->bounds.first},
+                 {.name = "end", .tensor = found->bounds.end}};
+    add_plainly(model_, f_, f_.kernels, std::move(g));
+    return known->second;
+  }
+
+  const std::string& model_;
+  Function& f_;
+  ClaimedGraph& claimed_;
+  std::map<BoundsQuery, std::optional<BlockBounds>> bounds_;
+};
+
 }  // namespace
 
-void add_kernels(const std::string& model, Function& f, Groups groups,
-                 const std::set<std::string>& wanted) {
-  Planner(model, f, std::move(groups), wanted).run();
+ClaimedGraph claim_kernels(Graph g, const solve::Wide& wide, std::set<TensorId> wanted) {
+  Claims claims(std::move(g), wide, std::move(wanted));
+  const std::span<const KernelKind> kinds = kernel_kinds();
+  claims.ask(kinds[0]);
+  claims.settle();
+  for (const KernelKind& kind : kinds.subspan(1)) claims.ask(kind);
+  return claims.take();
 }
 
-void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels,
-                 std::vector<Definition> rest, const std::set<std::string>& wanted) {
-  while (!rest.empty()) {
-    Kernel kernel{.form = LoopsForm{rest[0]}};
-    RowClaim claim = claim_row(f.graph, rest, {});
-    if (!claim.taken.empty())
-      kernel.form = std::move(claim.form);
-    else
-      claim.taken = {0};
-    for (size_t n : claim.taken) kernel.definitions.push_back(rest[n]);
-    finish_kernel(model, f, kernel, wanted);
-    kernels.push_back(std::move(kernel));
-    for (size_t n = claim.taken.size(); n-- > 0;) rest.erase(rest.begin() + claim.taken[n]);
+void add_kernels(const std::string& model, Function& f, ClaimedGraph& claimed) {
+  Adder(model, f, claimed).run();
+}
+
+void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels, Graph g) {
+  const solve::Wide wide(g);
+  Claims claims(std::move(g), wide, {});
+  for (const KernelKind& kind : kernel_kinds().subspan(1)) claims.ask(kind);
+  ClaimedGraph claimed = claims.take();
+  for (Claimed& c : claimed.kernels) {
+    finish_kernel(model, f, claimed.graph, c.kernel, {});
+    kernels.push_back(std::move(c.kernel));
   }
 }
 
-void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
-                   const std::set<std::string>& wanted) {
-  const Graph& g = f.graph;
+void finish_kernel(const std::string& model, Function& f, const Graph& g, Kernel& kernel,
+                   const std::set<TensorId>& wanted) {
+  f.places.resize(g.tensors.size(), Place::none);
   std::set<TensorId> own, read;
   for (const Definition& d : kernel.definitions) own.insert(d.target);
   for (const Definition& d : kernel.definitions)
@@ -240,8 +218,8 @@ void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
     read.insert({tiles->bounds->first, tiles->bounds->end});
   kernel.reads.assign(read.begin(), read.end());
   const auto is_read = [&](TensorId t) { return read_outside(g, own, t); };
-  const auto is_wanted = [&](TensorId t) { return wanted.count(g[t].name) > 0 || is_read(t); };
-  kernel.writes = std::visit(Written{g, is_read, is_wanted}, kernel.form);
+  const auto is_wanted = [&](TensorId t) { return wanted.count(t) > 0 || is_read(t); };
+  kernel.writes = std::visit(Written{is_read, is_wanted}, kernel.form);
   ATTN_CHECK(!kernel.writes.empty(),
              "a kernel that nothing reads, of " + g[kernel.definitions[0].target].name);
   for (TensorId t : kernel.writes)

@@ -1,23 +1,30 @@
-// The kernels of prepared definitions: which kind computes what, and what finishes what.
+// The kernels of a segment: claimed, in order, and finished.
 #pragma once
 
-#include "compiler/plan/groups.h"
+#include "compiler/plan/kinds.h"
 
 namespace attn::plan {
 
-// Adds kernels for all definitions of f.graph in order: the groups' own, contractions with what
-// finishes them, rows, and loops for the rest. `wanted` as in plan_function.
-void add_kernels(const std::string& model, Function& f, Groups groups,
-                 const std::set<std::string>& wanted);
+// Kernels for all definitions of a graph, in the order in which they run.
+struct ClaimedGraph {
+  ir::Graph graph;  // with the definitions as they were claimed
+  std::vector<Claimed> kernels;
+  std::set<ir::TensorId> wanted;  // with what kernels take from one another
+};
 
-// Adds kernels to `kernels`, of `f`, for definitions that are not the graph's: rows, and loops for
-// the rest. `wanted` as in plan_function.
-void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels,
-                 std::vector<ir::Definition> definitions, const std::set<std::string>& wanted);
+// Asks the kinds in their order: tiles first, since a group knows best what to do with an equality;
+// then, of the rest, each definition in turn. `wanted` as in plan_function.
+ClaimedGraph claim_kernels(ir::Graph g, const solve::Wide& wide, std::set<ir::TensorId> wanted);
 
-// Fills name, reads, writes and sizes of a kernel that has its definitions, and places what it
-// writes. `wanted` as in plan_function.
-void finish_kernel(const std::string& model, Function& f, Kernel& kernel,
-                   const std::set<std::string>& wanted);
+// Adds the kernels to `f`, each after what bounds its columns.
+void add_kernels(const std::string& model, Function& f, ClaimedGraph& claimed);
+
+// Adds kernels to `kernels`, of `f`, for the definitions of `g` as they are written: none of tiles.
+void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels, ir::Graph g);
+
+// Fills name, reads, writes and sizes of a kernel of `g` that has its definitions, and places what
+// it writes. `wanted` as in plan_function.
+void finish_kernel(const std::string& model, Function& f, const ir::Graph& g, Kernel& kernel,
+                   const std::set<ir::TensorId>& wanted);
 
 }  // namespace attn::plan

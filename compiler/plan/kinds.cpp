@@ -7,6 +7,18 @@
 
 namespace attn::plan {
 
+namespace {
+
+// In the order of the forms, from the last.
+constexpr KernelKind kKinds[] = {
+    {"tiles", "sums over rows and columns of what exists in tiles only", 40, claim_tiles},
+    {"streaming", "sums over scores that exist in tiles only", 20, nullptr},
+    {"contraction", "sum of products of two packed factors", 10, claim_contraction},
+    {"row", "reductions and maps over rows held in cache", 5, claim_row},
+    {"loops", "the definition as written", 2, claim_loops},
+};
+
+// Why `d` lowers slowly as plain loops, or empty where loops are the right form (maps, small sums).
 std::string why_slow(const ir::Graph& g, const ir::Definition& d) {
   if (d.reduced.empty()) return {};
   if (solve::find_landing(d)) return {};  // each point is visited once
@@ -17,6 +29,26 @@ std::string why_slow(const ir::Graph& g, const ir::Definition& d) {
   return fmt::format("its {} is a plain loop{}", name_of(d.combine),
                      d.combine == ir::Combine::sum ? ": no two factors of it can be packed apart"
                                                    : " over all its points");
+}
+
+}  // namespace
+
+std::span<const KernelKind> kernel_kinds() { return kKinds; }
+
+const KernelKind& kind_of(const Form& form) {
+  struct Row {
+    size_t operator()(const TilesForm& f) const { return f.streams() ? 1 : 0; }
+    size_t operator()(const ContractionForm&) const { return 2; }
+    size_t operator()(const RowForm&) const { return 3; }
+    size_t operator()(const LoopsForm&) const { return 4; }
+  };
+  return kKinds[std::visit(Row{}, form)];
+}
+
+std::optional<Proposal> claim_loops(const ir::Graph& g, const Open& open) {
+  const ir::Definition& d = g.definitions[open.at];
+  Kernel kernel{.form = LoopsForm{d}, .definitions = {d}, .why = why_slow(g, d)};
+  return Proposal{{{d.target, std::move(kernel)}}, {}};
 }
 
 }  // namespace attn::plan

@@ -1,44 +1,73 @@
 // The kinds of kernels, and how each claims definitions.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
 
 #include "compiler/plan/plan.h"
+#include "compiler/solve/wide.h"
 
 namespace attn::plan {
+
+// What the kernels of a segment are claimed from: a graph, and what is known of its definitions.
+struct Open {
+  const solve::Wide& wide;
+  std::set<ir::TensorId> wanted;   // stored, also where only one kernel reads them
+  std::set<ir::TensorId> claimed;  // that some kernel computes
+  size_t at = 0;                   // the definition of the graph that is asked for
+  std::set<ir::TensorId> later;    // claimed, and not yet computed where that one is
+  std::map<ir::TensorId, std::vector<ir::TensorId>> epilogues;  // as epilogue_operands finds them
+};
+
+// A kernel with its form, its definitions and the reason why it is slow; it runs where the
+// definition of `at` stands.
+struct Claimed {
+  ir::TensorId at;
+  Kernel kernel;
+};
+
+// Kernels that a kind would make. They are of `graph` where that is set: the graph that was asked
+// about with further tensors, and with other definitions for what the kernels compute.
+struct Proposal {
+  std::vector<Claimed> kernels;
+  std::optional<ir::Graph> graph;
+};
+
+struct KernelKind {
+  const char *name, *brief;
+  int effort;  // to compile one, beside the others: the longest are started first
+  // What the kind would make of the definition `open.at` and of others with it. A pure function;
+  // null where the claim of another kind makes these too.
+  std::optional<Proposal> (*claim)(const ir::Graph& g, const Open& open);
+};
+// In the order in which they are asked: what a kind does not want is left to the next.
+std::span<const KernelKind> kernel_kinds();
+const KernelKind& kind_of(const Form& form);
+
+std::optional<Proposal> claim_tiles(const ir::Graph& g, const Open& open);
+std::optional<Proposal> claim_contraction(const ir::Graph& g, const Open& open);
+std::optional<Proposal> claim_row(const ir::Graph& g, const Open& open);
+std::optional<Proposal> claim_loops(const ir::Graph& g, const Open& open);
 
 // A sum of products of two factors, matrices or, in a batch, each a matrix and a vector of its own
 // (one vector for all rows is better read with what else reads the rows), alone or with the map
 // that finishes it. `finish` may be null; it reads the sum at its own free indices only. `keep`:
 // the sum is stored beside what finishes it.
-std::optional<ContractionForm> claim_contraction(const ir::Graph& g, const ir::Definition& sum,
-                                                 const ir::Definition* finish, bool keep = false);
+std::optional<ContractionForm> contraction_of(const ir::Graph& g, const ir::Definition& sum,
+                                              const ir::Definition* finish, bool keep = false);
+
+// `c`, the contraction of `first`, with the products of `other`, where its epilogue only adds the
+// two sums and their groups of indices agree.
+std::optional<ContractionForm> with_sum(const ir::Graph& g, const ContractionForm& c,
+                                        const ir::Definition& first, const ir::Definition& other);
 
 // Whether its factors are packed, each element once: a matrix times a vector is read where it lies.
 bool packs(const ir::Graph& g, const ContractionForm& c);
 
-// Adds the products of `other` to the terms of `c`, the contraction of `first`, where its epilogue
-// only adds the two sums and their groups of indices agree; false, with `c` as it was, elsewhere.
-bool join_sum(const ir::Graph& g, ContractionForm& c, const ir::Definition& first,
-              const ir::Definition& other);
-
-// Definitions that one pass over rows can compute, run[0] among them; nothing taken where there are
-// none. `run` are definitions in order, none computed yet, and `later` the targets beside them that
-// are not computed either: no member of the claim reads these, so the kernel can come at once.
-struct RowClaim {
-  RowForm form;
-  std::vector<size_t> taken;  // the places of its definitions in `run`
-};
-RowClaim claim_row(const ir::Graph& g, std::span<const ir::Definition> run,
-                   const std::set<ir::TensorId>& later);
-
 // Takes reductions over several indices, of which the last runs along memory, in two steps: over
 // one index, then over the rest. `definitions` are the graph's to be.
 std::vector<ir::Definition> split_sums(ir::Graph& g, std::vector<ir::Definition> definitions);
-
-// Why `d` lowers slowly as plain loops, or empty where loops are the right form (maps, small sums).
-std::string why_slow(const ir::Graph& g, const ir::Definition& d);
 
 }  // namespace attn::plan

@@ -78,7 +78,7 @@ bool is_sum_of_products(const Definition& reader) {
 // of the reader do not multiply its work much.
 bool is_packed(const Graph& g, const Definition& reader) {
   if (!is_sum_of_products(reader)) return false;
-  const std::optional<ContractionForm> c = claim_contraction(g, reader, nullptr);
+  const std::optional<ContractionForm> c = contraction_of(g, reader, nullptr);
   return !c || packs(g, *c);
 }
 

@@ -40,7 +40,7 @@ class Passes {
     for (TensorId t : group_.readers) {
       if (streamed_.count(t)) continue;
       misfit = t;
-      std::optional<ResultOf> r = converted(*g_.definition_of(t), {});
+      std::optional<ResultOf> r = converted(g_, *g_.definition_of(t), {});
       if (!r) return false;
       results_.emplace(t, std::move(*r));
       passes[level_.at(t)].push_back(t);
@@ -86,8 +86,9 @@ class Passes {
   }
 
   // What is there `later` only is left to the rest.
-  std::optional<ResultOf> converted(const Definition& d, const std::set<TensorId>& later) {
-    return result_of(g_, wide_, d, group_.names.at(d.target), group_.axes, group_.tiles, later);
+  std::optional<ResultOf> converted(Graph& g, const Definition& d,
+                                    const std::set<TensorId>& later) const {
+    return result_of(g, wide_, d, group_.names.at(d.target), group_.axes, group_.tiles, later);
   }
 
   // The maps among the tiles, each without the others in it.
@@ -144,27 +145,23 @@ class Passes {
     found.kernels.push_back(std::move(kernel));
   }
 
-  // The sum in the terms of the scores, its definition among the kernel's; or nothing, all as it
-  // was.
+  // The sum in the terms of the scores, its definition among the kernel's; or nothing.
   std::optional<TileResult> streamed_sum(TensorId t, const Scores& scores,
                                          const std::map<TensorId, Definition>& maps,
                                          const std::set<TensorId>& later,
                                          std::vector<Definition>& definitions) {
     const Definition d = *g_.definition_of(t);
     if (d.combine != Combine::sum) return {};
-    const size_t tensors_before = g_.tensors.size(), indices_before = g_.indices.size();
-    if (std::optional<ResultOf> r = converted(substitute_maps(g_, d, maps), later)) {
-      std::optional<TileResult> sum = weighted_sum(g_, scores, *r);
-      if (sum && !reads_any(*sum, later) && !reads_any(*sum, group_.tiles)) {
-        streamed_.insert(t);
-        definitions.push_back(r->stored);
-        replace(t, *r);
-        return sum;
-      }
-    }
-    g_.tensors.resize(tensors_before);
-    g_.indices.resize(indices_before);
-    return {};
+    Graph g = g_;  // it may get tensors for a sum that does not fit
+    const std::optional<ResultOf> r = converted(g, substitute_maps(g, d, maps), later);
+    if (!r) return {};
+    std::optional<TileResult> sum = weighted_sum(g, scores, *r);
+    if (!sum || reads_any(*sum, later) || reads_any(*sum, group_.tiles)) return {};
+    g_ = std::move(g);
+    streamed_.insert(t);
+    definitions.push_back(r->stored);
+    replace(t, *r);
+    return sum;
   }
 
   static bool reads_any(const TileResult& s, const std::set<TensorId>& some) {

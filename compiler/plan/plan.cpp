@@ -17,94 +17,102 @@ using namespace ir;
 struct Backward {
   Graph graph;
   std::vector<TensorId> forwarded, saved;  // ids of the gradient graph
+  std::vector<TensorId> saved_by_forward;  // what forward calls those that are saved
 };
 
-// The gradient has the tensors of the graph that forward computes by their names; those that
-// planning forward has added have names that may be others' in the gradient.
-Backward cut_saved(const Graph& gradient, const Graph& computed, const Function& forward) {
-  Backward b{gradient, {}, {}};
+Backward cut_saved(const Shared& shared, const Function& forward) {
+  const Graph& gradient = shared.later.graph;
+  Backward b{gradient, {}, {}, {}};
   // What is wide for forward would be too large to keep; it is computed again.
   const solve::Wide wide(forward.graph);
-  std::set<std::string> outputs;
-  for (const Output& o : forward.graph.outputs) outputs.insert(forward.graph[o.tensor].name);
-  std::set<TensorId> given;
+  std::map<TensorId, TensorId> given, of_forward;
   std::vector<Definition> kept;
   for (const Definition& d : gradient.definitions) {
-    const Tensor& t = gradient[d.target];
-    const auto in_forward = forward.graph.find(t.name);
-    if (!in_forward || !computed.find(t.name)) {
+    const auto same = shared.find(d.target);
+    if (!same || !shared.forward.graph.definition_of(*same)) {
       kept.push_back(d);
       continue;
     }
-    const Place place = forward.places[in_forward->value];
-    bool output = outputs.count(t.name) > 0;
-    bool gradient_output = std::any_of(gradient.outputs.begin(), gradient.outputs.end(),
-                                       [&](const Output& o) { return o.tensor == d.target; });
-    bool kept_by_forward = output || (place == Place::workspace && !wide(*in_forward));
+    const TensorId in_forward = planned(shared.forward.graph, forward, *same);
+    const Place place = forward.places[in_forward.value];
+    const bool gradient_output = std::any_of(gradient.outputs.begin(), gradient.outputs.end(),
+                                             [&](const Output& o) { return o.tensor == d.target; });
+    const bool kept_by_forward =
+        place == Place::result || (place == Place::workspace && !wide(in_forward));
     if (!kept_by_forward || gradient_output) {
       kept.push_back(d);
       continue;
     }
     b.graph[d.target].role = Role::input;
-    b.graph[d.target].split = forward.graph[*in_forward].split;
-    given.insert(d.target);
+    b.graph[d.target].split = forward.graph[in_forward].split;
+    given.emplace(d.target, in_forward);
   }
   b.graph.definitions = std::move(kept);
   b.graph = drop_unused(b.graph);
   std::set<TensorId> used;
   for (const Definition& d : b.graph.definitions) used.merge(reads(d));
-  for (TensorId t : given) {
+  for (const auto& [t, in_forward] : given) {
     if (!used.count(t)) continue;
-    (outputs.count(gradient[t].name) ? b.forwarded : b.saved).push_back(t);
+    const bool is_output = forward.places[in_forward.value] == Place::result;
+    (is_output ? b.forwarded : b.saved).push_back(t);
+    if (!is_output) b.saved_by_forward.push_back(in_forward);
   }
   return b;
 }
 
 // What the gradient reads of forward, where it reads what forward keeps in any case.
-std::set<std::string> wanted_by(const Graph& gradient, const Graph& forward) {
-  std::set<std::string> kept, wanted;
-  for (TensorId t : kept_maps(forward)) kept.insert(forward[t].name);
-  Graph g = gradient;
+std::set<TensorId> wanted_by(const Shared& shared, const std::vector<TensorId>& kept_maps) {
+  std::set<TensorId> kept, wanted;
+  for (TensorId t : kept_maps) {
+    const auto steps = shared.forward.steps.find(t);
+    kept.insert(steps == shared.forward.steps.end() ? t : steps->second);
+  }
+  Graph g = shared.later.graph;
   std::erase_if(g.definitions, [&](const Definition& d) {
-    const bool given = kept.count(g[d.target].name) > 0;
+    const auto same = shared.find(d.target);
+    const bool given = same && kept.count(*same);
     if (given) g[d.target].role = Role::input;
     return given;
   });
   for (const Definition& d : drop_unused(g).definitions)
-    for (TensorId t : reads(d)) wanted.insert(g[t].name);
+    for (TensorId t : reads(d))
+      if (const auto same = shared.find(t)) wanted.insert(*same);
   return wanted;
 }
 
 }  // namespace
 
-Plan make_plan(const Graph& forward, const Graph* gradient, Diagnostics& diagnostics) {
+Plan make_plan(const Graph& forward, const Gradient* gradient, Diagnostics& diagnostics) {
   Plan plan{.model = forward.name, .forward_graph = forward};
-  StepDimensions dimensions = steps_behind_others(forward);
-  const Graph stepped = step_major(forward, dimensions);
   if (!gradient) {
-    plan.forward = plan_function(forward.name, FunctionKind::forward, "forward", stepped, {}, {},
+    plan.forward = plan_function(forward.name, FunctionKind::forward, "forward",
+                                 step_major(forward, steps_behind_others(forward)).graph, {}, {},
                                  {}, diagnostics);
     return plan;
   }
-  plan.gradient_graph = *gradient;
-  dimensions.merge(steps_behind_others(*gradient));
-  const Graph derived = step_major(*gradient, dimensions);
-  plan.forward = plan_function(forward.name, FunctionKind::forward, "forward", stepped, {}, {},
-                               wanted_by(derived, stepped), diagnostics);
-  Backward b = cut_saved(derived, stepped, plan.forward);
+  plan.gradient_graph = gradient->graph;
+  const Shared shared(gradient->graph, forward, gradient->shared);
+  plan.forward = plan_function(forward.name, FunctionKind::forward, "forward", shared.forward.graph,
+                               {}, {}, wanted_by(shared, gradient->kept), diagnostics);
+  Backward b = cut_saved(shared, plan.forward);
   plan.backward = plan_function(forward.name, FunctionKind::backward, "backward",
                                 std::move(b.graph), b.forwarded, b.saved, {}, diagnostics);
   // What backward wants saved moves out of forward's workspace.
   Function& f = plan.forward;
-  for (TensorId t : b.saved) {
-    TensorId in_forward = *f.graph.find(derived[t].name);
-    f.places[in_forward.value] = Place::saved;
-    f.saved.push_back(in_forward);
+  for (TensorId t : b.saved_by_forward) {
+    f.places[t.value] = Place::saved;
+    f.saved.push_back(t);
   }
   f.workspace = assign_slots(f);
   verify(f);
   verify(plan);
   return plan;
+}
+
+TensorId planned(const Graph& from, const Function& forward, TensorId t) {
+  for (size_t k = 0; k < from.outputs.size(); ++k)
+    if (from.outputs[k].tensor == t) return forward.graph.outputs[k].tensor;
+  return t;
 }
 
 std::vector<TensorId> kept_maps(const Graph& forward) {
@@ -114,9 +122,7 @@ std::vector<TensorId> kept_maps(const Graph& forward) {
   for (Segment& s : segments_of(g)) {
     std::map<TensorId, TensorId> wholes;
     for (const Slice& slice : s.slices) wholes.emplace(slice.tensor, slice.whole);
-    g.definitions = s.definitions;
-    g.outputs = s.outputs;
-    const std::set<TensorId> inlined = choose_inlined(g);
+    const std::set<TensorId> inlined = choose_inlined(graph_of(g, s));
     for (const Definition& d : s.definitions) {
       if (d.combine != Combine::set || inlined.count(d.target)) continue;
       // Of a recurrence whole tensors are stored however wide they are.
@@ -131,7 +137,7 @@ std::vector<TensorId> kept_maps(const Graph& forward) {
 
 Function plan_derivative(FunctionKind kind, const Graph& g, Diagnostics& diagnostics) {
   return plan_function(g.name, kind, std::string(name_of(kind)),
-                       step_major(g, steps_behind_others(g)), {}, {}, {}, diagnostics);
+                       step_major(g, steps_behind_others(g)).graph, {}, {}, {}, diagnostics);
 }
 
 std::string_view name_of(FunctionKind kind) {

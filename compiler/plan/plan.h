@@ -96,23 +96,31 @@ std::string title(const Function& f);
 std::vector<const Function*> functions(const Plan& plan);
 std::vector<Function*> functions(Plan& plan);
 
-// `gradient`: the simplified gradient graph of `forward`, whose tensors of equal names are the
-// same. Warnings (category performance) name each definition that lowers slowly, its reader and the
-// reason.
-Plan make_plan(const ir::Graph& forward, const ir::Graph* gradient, Diagnostics& diagnostics);
+// A model's gradient: the simplified graph, of whose tensors the first `shared` are forward's, and
+// the maps that forward keeps for it, as kept_maps chose them before it was simplified.
+struct Gradient {
+  const ir::Graph& graph;
+  size_t shared;
+  std::vector<ir::TensorId> kept;
+};
 
 // Maps that forward will store, wide ones left out that no recurrence holds: a gradient had better
 // read them than compute them again.
 std::vector<ir::TensorId> kept_maps(const ir::Graph& forward);
 
+// Warnings (category performance) name each definition that lowers slowly, its reader and the
+// reason. `gradient` may be null.
+Plan make_plan(const ir::Graph& forward, const Gradient* gradient, Diagnostics& diagnostics);
+
 // A derivative that is called on its own: jvp or hvp.
 Function plan_derivative(FunctionKind kind, const ir::Graph& g, Diagnostics& diagnostics);
 
 // The function that computes a probe, the one output of `probe`, which was elaborated with the
-// model of `plan`. It reads what `plan` has forward leave behind, outputs and saved block, wherever
-// `probe` would compute the same; for it alone nothing is saved. Its name is the number that it
-// gets among the probes of `plan`: "probe0".
-Function plan_probe(const ir::Graph& probe, const Plan& plan, Diagnostics& diagnostics);
+// model of `plan`: the first `shared` tensors are the same. It reads what `plan` has forward leave
+// behind, outputs and saved block, wherever `probe` would compute the same; for it alone nothing is
+// saved. Its name is the number that it gets among the probes of `plan`: "probe0".
+Function plan_probe(const ir::Graph& probe, size_t shared, const Plan& plan,
+                    Diagnostics& diagnostics);
 
 // The printed plan: kernels, loops, what is inlined, stored, saved; workspace and operations as
 // formulas in the sizes.

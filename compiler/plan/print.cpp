@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/plan/kinds.h"
 #include "compiler/plan/plan.h"
 #include "compiler/solve/equalities.h"
 #include "compiler/text/text.h"

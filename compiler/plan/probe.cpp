@@ -13,21 +13,21 @@ namespace {
 
 using namespace ir;
 
-// Finds the tensors of a graph that another graph has under the same name and computes by the same
-// definitions, all the way from what is given. Both were elaborated together, and then simplified
-// each on its own; where that has made different definitions, the tensors count as different.
-class Shared {
+// Finds the shared tensors that both graphs compute by the same definitions, all the way from what
+// is given. Where simplifying has made different definitions, tensors count as different.
+class Same {
  public:
-  Shared(const Graph& g, const Graph& other) : g_(g), other_(other) {
+  explicit Same(const Shared& shared)
+      : shared_(shared), g_(shared.later.graph), other_(shared.forward.graph) {
     if (!same_sizes()) return;
-    for (size_t k = 0; k < g.tensors.size(); ++k)
-      if (is_argument(g.tensors[k].role)) take({static_cast<int32_t>(k)});
-    const std::vector<Recurrence> all = recurrences(g);
+    for (size_t k = 0; k < g_.tensors.size(); ++k)
+      if (is_argument(g_.tensors[k].role)) take({static_cast<int32_t>(k)});
+    const std::vector<Recurrence> all = recurrences(g_);
     auto recurrence = all.begin();
-    for (size_t k = 0; k < g.definitions.size();) {
+    for (size_t k = 0; k < g_.definitions.size();) {
       const bool begins = recurrence != all.end() && recurrence->first == k;
       const size_t end = begins ? (recurrence++)->end() : k + 1;
-      take_all(std::span(g.definitions).subspan(k, end - k));
+      take_all(std::span(g_.definitions).subspan(k, end - k));
       k = end;
     }
   }
@@ -46,7 +46,7 @@ class Shared {
   }
 
   void take(TensorId t) {
-    const auto found = other_.find(g_[t].name);
+    const auto found = shared_.find(t);
     if (!found) return;
     const Tensor &ours = g_[t], &theirs = other_[*found];
     if (ours.storage == theirs.storage && ours.extents == theirs.extents) same_[t] = *found;
@@ -58,7 +58,7 @@ class Shared {
     if (definitions.size() > 1 || reads(definitions[0]).count(definitions[0].target))
       for (const Definition& d : definitions) take(d.target);
     const bool same = std::all_of(definitions.begin(), definitions.end(), [&](const Definition& d) {
-      const auto found = other_.find(g_[d.target].name);
+      const auto found = shared_.find(d.target);
       const Definition* theirs = found ? other_.definition_of(*found) : nullptr;
       return theirs && same_definition(d, *theirs);
     });
@@ -88,6 +88,7 @@ class Shared {
     return guard == theirs.guard && translated(ours.body) == theirs.body;
   }
 
+  const Shared& shared_;
   const Graph &g_, &other_;
   std::map<TensorId, TensorId> same_;
 };
@@ -108,24 +109,22 @@ std::string title(const Function& f) {
   return f.kind == FunctionKind::probe ? "probe " + f.graph.outputs.at(0).name : f.name;
 }
 
-Function plan_probe(const Graph& probe, const Plan& plan, Diagnostics& diagnostics) {
+Function plan_probe(const Graph& probe, size_t shared_tensors, const Plan& plan,
+                    Diagnostics& diagnostics) {
   const Function& forward = plan.forward;
-  StepDimensions dimensions = steps_behind_others(plan.forward_graph);
-  const Graph planned_from = step_major(plan.forward_graph, dimensions);
-  dimensions.merge(steps_behind_others(probe));
-  const Graph g = step_major(probe, dimensions);
-  const Shared shared(g, planned_from);
-  Graph rest = g;
-  std::vector<TensorId> forwarded, saved;
+  const Shared shared(probe, plan.forward_graph, shared_tensors);
+  const Same same(shared);
+  Graph rest = shared.later.graph;
+  std::map<TensorId, TensorId> in_forward;
   std::erase_if(rest.definitions, [&](const Definition& d) {
-    const auto same = shared.find(d.target);
-    const auto planned = forward.graph.find(g[d.target].name);
-    if (!same || !planned) return false;
-    const bool is_output = planned_from[*same].role == Role::output;
-    if (!is_output && forward.places[planned->value] != Place::saved) return false;
-    (is_output ? forwarded : saved).push_back(d.target);
+    const auto found = same.find(d.target);
+    if (!found) return false;
+    const TensorId t = planned(shared.forward.graph, forward, *found);
+    const Place place = forward.places[t.value];
+    if (place != Place::result && place != Place::saved) return false;
+    in_forward.emplace(d.target, t);
     rest[d.target].role = Role::input;
-    rest[d.target].split = forward.graph[*planned].split;
+    rest[d.target].split = forward.graph[t].split;
     return true;
   });
   TensorId& result = rest.outputs.at(0).tensor;
@@ -133,8 +132,13 @@ Function plan_probe(const Graph& probe, const Plan& plan, Diagnostics& diagnosti
   rest = drop_unused(rest);
   std::set<TensorId> used;
   for (const Definition& d : rest.definitions) used.merge(reads(d));
-  for (auto* left : {&forwarded, &saved})
-    std::erase_if(*left, [&](TensorId t) { return !used.count(t); });
+  // In the order of the saved block.
+  std::vector<TensorId> forwarded, saved;
+  for (const auto& [t, of_forward] : in_forward)
+    if (used.count(t) && forward.places[of_forward.value] == Place::result) forwarded.push_back(t);
+  for (TensorId kept : forward.saved)
+    for (const auto& [t, of_forward] : in_forward)
+      if (used.count(t) && of_forward == kept) saved.push_back(t);
   return plan_function(plan.model, FunctionKind::probe, fmt::format("probe{}", plan.probes.size()),
                        std::move(rest), forwarded, saved, {}, diagnostics);
 }

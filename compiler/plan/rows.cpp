@@ -92,6 +92,11 @@ std::optional<RowForm> shape_of(const Graph& g, const Definition& d) {
   return row;
 }
 
+struct RowClaim {
+  RowForm form;
+  std::vector<size_t> taken;  // the places of its definitions in the run
+};
+
 enum class Form { none, map, row_map, row_reduction, column_sum };
 
 class Claim {
@@ -265,8 +270,12 @@ class Claim {
 
 }  // namespace
 
-RowClaim claim_row(const Graph& g, std::span<const Definition> run,
-                   const std::set<TensorId>& later) {
+namespace {
+
+// Definitions that one pass over rows can compute, run[0] among them; nothing taken where there are
+// none. No member of the claim reads what is `later`, so the kernel can come at once.
+RowClaim claim_rows(const Graph& g, std::span<const Definition> run,
+                    const std::set<TensorId>& later) {
   size_t seeds = 0;
   for (size_t n = 0; n < run.size() && seeds < kSeeds; ++n) {
     std::optional<RowForm> shape = shape_of(g, run[n]);
@@ -285,11 +294,24 @@ RowClaim claim_row(const Graph& g, std::span<const Definition> run,
   return {};
 }
 
+}  // namespace
+
+std::optional<Proposal> claim_row(const Graph& g, const Open& open) {
+  std::vector<Definition> run;
+  for (size_t n = open.at; n < g.definitions.size(); ++n)
+    if (!open.claimed.count(g.definitions[n].target)) run.push_back(g.definitions[n]);
+  RowClaim claim = claim_rows(g, run, open.later);
+  if (claim.taken.empty()) return std::nullopt;
+  Kernel kernel{.form = std::move(claim.form)};
+  for (size_t n : claim.taken) kernel.definitions.push_back(run[n]);
+  return Proposal{{{run[0].target, std::move(kernel)}}, {}};
+}
+
 std::vector<Definition> split_sums(Graph& g, std::vector<Definition> definitions) {
   std::vector<Definition> result;
   for (Definition d : definitions) {
     while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
-           !claim_contraction(g, d, nullptr)) {
+           !contraction_of(g, d, nullptr)) {
       std::optional<IndexId> column = contiguous_reduced(g, d);
       if (!column) break;
       std::vector<IndexId> others;

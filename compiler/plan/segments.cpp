@@ -125,4 +125,10 @@ std::vector<Segment> segments_of(Graph& g) {
   return segments;
 }
 
+Graph graph_of(Graph g, const Segment& s) {
+  g.definitions = s.definitions;
+  g.outputs = s.outputs;
+  return g;
+}
+
 }  // namespace attn::plan

@@ -36,4 +36,7 @@ struct Segment {
 // stay outputs of their segments, a slice in the place of its whole.
 std::vector<Segment> segments_of(ir::Graph& g);
 
+// The graph that computes one of them.
+ir::Graph graph_of(ir::Graph g, const Segment& s);
+
 }  // namespace attn::plan

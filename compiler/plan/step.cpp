@@ -45,7 +45,7 @@ Plan plan_update(const std::string& name, const Update& update) {
   for (size_t k = 0; k < f.graph.tensors.size(); ++k)
     if (is_argument(f.graph.tensors[k].role)) f.places[k] = Place::given;
   for (const Output& o : f.graph.outputs) f.places[o.tensor.value] = Place::result;
-  finish_kernel(name, f, kernel, {});
+  finish_kernel(name, f, f.graph, kernel, {});
   f.kernels.push_back(std::move(kernel));
   verify(f);
   return plan;

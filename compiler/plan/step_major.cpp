@@ -40,15 +40,14 @@ StepDimensions steps_behind_others(const Graph& g) {
   StepDimensions result;
   for (const Recurrence& r : recurrences(g))
     for (size_t k = r.first; k < r.end(); ++k)
-      if (const size_t step = r.step[k - r.first])
-        result.emplace(g[g.definitions[k].target].name, step);
+      if (const size_t step = r.step[k - r.first]) result.emplace(g.definitions[k].target, step);
   return result;
 }
 
-Graph step_major(Graph g, const StepDimensions& dimensions) {
+StepMajor step_major(Graph g, const StepDimensions& dimensions) {
   std::map<TensorId, Moved> moved;
   for (const Definition& d : g.definitions) {
-    auto found = dimensions.find(g[d.target].name);
+    auto found = dimensions.find(d.target);
     if (found == dimensions.end()) continue;
     Tensor t = g[d.target];
     t.name += ".steps";
@@ -56,7 +55,7 @@ Graph step_major(Graph g, const StepDimensions& dimensions) {
     t.extents = first(t.extents, found->second);
     moved.emplace(d.target, Moved{g.new_tensor(t), found->second});
   }
-  if (moved.empty()) return g;
+  if (moved.empty()) return {std::move(g), {}};
   auto there = [&](const Expr& e) {
     return rewrite(e, [&](const Expr& x) {
       if (!x.is(Kind::read)) return x;
@@ -80,7 +79,38 @@ Graph step_major(Graph g, const StepDimensions& dimensions) {
     d.free = first(d.free, found->second.dimension);
   }
   g.definitions.insert(g.definitions.end(), copies.begin(), copies.end());
-  return g;
+  StepMajor result{std::move(g), {}};
+  for (const auto& [t, to] : moved) result.steps.emplace(t, to.steps);
+  return result;
+}
+
+namespace {
+
+// The dimensions of a graph, and those of the tensors that it shares with another.
+StepDimensions with_shared(StepDimensions own, const StepDimensions& others, size_t shared) {
+  for (const auto& [t, dimension] : others)
+    if (static_cast<size_t>(t.value) < shared) own.emplace(t, dimension);
+  return own;
+}
+
+}  // namespace
+
+// Forward is planned before anything is known of what comes later.
+Shared::Shared(const Graph& own, const Graph& of, size_t shared)
+    : later(
+          step_major(own, with_shared(steps_behind_others(own), steps_behind_others(of), shared))),
+      forward(step_major(of, steps_behind_others(of))),
+      shared_(shared) {
+  for (const auto& [t, steps] : later.steps) of_steps_.emplace(steps, t);
+}
+
+std::optional<TensorId> Shared::find(TensorId t) const {
+  const auto stands_for = of_steps_.find(t);
+  const TensorId original = stands_for == of_steps_.end() ? t : stands_for->second;
+  if (static_cast<size_t>(original.value) >= shared_) return std::nullopt;
+  if (stands_for == of_steps_.end()) return original;
+  const auto steps = forward.steps.find(original);
+  return steps == forward.steps.end() ? std::nullopt : std::optional(steps->second);
 }
 
 }  // namespace attn::plan

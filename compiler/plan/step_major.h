@@ -5,18 +5,37 @@
 #pragma once
 
 #include <map>
-#include <string>
+#include <optional>
 
 #include "compiler/ir/graph.h"
 
 namespace attn::plan {
 
-// For each tensor of recurrences whose step is not its first dimension, by name: which it is.
-using StepDimensions = std::map<std::string, size_t>;
+// For each tensor of recurrences whose step is not its first dimension: which it is.
+using StepDimensions = std::map<ir::TensorId, size_t>;
 StepDimensions steps_behind_others(const ir::Graph& g);
 
 // Every tensor of `dimensions` that `g` defines is computed and read as NAME.steps, in which that
 // dimension comes first; an output is copied from it.
-ir::Graph step_major(ir::Graph g, const StepDimensions& dimensions);
+struct StepMajor {
+  ir::Graph graph;
+  std::map<ir::TensorId, ir::TensorId> steps;  // NAME.steps, by what it stands for
+};
+StepMajor step_major(ir::Graph g, const StepDimensions& dimensions);
+
+// What a later graph has of forward. It was made from the model's graph as forward was, each was
+// simplified on its own, and the first `shared` tensors are the model's in both.
+class Shared {
+ public:
+  Shared(const ir::Graph& later, const ir::Graph& forward, size_t shared);
+
+  StepMajor later, forward;
+  // The tensor of forward that a tensor of later is.
+  std::optional<ir::TensorId> find(ir::TensorId t) const;
+
+ private:
+  size_t shared_;
+  std::map<ir::TensorId, ir::TensorId> of_steps_;  // of later: what NAME.steps stands for
+};
 
 }  // namespace attn::plan

@@ -11,10 +11,10 @@ namespace attn::plan {
 // the kernel's definitions do not, or takes a size that the kernel does not.
 void verify(const ir::Graph& g, const Kernel& k);
 
-// The same for all kernels of a function, and where a definition of the graph is claimed by no
-// kernel, or by two; a place is not what the kernels make of it; a tensor is read before anything
-// writes it, or is written twice; tensors that live at the same time share a slot; a loop does not
-// hold the kernels of its step; a check of data compares nothing.
+// The same where, in a function whose kernels are each verified, a definition of the graph is
+// claimed by no kernel, or by two; a place is not what the kernels make of it; a tensor is read
+// before anything writes it, or is written twice; tensors that live at the same time share a slot;
+// a loop does not hold the kernels of its step; a check of data compares nothing.
 void verify(const Function& f);
 
 // The part of it that runs the kernels on the names of tensors: what memory holds when.

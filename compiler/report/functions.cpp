@@ -2,6 +2,7 @@
 #include <set>
 
 #include "compiler/plan/estimate.h"
+#include "compiler/plan/kinds.h"
 #include "compiler/report/counts.h"
 #include "compiler/solve/wide.h"
 

@@ -108,7 +108,6 @@ void Brackets::try_looking_through(const Task& t, const Split& s, Bracketing& be
     if (!stores_exactly(g_, d->target) || lands_somewhere(*d) || steps_ > kMostSteps) continue;
     std::map<IndexId, Expr> map = subscript_map(*d, f);
     std::set<IndexId> reduced = t.reduced;
-    size_t indices_before = g_.indices.size();
     for (IndexId r : d->reduced) {
       IndexId fresh = g_.new_index(g_[r].name, Poly(g_[r].extent));
       map[r] = index_value(fresh);
@@ -121,17 +120,14 @@ void Brackets::try_looking_through(const Task& t, const Split& s, Bracketing& be
         d->combine == Combine::sum ||
         ((body.is(Kind::add) || body.is(Kind::multiply)) && cost(body) <= kMostCostOfMap);
     auto products = seen_through ? expand(body) : std::nullopt;
-    bool better = false;
     if (products && products->size() <= kMostTerms) {
       std::vector<Expr> others = s.outer;
       for (size_t n = 0; n < s.inner.size(); ++n)
         if (n != k) others.push_back(s.inner[n]);
       for (Product& p : *products) p.factors.insert(p.factors.end(), others.begin(), others.end());
       auto b = plan_terms(*products, {{}, reduced, conditions, t.depth - 1});
-      better = b && b->cost < best.cost;
-      if (better) best = std::move(*b);
+      if (b && b->cost < best.cost) best = std::move(*b);
     }
-    if (!better) g_.indices.resize(indices_before);
   }
 }
 

@@ -116,16 +116,13 @@ class ReBracketing {
     if (std::none_of(read.begin(), read.end(), [&](TensorId t) { return wide_(t); }) &&
         std::none_of(terms->begin(), terms->end(), are_many))
       return false;
-    const size_t indices_before = result_.indices.size();
     auto found = brackets_.plan(d, *terms);
-    if (found && is_worth(d, *terms, found->parts) &&
-        holds_data_in_range(d, *terms, found->parts)) {
-      conditions_ = common_conditions(d, *terms);
-      build(d, found->parts);
-      return true;
-    }
-    result_.indices.resize(indices_before);
-    return false;
+    if (!found || !is_worth(d, *terms, found->parts) ||
+        !holds_data_in_range(d, *terms, found->parts))
+      return false;
+    conditions_ = common_conditions(d, *terms);
+    build(d, found->parts);
+    return true;
   }
 
   bool reads_wide(const std::vector<Expr>& factors) const {

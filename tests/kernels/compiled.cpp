@@ -52,8 +52,10 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool de
   c.raw_gradient = simplify::spread_guards(derive::gradient(c.forward, diagnostics));
   std::vector<ir::TensorId> outputs;
   for (const ir::Output& o : c.forward.outputs) outputs.push_back(o.tensor);
-  c.gradient = simplify::simplify_gradient(*c.raw_gradient, outputs, plan::kept_maps(c.forward));
-  c.plan = plan::make_plan(c.forward, &*c.gradient, diagnostics);
+  const std::vector<ir::TensorId> kept = plan::kept_maps(c.forward);
+  c.gradient = simplify::simplify_gradient(*c.raw_gradient, outputs, kept);
+  const plan::Gradient gradient{*c.gradient, c.forward.tensors.size(), kept};
+  c.plan = plan::make_plan(c.forward, &gradient, diagnostics);
   auto finished = [](const ir::Graph& raw) {
     return simplify::simplify_gradient(simplify::spread_guards(raw), {});
   };
