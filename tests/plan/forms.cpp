@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "dsl/parse.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_graph.h"
 
@@ -121,21 +122,35 @@ std::string FormCheck::difference(const plan::Form& form) const {
   return {};
 }
 
-std::unique_ptr<PlannedFile> planned(const std::filesystem::path& path) {
-  auto p = std::make_unique<PlannedFile>();
-  driver::load(p->source, path.string());
-  driver::Options options;
-  options.all_gradients = true;
-  if (!p->source.diagnostics.has_errors()) p->models = driver::compile(p->source, options);
-  EXPECT_FALSE(p->source.diagnostics.has_errors()) << render(p->source.map, p->source.diagnostics);
-  for (const driver::Compiled& m : p->models) {
+namespace {
+
+void plan_all(PlannedFile& p, const driver::Options& options) {
+  if (!p.source.diagnostics.has_errors()) p.models = driver::compile(p.source, options);
+  EXPECT_FALSE(p.source.diagnostics.has_errors()) << render(p.source.map, p.source.diagnostics);
+  for (const driver::Compiled& m : p.models) {
     std::vector<const plan::Function*> all = plan::functions(*m.plan);
     if (m.step_plan)
       for (const plan::Function* f : plan::functions(*m.step_plan)) all.push_back(f);
     for (const plan::Function* f : all)
       for (const auto* list : {&f->checks, &f->kernels})
-        for (const plan::Kernel& k : *list) p->kernels.push_back({f, &k});
+        for (const plan::Kernel& k : *list) p.kernels.push_back({f, &k});
   }
+}
+
+}  // namespace
+
+std::unique_ptr<PlannedFile> planned(const std::filesystem::path& path) {
+  auto p = std::make_unique<PlannedFile>();
+  driver::load(p->source, path.string());
+  plan_all(*p, {.all_gradients = true});
+  return p;
+}
+
+std::unique_ptr<PlannedFile> planned_text(const std::string& text) {
+  auto p = std::make_unique<PlannedFile>();
+  p->source.file = p->source.map.add("text.attn", text);
+  p->source.tree = dsl::parse(p->source.map, p->source.file, p->source.diagnostics);
+  plan_all(*p, {});
   return p;
 }
 

@@ -43,6 +43,8 @@ struct PlannedFile {
   std::vector<KernelCase> kernels;
 };
 std::unique_ptr<PlannedFile> planned(const std::filesystem::path& path);
+// The same of a program's text, with gradients of the models that say `train` only.
+std::unique_ptr<PlannedFile> planned_text(const std::string& text);
 
 // The files that have golden plans: tests/variants and tests/stages.
 std::vector<std::filesystem::path> files_with_plans();

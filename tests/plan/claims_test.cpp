@@ -1,0 +1,211 @@
+// Which definitions go into one kernel, and of which form: from a model's text to its kernels.
+#include <gtest/gtest.h>
+
+#include "forms.h"
+
+namespace attn::testing {
+namespace {
+
+// A kernel a line: `row y <- m y`, the form, what it writes and the definitions that it claims, in
+// order; with the function's name in front where it is not forward.
+std::string kernels_of(const std::string& model) {
+  std::string lines;
+  const auto file = planned_text("size B, T, N, M, K, V, D, E\n" + model);
+  for (const KernelCase& c : file->kernels) {
+    const plan::Function& f = *c.function;
+    const plan::Kernel& k = *c.kernel;
+    if (!lines.empty()) lines += "\n";
+    if (f.kind != plan::FunctionKind::forward) lines += f.name + ": ";
+    lines += plan::kind_of(k.form).name;
+    for (ir::TensorId t : k.writes) lines += " " + f.graph[t].name;
+    lines += " <-";
+    for (const ir::Definition& d : k.definitions) lines += " " + f.graph[d.target].name;
+    if (!k.why.empty()) lines += "; " + k.why;
+  }
+  return lines;
+}
+
+struct Claim {
+  const char *name, *text, *kernels;
+};
+void PrintTo(const Claim& c, std::ostream* out) { *out << c.name; }
+
+constexpr Claim kClaims[] = {
+    {"SumOfProducts", R"(
+model t(a: [N, K], b: [K, M]) -> y {
+  y[i,j] = sum[k] a[i,k] * b[k,j]
+})",
+     "contraction y <- y"},
+    {"SumOfProductsWithItsEpilogue", R"(
+model t(a: [N, K], b: [K, M], c: [M]) -> y {
+  h[i,j] = (sum[k] a[i,k] * b[k,j]) + c[j]
+  y[i,j] = tanh(h[i,j])
+})",
+     "contraction y <- h.sum y"},
+    {"SumOfTwoSumsOfProducts", R"(
+model t(a: [N, K], b: [K, M], c: [N, K], d: [K, M]) -> y {
+  y[i,j] = (sum[k] a[i,k] * b[k,j]) + (sum[k] c[i,k] * d[k,j])
+})",
+     "contraction y <- y.sum.2 y.sum y"},
+    {"SumOfProductsThatTwoRead", R"(
+model t(a: [N, K], b: [K, M]) -> y, h {
+  h[i,j] = sum[k] a[i,k] * b[k,j]
+  y[i,j] = tanh(h[i,j])
+})",
+     "contraction h <- h\n"
+     "loops y <- y"},
+    {"MatrixTimesVector", R"(
+model t(a: [N, K], b: [K]) -> y {
+  y[i] = sum[k] a[i,k] * b[k]
+})",
+     "row y <- y"},
+    {"Convolution", R"(
+size C = 3, F = 16
+model t(x: [N, C]) -> y {
+  param w: [F, 5, C]
+  y[i: N, d] = sum[k: 5, c where inside] x[i + k - 2, c] * w[d,k,c]
+})",
+     "contraction y <- y"},
+    {"SoftmaxOfRows", R"(
+model t(x: [N, M]) -> p {
+  p[i,j] = softmax[j] (x[i,j])
+})",
+     "row p <- p.lse p"},
+    {"NormOfRows", R"(
+model t(x: [N, M], gain: [M]) -> y {
+  m[i] = mean[j] x[i,j]
+  v[i] = mean[j] (x[i,j] - m[i])^2
+  y[i,j] = (x[i,j] - m[i]) * rsqrt(v[i] + 1e-5) * gain[j]
+})",
+     "row y <- m v y.u y"},
+    {"SumsOfRowsAndOfColumns", R"(
+model t(a: [N, M], b: [N, M]) -> y, r {
+  y[j] = sum[i] a[i,j] * b[i,j]
+  r[i] = sum[j] a[i,j]
+})",
+     "row y r <- y r"},
+    {"SumOfAll", R"(
+model t(x: [N, M], y: [N, M]) -> loss {
+  loss = mean[i,j] (x[i,j] - y[i,j])^2
+})",
+     "row loss.part <- loss.part\n"
+     "row loss <- loss"},
+    {"SumOfNoProduct", R"(
+model t(a: [N, K], b: [M, K]) -> y {
+  y[i,j] = sum[k] abs(a[i,k] - b[j,k])
+})",
+     "row y <- y"},
+    {"Attention", R"(
+model t(q: [T, E], k: [T, E], v: [T, E]) -> z {
+  s[i,j] = (sum[e] q[i,e] * k[j,e]) / sqrt(E)
+  p[i,j] = softmax[j where j <= i] (s[i,j])
+  z[i,e] = sum[j] p[i,j] * v[j,e]
+})",
+     "streaming z <- s p.lse z"},
+    {"AttentionAndItsGradient", R"(
+train model t(q: [T, E], k: [T, E], v: [T, E]) -> z {
+  s[i,j] = (sum[e] q[i,e] * k[j,e]) / sqrt(E)
+  p[i,j] = softmax[j where j <= i] (s[i,j])
+  z[i,e] = sum[j] p[i,j] * v[j,e]
+})",
+     "streaming p.lse z <- s p.lse z\n"
+     "backward: row dp.lse <- dp.lse\n"
+     "backward: tiles dq dk dv <- s p dp ds dq dk dv"},
+    {"AttentionWhoseMapIsAnOutput", R"(
+model t(q: [T, E], k: [T, E], v: [T, E]) -> z, p {
+  s[i,j] = (sum[e] q[i,e] * k[j,e]) / sqrt(E)
+  p[i,j] = softmax[j where j <= i] (s[i,j])
+  z[i,e] = sum[j] p[i,j] * v[j,e]
+})",
+     "contraction s <- s\n"
+     "row p <- p.lse p\n"
+     "contraction z <- z"},
+    {"ScoresWithoutSoftmax", R"(
+model t(q: [T, E], k: [T, E], v: [T, E]) -> z {
+  s[i,j] = sum[f] q[i,f] * k[j,f]
+  z[i,e] = sum[j where j <= i] sigmoid(s[i,j]) * v[j,e]
+})",
+     "tiles z <- s z.u z"},
+    {"LossOverAVocabulary", R"(
+model t(x: [N, D], w: [V, D], label: int[N]) -> loss {
+  s[i,v] = sum[d] x[i,d] * w[v,d]
+  loss = mean[i] ((logsumexp[v] s[i,v]) - s[i,label[i]])
+})",
+     "row label.least label.greatest <- label.least label.greatest\n"
+     "streaming loss.lse <- s loss.lse\n"
+     "row loss.part <- loss.part\n"
+     "row s.at <- s.at\n"
+     "row loss <- loss.part.2 loss"},
+    {"CheapMapWithTwoReaders", R"(
+model t(a: [N, M], b: [M, N]) -> y, z {
+  h[i,j] = a[i,j] + 1
+  y[i,j] = h[i,j] * b[j,i]
+  z[i,j] = h[i,j] - b[j,i]
+})",
+     "loops y <- y\n"
+     "loops z <- z"},
+    {"ExpensiveMapWithTwoReaders", R"(
+model t(a: [N, M], b: [N, M], c: [N, M]) -> y, z {
+  h[i,j] = tanh(a[i,j]) * exp(b[i,j])
+  y[i,j] = h[i,j] + c[i,j]
+  z[j,i] = h[i,j] * c[i,j]
+})",
+     "loops h <- h\n"
+     "loops y <- y\n"
+     "loops z <- z"},
+    {"MapWithOneReader", R"(
+model t(a: [N, M]) -> y {
+  h[i,j] = tanh(a[i,j])
+  y[j,i] = h[i,j] + 1
+})",
+     "loops y <- y"},
+    {"Gather", R"(
+model t(table: [V, D], token: int[N]) -> y {
+  y[i,d] = table[token[i], d]
+})",
+     "row token.least token.greatest <- token.least token.greatest\n"
+     "loops y <- y"},
+    {"SumOfGatheredRows", R"(
+model t(x: [V, M], at: int[N, K], w: [N, K, M]) -> y {
+  y[i,m] = sum[k] x[at[i,k], m] * w[i,k,m]
+})",
+     "loops at.least <- at.least\n"
+     "loops at.greatest <- at.greatest\n"
+     "loops y <- y; its sum is a plain loop: no two factors of it can be packed apart"},
+    {"MaximumOfColumns", R"(
+model t(a: [N, M, K]) -> y {
+  y[j,k] = max[i] a[i,j,k]
+})",
+     "loops y <- y; its max is a plain loop over all its points"},
+    {"TwoLayersAndTheirGradient", R"(
+train model t(x: [N, D]) -> y {
+  param w: [E, D], u: [D, E], c: [E]
+  h[i,e] = tanh((sum[d] x[i,d] * w[e,d]) + c[e])
+  y[i,d] = sum[e] h[i,e] * u[d,e]
+})",
+     "contraction h <- h.sum h\n"
+     "contraction y <- y\n"
+     "backward: contraction dh.sum <- dh dh.sum\n"
+     "backward: contraction dx <- dx\n"
+     "backward: contraction dw <- dw\n"
+     "backward: contraction du <- du\n"
+     "backward: row dc <- dc"},
+    {"Recurrence", R"(
+model t(x: [B, T, N], u: [N, N]) -> h {
+  scan t: T {
+    h[b,t,n] = tanh(x[b,t,n] + (sum[m] h[b,t-1,m] * u[n,m])) from 0
+  }
+})",
+     "contraction h.steps.t <- h.sum.steps.t h.steps.t\n"
+     "loops h <- h"},
+};
+
+class Claims : public ::testing::TestWithParam<Claim> {};
+
+TEST_P(Claims, AreOfOneForm) { EXPECT_EQ(kernels_of(GetParam().text), GetParam().kernels); }
+
+INSTANTIATE_TEST_SUITE_P(Each, Claims, ::testing::ValuesIn(kClaims),
+                         [](const auto& which) { return std::string(which.param.name); });
+
+}  // namespace
+}  // namespace attn::testing

@@ -1,0 +1,186 @@
+#include <algorithm>
+
+#include "promises.h"
+
+namespace attn::testing {
+namespace {
+
+using namespace ir;
+using plan::Function;
+using plan::Place;
+using plan::Plan;
+
+// Two loops of a kernel each, then one of y; the steps of h and g are saved.
+constexpr const char* kScans = R"(
+size B, T, N
+train model scans(x: [B, T, N]) -> y {
+  param u: [N, N]
+  scan t: T {
+    h[b,t,n] = tanh(x[b,t,n] + (sum[m] h[b,t-1,m] * u[n,m])) from 0
+  }
+  scan t: T down {
+    g[b,t,n] = tanh(h[b,t,n] + (sum[m] g[b,t+1,m] * u[n,m])) from 0
+  }
+  y[b,n] = max[t] g[b,t,n]
+}
+)";
+
+// Three checks of data: the least and the greatest of token, and two scalars.
+constexpr const char* kEmbed = R"(
+size T, V, D
+model embed(token: int[T], place: int, other: int, bias: [V, D]) -> y {
+  param table: [V, D]
+  y[i,d] = table[token[i], d] + bias[place,d] * bias[other,d]
+}
+)";
+
+constexpr const char* kUpdate = R"(
+update descend(w, g, lr) {
+  w' = w - lr * g
+}
+size B, D
+train model line(x: [B, D]) -> loss using descend {
+  param w: [D]
+  loss = mean[b] (sum[d] x[b,d] * w[d])
+}
+)";
+
+Place& place(Function& f, TensorId t) { return f.places.at(t.value); }
+Place& place(Function& f, const char* name) { return place(f, *f.graph.find(name)); }
+
+// The place of the first tensor that is at `p`.
+Place& first_at(Function& f, Place p) { return *std::find(f.places.begin(), f.places.end(), p); }
+
+void repeat_kernel(Function& f, const plan::Kernel& k, const char* suffix) {
+  f.kernels.push_back(plan::Kernel(k));
+  f.kernels.back().name += suffix;
+}
+
+// The caller has h.steps, of which a kernel writes a step.
+void write_to_given(Function& f) {
+  const TensorId whole = f.slices[0].whole;
+  f.graph[whole].role = Role::input;
+  place(f, whole) = Place::given;
+  std::erase(f.saved, whole);
+}
+
+}  // namespace
+
+std::vector<Promise> function_promises() {
+  return {
+      {"a tensor that does not exist", kGate,
+       [](Plan& p) { p.forward.graph.outputs.push_back({.name = "z", .tensor = {999}}); }},
+
+      // Claims.
+      {"two kernels named gate_forward_0_h", kGate,
+       [](Plan& p) { repeat_kernel(p.forward, p.forward.kernels[0], ""); }},
+      {"defined twice", kGate,
+       [](Plan& p) {
+         auto& definitions = p.forward.graph.definitions;
+         definitions.push_back(Definition(definitions[0]));
+       }},
+      {"computed, though nothing defines it", kGate,
+       [](Plan& p) { p.forward.graph.definitions.pop_back(); }},
+      {"claimed as another definition", kGate,
+       [](Plan& p) { p.forward.graph.definitions.back().body = Expr(1.0); }},
+      {"claimed twice", kGate,
+       [](Plan& p) { repeat_kernel(p.forward, p.forward.kernels[0], "_again"); }},
+      {"claimed by no kernel", kGate, [](Plan& p) { p.forward.kernels.pop_back(); }},
+
+      // Places.
+      {"tensors without a place", kGate, [](Plan& p) { p.forward.places.pop_back(); }},
+      {"given, though it is computed", kGate,
+       [](Plan& p) { place(*p.backward, "dh") = Place::given; }},
+      {"saved, though nothing computes it", kNorm,
+       [](Plan& p) { first_at(p.forward, Place::none) = Place::saved; }},
+      {"a result that is no output", kGate,
+       [](Plan& p) { place(*p.backward, "dh") = Place::result; }},
+      {"in memory, though nothing needs it", kNorm,
+       [](Plan& p) { first_at(p.forward, Place::none) = Place::workspace; }},
+      {"not in memory", kGate, [](Plan& p) { place(*p.backward, "dh") = Place::none; }},
+      {"an output that is no result", kGate,
+       [](Plan& p) { place(p.forward, "y") = Place::workspace; }},
+      {"a tensor saved twice", kGate,
+       [](Plan& p) { p.forward.saved.push_back(TensorId(p.forward.saved[0])); }},
+      {"in the saved block and elsewhere", kGate, [](Plan& p) { p.forward.saved.clear(); }},
+
+      // Steps and loops.
+      {"the step of two tensors", kScans,
+       [](Plan& p) { p.forward.slices[1].tensor = p.forward.slices[0].tensor; }},
+      {"a step that has its own place", kScans,
+       [](Plan& p) { first_at(p.forward, Place::step) = Place::workspace; }},
+      {"a step of itself", kScans,
+       [](Plan& p) { p.forward.slices[0].whole = p.forward.slices[0].tensor; }},
+      {"a step of other extents", kScans, [](Plan& p) { p.forward.slices[0].dimension = 1; }},
+      {"a step of nothing", kScans, [](Plan& p) { p.forward.slices.pop_back(); }},
+      {"a step that no loop writes", kScans, [](Plan& p) { p.forward.loops.pop_back(); }},
+      {"a loop of no kernels", kScans,
+       [](Plan& p) {
+         p.forward.loops.push_back({p.forward.loops[0].steps, 2, 2});
+       }},
+      {"a loop around another kernel's work", kScans, [](Plan& p) { ++p.forward.loops[1].end; }},
+      {"a loop of another number of steps", kScans,
+       [](Plan& p) { p.forward.loops[0].steps.count = Poly(7); }},
+      {"a read of a step that is not done", kScans,
+       [](Plan& p) { p.forward.loops[0].steps.down = true; }},
+      {"an update that needs the old values", kUpdate,
+       [](Plan& p) { form<plan::RowForm>(p.forward).in_place = false; }},
+
+      // Checks of data.
+      {"a check of data that no kernel computes", kEmbed,
+       [](Plan& p) { p.forward.data_checks[0] = p.forward.data_checks[1]; }},
+      {"a check of two things", kEmbed,
+       [](Plan& p) {
+         std::swap(p.forward.data_checks[1].highest, p.forward.data_checks[2].highest);
+       }},
+      {"a check of no least and greatest", kEmbed,
+       [](Plan& p) {
+         std::swap(p.forward.data_checks[0].lowest, p.forward.data_checks[0].highest);
+       }},
+      {"a check that is turned", kEmbed,
+       [](Plan& p) {
+         std::swap(p.forward.data_checks[1].lowest, p.forward.data_checks[1].highest);
+       }},
+      {"a check of no tensor", kEmbed, [](Plan& p) { p.forward.data_checks[0].read = "nothing"; }},
+      {"a check against another extent", kEmbed,
+       [](Plan& p) { p.forward.data_checks[0].extent = Poly(7); }},
+      {"a range of data that nothing compares", kEmbed,
+       [](Plan& p) { p.forward.data_checks.pop_back(); }},
+
+      // Memory.
+      {"in a slot though it lives elsewhere", kGate,
+       [](Plan& p) { p.forward.workspace.push_back({p.forward.saved}); }},
+      {"in two slots", kGate,
+       [](Plan& p) { p.backward->workspace.push_back(plan::Slot(p.backward->workspace[0])); }},
+      {"loops that are not one behind the other", kScans,
+       [](Plan& p) { p.forward.loops.push_back(plan::Loop(p.forward.loops[1])); }},
+      {"a result that no kernel writes", kNorm,
+       [](Plan& p) { p.forward.kernels[0].writes.pop_back(); }},
+      {"a read before it is written", kGate,
+       [](Plan& p) { std::swap(p.backward->kernels[0], p.backward->kernels[1]); }},
+      {"a read after its slot went to another", kAttend,
+       [](Plan& p) {
+         auto& slots = p.forward.workspace;
+         slots[0].tensors.push_back(slots[1].tensors[0]);
+         slots.erase(slots.begin() + 1);
+       }},
+      {"written where it has no place", kScans, [](Plan& p) { write_to_given(p.forward); }},
+      {"written twice", kAttend,
+       [](Plan& p) { repeat_kernel(*p.backward, p.backward->kernels.back(), "_again"); }},
+      {"in the workspace without a slot", kGate, [](Plan& p) { p.backward->workspace.clear(); }},
+
+      // What forward leaves behind.
+      {"no output of forward", kGate, [](Plan& p) { place(*p.backward, "x") = Place::forwarded; }},
+      {"given again, though forward computes it", kGate,
+       [](Plan& p) { place(*p.backward, "y") = Place::given; }},
+      {"not in the saved block of forward, or turned", kScans,
+       [](Plan& p) { std::reverse(p.backward->saved.begin(), p.backward->saved.end()); }},
+      {"something is saved that nothing wants", kGate,
+       [](Plan& p) {
+         place(*p.backward, "h") = Place::given;
+         p.backward->saved.clear();
+       }},
+  };
+}
+
+}  // namespace attn::testing

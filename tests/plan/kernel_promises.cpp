@@ -1,0 +1,136 @@
+#include <algorithm>
+
+#include "promises.h"
+
+namespace attn::testing {
+namespace {
+
+using namespace ir;
+using plan::ContractionForm;
+using plan::LoopsForm;
+using plan::Plan;
+using plan::RowForm;
+
+// `e` with all reads of `t` at 0.
+Expr read_at_zero(const Graph& g, const Expr& e, TensorId t) {
+  return rewrite(e, [&](const Expr& x) {
+    return x.is(Kind::read) && x->tensor == t
+               ? g.read(t, std::vector<Expr>(x.args().size(), Expr(0)))
+               : x;
+  });
+}
+
+// What the last definition of a row kernel reads of the first, it reads at row 0.
+void read_another_row(plan::Function& f) {
+  plan::Kernel& k = kernel<RowForm>(f);
+  std::vector<Definition>& definitions = std::get<RowForm>(k.form).definitions;
+  const TensorId first = definitions.front().target, last = definitions.back().target;
+  for (auto* list : {&k.definitions, &definitions})
+    for (Definition& d : *list)
+      if (d.target == last) d.body = read_at_zero(f.graph, d.body, first);
+}
+
+// A map that reads the last definition, a sum of columns.
+void read_sum_of_columns(plan::Function& f) {
+  auto& row = form<RowForm>(f);
+  const Definition sum = row.definitions.back();
+  auto map = std::find_if(row.definitions.begin(), row.definitions.end(), [](const Definition& d) {
+    return d.free.size() == 2 && d.combine == Combine::set;
+  });
+  Definition reader = *map;
+  reader.body = reader.body + f.graph.target(sum);
+  row.definitions.push_back(reader);
+}
+
+}  // namespace
+
+std::vector<Promise> kernel_promises() {
+  return {
+      // Kernels of any form.
+      {"a result that was not claimed", kGate,
+       [](Plan& p) {
+         auto& k = kernel<LoopsForm>(p.forward);
+         k.writes.push_back(k.reads[0]);
+       }},
+      {"a read of what comes later", kNorm,
+       [](Plan& p) {
+         auto& definitions = form<RowForm>(p.forward).definitions;
+         std::reverse(definitions.begin(), definitions.end());
+       }},
+      {"a kernel without results", kGate,
+       [](Plan& p) { kernel<LoopsForm>(p.forward).writes.clear(); }},
+      {"an argument twice, or reads out of order", kGate,
+       [](Plan& p) {
+         auto& reads = kernel<ContractionForm>(p.forward).reads;
+         std::reverse(reads.begin(), reads.end());
+       }},
+      {"results in another order than the form's", kNorm,
+       [](Plan& p) {
+         auto& writes = kernel<RowForm>(p.forward).writes;
+         std::reverse(writes.begin(), writes.end());
+       }},
+      {"a size twice", kGate,
+       [](Plan& p) {
+         auto& sizes = kernel<LoopsForm>(p.forward).sizes;
+         sizes.push_back(sizes[0]);
+       }},
+      {"a size that it does not take", kGate,
+       [](Plan& p) { kernel<LoopsForm>(p.forward).sizes.pop_back(); }},
+      {"a tensor, an index or a size that does not exist", kGate,
+       [](Plan& p) { kernel<LoopsForm>(p.forward).reads.push_back(TensorId{999}); }},
+
+      // Loops.
+      {"another number of definitions than was claimed", kGate,
+       [](Plan& p) {
+         auto& definitions = kernel<LoopsForm>(p.forward).definitions;
+         definitions.push_back(definitions[0]);
+       }},
+      {"another definition than was claimed", kGate,
+       [](Plan& p) {
+         auto& d = form<LoopsForm>(p.forward).definition;
+         d.body = d.body + Expr(1);
+       }},
+
+      // Rows.
+      {"an index twice among rows or columns", kNorm,
+       [](Plan& p) {
+         auto& rows = form<RowForm>(p.forward).rows;
+         rows.push_back(rows[0]);
+       }},
+      {"a column among the rows", kNorm,
+       [](Plan& p) {
+         auto& row = form<RowForm>(p.forward);
+         row.columns.push_back(row.rows[0]);
+       }},
+      {"a definition over other indices than rows and columns", kNorm,
+       [](Plan& p) { form<RowForm>(p.forward).columns.clear(); }},
+      {"a sum of columns that is read", kNorm, [](Plan& p) { read_sum_of_columns(*p.backward); }},
+      {"another number of definitions than was claimed", kNorm,
+       [](Plan& p) { kernel<RowForm>(p.forward).definitions.pop_back(); }},
+      {"a read of another row", kNorm, [](Plan& p) { read_another_row(p.forward); }},
+
+      // Contractions.
+      {"free indices that are not divided into batch, rows and columns", kGate,
+       [](Plan& p) { form<ContractionForm>(p.forward).rows.pop_back(); }},
+      {"a group of indices in another order than the target's", kGate,
+       [](Plan& p) {
+         auto& rows = form<ContractionForm>(p.forward).rows;
+         std::reverse(rows.begin(), rows.end());
+       }},
+      {"no product", kGate, [](Plan& p) { form<ContractionForm>(p.forward).products.clear(); }},
+      {"a factor over an index of the other", kGate,
+       [](Plan& p) {
+         auto& product = form<ContractionForm>(p.forward).products[0];
+         std::swap(product.left, product.right);
+       }},
+      {"other results than the target and what is kept", kGate,
+       [](Plan& p) {
+         auto& k = kernel<ContractionForm>(p.forward);
+         k.writes.push_back(k.reads[0]);
+       }},
+      {"an epilogue that does not read the sum at its point", kGate,
+       [](Plan& p) { form<ContractionForm>(p.forward).epilogue = Expr(1.0); }},
+  };
+}
+
+}  // namespace attn::testing

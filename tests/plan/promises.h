@@ -1,0 +1,74 @@
+// One corruption of a plan for each promise that the verifier of plans checks.
+#pragma once
+
+#include <ostream>
+#include <stdexcept>
+#include <variant>
+#include <vector>
+
+#include "compiler/plan/plan.h"
+
+namespace attn::testing {
+
+struct Promise {
+  const char* message;  // what the verifier says
+  const char* model;    // a program, of whose update the plan is where it has one
+  void (*corrupt)(plan::Plan&);
+};
+inline void PrintTo(const Promise& p, std::ostream* out) { *out << p.message; }
+
+// Of loops, rows and contractions, of tiles (verify.cpp), and of functions and plans
+// (verify_function.cpp, verify_memory.cpp).
+std::vector<Promise> kernel_promises();
+std::vector<Promise> tile_promises();
+std::vector<Promise> function_promises();
+
+// Forward: a contraction h, which is saved, then loops y. Backward reads both: a row kernel of dh,
+// which is in the workspace, and dc, then two contractions.
+inline constexpr const char* kGate = R"(
+size B, T, D, E
+train model gate(x: [B, T, D]) -> y {
+  param w: [E, D], c: [E]
+  h[b,i,e] = (sum[d] x[b,i,d] * w[e,d]) + c[e]
+  y[b,i,e] = h[b,i,e] * sigmoid(h[b,i,e])
+}
+)";
+
+// Forward: a row kernel of m, a log-sum-exp that is not in memory, and y. Backward: a row kernel
+// that ends in a sum of columns, dc.
+inline constexpr const char* kNorm = R"(
+size T, D
+train model norm(x: [T, D]) -> y, m {
+  param c: [D]
+  m[i] = mean[d] x[i,d]
+  p[i,d] = softmax[d] (x[i,d] * c[d])
+  y[i,d] = p[i,d] - m[i]
+}
+)";
+
+// Forward: three kernels of what bounds the columns, then a streaming one. Backward: the same
+// bounds, then two kernels of tiles: a tile p and the sums dp.lse over its columns and dv over its
+// rows; a tile dp, which a second tile reads, and the sums dq and dk.
+inline constexpr const char* kAttend = R"(
+size T, E
+train model attend(q: [T, E], k: [T, E], v: [T, E], doc: int[T]) -> z {
+  s[i,j] = sum[e] q[i,e] * k[j,e]
+  p[i,j] = softmax[j where doc[j] == doc[i]] (s[i,j])
+  z[i,e] = sum[j] p[i,j] * v[j,e]
+}
+)";
+
+// Kernel `n` of those of a function that have such a form.
+template <class Form>
+plan::Kernel& kernel(plan::Function& f, size_t n = 0) {
+  for (plan::Kernel& k : f.kernels)
+    if (std::holds_alternative<Form>(k.form) && n-- == 0) return k;
+  throw std::invalid_argument("the plan has no such kernel");
+}
+
+template <class Form>
+Form& form(plan::Function& f, size_t n = 0) {
+  return std::get<Form>(kernel<Form>(f, n).form);
+}
+
+}  // namespace attn::testing
