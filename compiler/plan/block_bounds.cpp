@@ -197,10 +197,15 @@ class Finder {
       w = negate(w);
     }
     std::vector<Expr> both;
-    if (c.is(Kind::is_zero) || !negative)
-      both.push_back(not_above(column_bound(Combine::min, w), row_bound(Combine::max, u)));
-    if (c.is(Kind::is_zero) || negative)
-      both.push_back(not_above(row_bound(Combine::min, u), column_bound(Combine::max, w)));
+    // The bounds are new definitions: one after the other.
+    if (c.is(Kind::is_zero) || !negative) {
+      const Expr greatest = row_bound(Combine::max, u), least = column_bound(Combine::min, w);
+      both.push_back(not_above(least, greatest));
+    }
+    if (c.is(Kind::is_zero) || negative) {
+      const Expr greatest = column_bound(Combine::max, w), least = row_bound(Combine::min, u);
+      both.push_back(not_above(least, greatest));
+    }
     return all_of(both);
   }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "compiler/plan/kinds.h"
 #include "forms.h"
 
 namespace attn::testing {

@@ -1,6 +1,7 @@
 // Which definitions go into one kernel, and of which form: from a model's text to its kernels.
 #include <gtest/gtest.h>
 
+#include "compiler/plan/kinds.h"
 #include "forms.h"
 
 namespace attn::testing {

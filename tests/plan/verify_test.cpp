@@ -22,7 +22,11 @@ std::vector<Promise> promises() {
 // What the verifier says of a plan; "" where nothing is wrong.
 std::string refusal(const plan::Plan& p) {
   try {
-    for (const plan::Function* f : plan::functions(p)) plan::verify(*f);
+    for (const plan::Function* f : plan::functions(p)) {
+      for (const auto* list : {&f->checks, &f->kernels})
+        for (const plan::Kernel& k : *list) plan::verify(f->graph, k);
+      plan::verify(*f);
+    }
     plan::verify(p);
   } catch (const InternalError& e) {
     return e.what();
