@@ -27,7 +27,7 @@ struct Built {
 
 class Builder {
  public:
-  Builder(const plan::Function& f, const plan::Kernel& kernel, const TargetInfo& target)
+  Builder(const plan::Function& f, const plan::Kernel& kernel, const Target& target)
       : f_(f), g_(f.graph), kernel_(kernel), target_(target) {}
 
   Built build() {
@@ -102,16 +102,10 @@ class Builder {
   const plan::Function& f_;
   const ir::Graph& g_;
   const plan::Kernel& kernel_;
-  const TargetInfo& target_;
+  const Target& target_;
   Arguments arguments_;
   std::set<std::string> names_ = {"out"};
 };
-
-Level level_of(const std::string& target) {
-  for (Level level : kLevels)
-    if (target == "x86-64-" + level_name(level)) return level;
-  throw InternalError("no such target: " + target);
-}
 
 // A file that is removed at the end of the scope.
 struct TemporaryFile {
@@ -160,22 +154,16 @@ void rename_runtime(std::string& object) {
 
 }  // namespace
 
-const std::vector<std::string>& target_names() {
-  static const std::vector<std::string> kNames = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
-  return kNames;
-}
-
-std::string host_target() { return "x86-64-" + level_name(host_level()); }
+std::string host_target() { return std::string(host().name); }
 
 std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
                            const std::string& target, const std::string& symbol) {
   return guarded(kernel, [&] {
-    Level level = level_of(target);
-    TargetInfo info = target_info(level);
-    Built built = Builder(f, kernel, info).build();
+    const Target& row = target::named(target);
+    Built built = Builder(f, kernel, row).build();
     TemporaryFile file;
     built.pipeline.compile_to({{Halide::OutputFileType::object, file.path}}, built.arguments,
-                              symbol, kernel_target(level));
+                              symbol, kernel_target(row));
     std::string object = file.text();
     rename_runtime(object);
     return object;
@@ -185,18 +173,17 @@ std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
 std::string statement(const plan::Function& f, const plan::Kernel& kernel,
                       const std::string& target) {
   return guarded(kernel, [&] {
-    Level level = level_of(target);
-    TargetInfo info = target_info(level);
-    Built built = Builder(f, kernel, info).build();
+    const Target& row = target::named(target);
+    Built built = Builder(f, kernel, row).build();
     TemporaryFile file;
     built.pipeline.compile_to({{Halide::OutputFileType::stmt, file.path}}, built.arguments,
-                              kernel.name, kernel_target(level));
+                              kernel.name, kernel_target(row));
     return file.text();
   });
 }
 
 void write_archive(const std::vector<std::string>& object_paths, const std::string& path) {
-  Halide::create_static_library(object_paths, kernel_target(Level::kV2), path);
+  Halide::create_static_library(object_paths, kernel_target(target::targets().front()), path);
 }
 
 }  // namespace attn::lower

@@ -142,7 +142,7 @@ class Lowering {
 }  // namespace
 
 Halide::Func lower_contraction(const plan::Function& f, const plan::Kernel& kernel,
-                               const Arguments& arguments, const TargetInfo& target) {
+                               const Arguments& arguments, const Target& target) {
   Lowering lowering(f, kernel, arguments);
   return schedule_contraction(lowering.spec(), target);
 }

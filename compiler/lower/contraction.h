@@ -8,6 +8,6 @@ namespace attn::lower {
 
 // The Func of the kernel's result, over its dimensions innermost first.
 Halide::Func lower_contraction(const plan::Function& f, const plan::Kernel& kernel,
-                               const Arguments& arguments, const TargetInfo& target);
+                               const Arguments& arguments, const Target& target);
 
 }  // namespace attn::lower

@@ -16,10 +16,6 @@ namespace {
 
 using Group = OutputDim::Group;
 
-constexpr int kMaxSplits = 32;
-constexpr int kMinSplitLength = 2048;  // of the reduction, in one part
-constexpr int kSplitArea = 1 << 20;    // C has at most this many elements when split
-
 Expr extent_of(const std::vector<OutputDim>& dims, Group group) {
   Expr product = 1;
   for (const OutputDim& dim : dims) {
@@ -29,15 +25,8 @@ Expr extent_of(const std::vector<OutputDim>& dims, Group group) {
 }
 
 // `rows` and `columns` are 0 where nothing is known of them.
-Tiles tiles_for(const TargetInfo& target, const Type& type, int64_t rows, int64_t columns) {
-  Tiles tiles{};
-  if (target.level == Level::kV4) {
-    tiles = {12, 2, 192, 256, 512};
-  } else if (target.level == Level::kV3) {
-    tiles = {6, 2, 96, 256, 256};
-  } else {
-    tiles = {4, 2, 64, 256, 256};
-  }
+ContractionTiles tiles_for(const Target& target, const Type& type, int64_t rows, int64_t columns) {
+  ContractionTiles tiles = tuning(target).contraction;
   if (type.bytes() > 4) {
     tiles.block_columns /= 2;
     tiles.block_reduced /= 2;
@@ -48,13 +37,13 @@ Tiles tiles_for(const TargetInfo& target, const Type& type, int64_t rows, int64_
   if (rows > 0 && rows <= 64 && lower >= 4 && padded(lower) < padded(tiles.rows)) {
     tiles.rows = lower;
   }
-  if (columns > 0 && columns <= target.lanes(type)) tiles.vectors = 1;
+  if (columns > 0 && columns <= lanes_of(target, type)) tiles.vectors = 1;
   return tiles;
 }
 
 // Loops over a block have constant extents, walked in full: where the whole matrix is known to be
 // smaller, so are its blocks.
-void fit_blocks(Tiles& tiles, const Problem& problem) {
+void fit_blocks(ContractionTiles& tiles, const Problem& problem) {
   auto fit = [](int& block, int64_t extent, int unit) {
     if (extent < 0) return;
     block = static_cast<int>(
@@ -82,11 +71,11 @@ ContractionSpec transposed(ContractionSpec spec) {
 }
 
 // Columns are the vectors: they should be dense in the output, or at least not be the few.
-bool wants_transpose(const ContractionSpec& spec) {
+bool wants_transpose(const ContractionSpec& spec, const target::Costs& costs) {
   const int64_t rows = constant(extent_of(spec.output, Group::kRow));
   const int64_t columns = constant(extent_of(spec.output, Group::kColumn));
-  const bool few_rows = rows >= 0 && rows <= kDirectRows;
-  const bool few_columns = columns >= 0 && columns <= kDirectRows;
+  const bool few_rows = rows >= 0 && rows <= costs.direct_rows;
+  const bool few_columns = columns >= 0 && columns <= costs.direct_rows;
   if (few_rows != few_columns) return few_columns;
   for (size_t i = spec.output.size(); i-- > 0;) {
     if (constant(spec.output[i].extent) == 1) continue;
@@ -100,17 +89,19 @@ bool wants_transpose(const ContractionSpec& spec) {
 Expr splits_of(const Problem& problem) {
   Expr length = 0;
   for (const ContractionTerm& term : problem.terms) length = max(length, term.reduced);
-  return clamp(length / kMinSplitLength, 1, kMaxSplits);
+  return clamp(length / problem.costs->least_split, 1, problem.costs->most_splits);
 }
 
 // Whether a long reduction of few results is worth cutting.
 Expr split_condition(const Problem& problem) {
   Expr length = 0;
   for (const ContractionTerm& term : problem.terms) length = max(length, term.reduced);
-  Expr area = problem.rows * min(problem.columns, kSplitArea);
+  const target::Costs& costs = *problem.costs;
+  Expr area = problem.rows * min(problem.columns, costs.split_area);
   Expr wide = max(problem.rows, problem.columns);
-  return length >= 4 * kMinSplitLength && problem.rows <= kSplitArea && area <= kSplitArea &&
-         length / 8 >= wide && (problem.rows > kDirectRows || problem.columns <= 64);
+  return length >= 4 * costs.least_split && problem.rows <= costs.split_area &&
+         area <= costs.split_area && length / 8 >= wide &&
+         (problem.rows > costs.direct_rows || problem.columns <= 64);
 }
 
 Expr multiplied(const Factor& factor, const Expr& batch, const Expr& outer, const Expr& k) {
@@ -118,10 +109,12 @@ Expr multiplied(const Factor& factor, const Expr& batch, const Expr& outer, cons
   return factor.fallback ? finite_or_zero(value) : value;
 }
 
-Problem make_problem(const ContractionSpec& given, const TargetInfo& target) {
+Problem make_problem(const ContractionSpec& given, const Target& target) {
   ATTN_CHECK(!given.terms.empty(), "a contraction without terms");
-  const ContractionSpec spec = wants_transpose(given) ? transposed(given) : given;
+  const target::Costs& costs = target::costs(target.arch);
+  const ContractionSpec spec = wants_transpose(given, costs) ? transposed(given) : given;
   Problem problem;
+  problem.costs = &costs;
   problem.name = spec.name;
   problem.terms = spec.terms;
   problem.output = spec.output;
@@ -133,7 +126,7 @@ Problem make_problem(const ContractionSpec& given, const TargetInfo& target) {
   problem.batch = extent_of(spec.output, Group::kBatch);
   problem.rows = extent_of(spec.output, Group::kRow);
   problem.columns = extent_of(spec.output, Group::kColumn);
-  problem.lanes = target.lanes(spec.accumulate);
+  problem.lanes = lanes_of(target, spec.accumulate);
   for (const OutputDim& dim : spec.output) {
     if (dim.group != Group::kColumn) continue;
     problem.runs = Halide::Internal::simplify(problem.runs * problem.run);
@@ -151,10 +144,10 @@ Problem make_problem(const ContractionSpec& given, const TargetInfo& target) {
   problem.one_block = rows > 0 && columns > 0 && rows <= problem.tiles.block_rows &&
                       columns <= problem.tiles.block_columns;
   fit_blocks(problem.tiles, problem);
-  const bool long_sums = spec.typical_reduced == 0 || spec.typical_reduced >= kMinSplitLength;
-  problem.with_split = long_sums && rows > 0 && columns > 0 && rows <= kSplitArea &&
-                       columns <= kSplitArea && rows * columns <= kSplitArea;
-  problem.with_direct = rows > 0 ? rows <= 8 * kDirectRows : !spec.rarely_thin;
+  const bool long_sums = spec.typical_reduced == 0 || spec.typical_reduced >= costs.least_split;
+  problem.with_split = long_sums && rows > 0 && columns > 0 && rows <= costs.split_area &&
+                       columns <= costs.split_area && rows * columns <= costs.split_area;
+  problem.with_direct = rows > 0 ? rows <= 8 * costs.direct_rows : !spec.rarely_thin;
   return problem;
 }
 

@@ -3,15 +3,9 @@
 #pragma once
 
 #include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/tuning.h"
 
 namespace attn::lower {
-
-constexpr int kDirectRows = 4;  // that the direct strategy takes at most
-
-struct Tiles {
-  int rows, vectors;  // of the register tile
-  int block_rows, block_columns, block_reduced;
-};
 
 struct Problem {
   std::string name;
@@ -24,7 +18,8 @@ struct Problem {
   Halide::Expr runs = 1;  // columns / run
   int lanes = 1;
   bool one_block = false;  // a matrix of the batch is typically one block: no use in threads for it
-  Tiles tiles{};
+  ContractionTiles tiles{};
+  const target::Costs* costs = nullptr;
   bool with_split = false, with_direct = false;
 };
 
@@ -32,7 +27,7 @@ struct Problem {
 Halide::Expr multiplied(const Factor& factor, const Halide::Expr& batch, const Halide::Expr& outer,
                         const Halide::Expr& k);
 
-Problem make_problem(const ContractionSpec& spec, const TargetInfo& target);
+Problem make_problem(const ContractionSpec& spec, const Target& target);
 
 // Into how many parts a long reduction is cut, and whether that is worth it: few results of long
 // sums.

@@ -78,7 +78,7 @@ class Scheduler {
   void repair(const Func& where);
 
   Problem problem_;
-  Tiles tiles_;
+  ContractionTiles tiles_;
   Func out_;
   Var x_{"x"}, y_{"y"}, k_{"k"}, tile_{"tile"}, panel_{"panel"}, chunk_{"chunk"}, part_{"part"};
   Var row_block_{"row_block"}, column_block_{"column_block"}, batch_{"batch"};
@@ -103,7 +103,7 @@ Func Scheduler::schedule() {
     taken = taken || condition;
   };
   add(problem_.with_split, split_condition(problem_), &Scheduler::split);
-  add(problem_.with_direct, problem_.rows <= kDirectRows, &Scheduler::direct);
+  add(problem_.with_direct, problem_.rows <= problem_.costs->direct_rows, &Scheduler::direct);
   add(true, Halide::Internal::const_true(), &Scheduler::blocked);
   if (std::optional<Func> found = find_non_finite(problem_)) repair(*found);
 
@@ -387,7 +387,7 @@ void Scheduler::split(const Expr& condition) {
 }
 
 void Scheduler::direct(const Expr& condition) {
-  Loops loops = open(condition, kDirectRows, tiles_.block_columns, 1, 1);
+  Loops loops = open(condition, problem_.costs->direct_rows, tiles_.block_columns, 1, 1);
   Expr total;
   for (const ContractionTerm& term : problem_.terms) {
     Func sum = direct_sum(problem_, term);
@@ -400,18 +400,18 @@ void Scheduler::direct(const Expr& condition) {
 
 // Results that see something that is not finite, as they are written.
 void Scheduler::repair(const Func& where) {
-  Loops loops =
-      open(Halide::Internal::const_true(), kDirectRows, tiles_.block_columns, 1, 1, where);
+  Loops loops = open(Halide::Internal::const_true(), problem_.costs->direct_rows,
+                     tiles_.block_columns, 1, 1, where);
   loops.repairs = true;
   Func sum = plain_sum(problem_);
   sum.compute_at(out_, loops.column_loop());
-  store(loops, sum(loops.column, loops.row_block * kDirectRows + loops.row, loops.column_block,
-                   loops.batch));
+  store(loops, sum(loops.column, loops.row_block * problem_.costs->direct_rows + loops.row,
+                   loops.column_block, loops.batch));
 }
 
 }  // namespace
 
-Func schedule_contraction(const ContractionSpec& spec, const TargetInfo& target) {
+Func schedule_contraction(const ContractionSpec& spec, const Target& target) {
   return Scheduler(make_problem(spec, target)).schedule();
 }
 

@@ -70,6 +70,6 @@ struct ContractionSpec {
 
 // The output Func, over the output's dimensions innermost first, scheduled for `target`, its
 // buffers constrained to dense row-major. It is a single-use object: build it again per target.
-Halide::Func schedule_contraction(const ContractionSpec& spec, const TargetInfo& target);
+Halide::Func schedule_contraction(const ContractionSpec& spec, const Target& target);
 
 }  // namespace attn::lower

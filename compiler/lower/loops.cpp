@@ -17,13 +17,10 @@ using Halide::Var;
 using ir::Combine;
 using HExpr = Halide::Expr;
 
-// Points that a task of a parallel loop should have at least.
-constexpr int kTaskPoints = 1 << 14;
-
 class Loops {
  public:
   Loops(const ir::Graph& g, const ir::Definition& d, const Arguments& arguments,
-        const TargetInfo& target)
+        const Target& target)
       : g_(g), d_(d), arguments_(arguments), target_(target) {
     type_ = arithmetic_type(ir::arithmetic_type(g[d.target].storage));
     for (size_t k = d.free.size(); k-- > 0;) {
@@ -184,14 +181,14 @@ class Loops {
     sums(at) = combined(d_.combine, sums(at), cast(type_, t(d_.body)));
     sums.compute_root();
     if (dimension != 0 && same_condition_in_lanes()) {
-      int lanes = target_.lanes(type_);
+      int lanes = lanes_of(target_, type_);
       sums.update().allow_race_conditions().vectorize(vars_[0], lanes,
                                                       Halide::TailStrategy::GuardWithIf);
     } else {
       sums.update().unscheduled();
     }
     if (!vars_.empty()) {
-      sums.vectorize(vars_[0], target_.lanes(type_), Halide::TailStrategy::GuardWithIf);
+      sums.vectorize(vars_[0], lanes_of(target_, type_), Halide::TailStrategy::GuardWithIf);
     }
     scatter_ = sums;
     return sums(args());
@@ -200,7 +197,7 @@ class Loops {
   const ir::Graph& g_;
   const ir::Definition& d_;
   const Arguments& arguments_;
-  const TargetInfo& target_;
+  const Target& target_;
   Halide::Type type_;
   RDom domain_;
 };
@@ -210,7 +207,7 @@ HExpr stored(const HExpr& value, ir::Storage storage) { return cast(storage_type
 }  // namespace
 
 Func lower_loops(const ir::Graph& g, const ir::Definition& d, const Arguments& arguments,
-                 const TargetInfo& target) {
+                 const Target& target) {
   Loops loops(g, d, arguments, target);
   std::vector<HExpr> values = loops.values();
   const ir::Tensor& result = g[d.target];
@@ -233,8 +230,8 @@ Func lower_loops(const ir::Graph& g, const ir::Definition& d, const Arguments& a
 
   // Rows of the innermost dimension are dealt out to threads in blocks of enough points.
   Translator plain(g, arguments, {});
-  int lanes = target.lanes(storage_type(result.storage));
-  lanes = std::min(lanes, target.lanes(Halide::Float(32)));
+  int lanes = lanes_of(target, storage_type(result.storage));
+  lanes = std::min(lanes, lanes_of(target, Halide::Float(32)));
   Halide::LoopLevel level = Halide::LoopLevel::root();
   if (!loops.vars_.empty()) {
     Var inner = loops.vars_[0];
@@ -249,7 +246,7 @@ Func lower_loops(const ir::Graph& g, const ir::Definition& d, const Arguments& a
         fused = next;
       }
       Var in_block("in_block");
-      HExpr rows = max(kTaskPoints / max(row, 1), 1);
+      HExpr rows = max(target::costs(target.arch).task_points / max(row, 1), 1);
       out.split(fused, block, in_block, rows, Halide::TailStrategy::GuardWithIf).parallel(block);
     }
     Var outer("outer"), lane("lane");

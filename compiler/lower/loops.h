@@ -10,6 +10,6 @@ namespace attn::lower {
 // The Func of the target's buffer, over its dimensions innermost first (and a plane last where it
 // is split).
 Halide::Func lower_loops(const ir::Graph& g, const ir::Definition& d, const Arguments& arguments,
-                         const TargetInfo& target);
+                         const Target& target);
 
 }  // namespace attn::lower

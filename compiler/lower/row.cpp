@@ -165,7 +165,7 @@ class Lowering {
 }  // namespace
 
 std::vector<Halide::Func> lower_row(const plan::Function& f, const plan::Kernel& kernel,
-                                    const Arguments& arguments, const TargetInfo& target) {
+                                    const Arguments& arguments, const Target& target) {
   Lowering lowering(f, kernel, arguments);
   return schedule_rows(lowering.spec(), target).outputs();
 }

@@ -9,6 +9,6 @@ namespace attn::lower {
 // The Funcs of kernel.writes, each over its dimensions innermost first (and a plane last where it
 // is split).
 std::vector<Halide::Func> lower_row(const plan::Function& f, const plan::Kernel& kernel,
-                                    const Arguments& arguments, const TargetInfo& target);
+                                    const Arguments& arguments, const Target& target);
 
 }  // namespace attn::lower

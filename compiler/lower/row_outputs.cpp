@@ -60,7 +60,7 @@ void RowScheduler::store_rows(Func out, const RowStage& stage, const At& at, con
 
 // An output over columns: `total` has them in linear order.
 void RowScheduler::store_columns(Func out, const RowStage& stage, const Func& total) {
-  const int lanes = target_.lanes(total.types()[0]);
+  const int lanes = lanes_of(target_, total.types()[0]);
   std::vector<Var> vars;
   Expr linear = 0;
   if (shaped()) {
@@ -92,7 +92,7 @@ void RowScheduler::store_columns(Func out, const RowStage& stage, const Func& to
 // The sums of each block, which `out` gets added up; gives what the loops over rows fill.
 Func RowScheduler::add_column_sum(int stage, Func out, const At& at) {
   const Type& type = types_[stage];
-  const int lanes = target_.lanes(type);
+  const int lanes = lanes_of(target_, type);
   Func sums(out.name() + "_blocks"), total(out.name() + "_total");
   // Written so that Halide takes the block for an index like the other outputs' rows.
   Expr place = min(at.block, blocks_ - 1);
@@ -130,7 +130,7 @@ void RowScheduler::add_output(int stage) {
   Stage update = fused_.back().update();
   if (s.kind == Kind::kMap || s.kind == Kind::kColumnSum) {
     update.reorder(column_, r[0], r[1], r[2])
-        .vectorize(column_, target_.lanes(types_[stage]), TailStrategy::GuardWithIf);
+        .vectorize(column_, lanes_of(target_, types_[stage]), TailStrategy::GuardWithIf);
   } else if (s.planes) {
     update.reorder(plane_, r[0], r[1], r[2]);
   }

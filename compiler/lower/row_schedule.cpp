@@ -27,9 +27,6 @@ namespace {
 using Kind = RowStage::Kind;
 using Combine = RowStage::Combine;
 
-constexpr int kTaskElements = 1 << 14;  // that a block should have at least
-constexpr int kMaxBlocks = 64;          // beyond which blocks grow, for the sake of column sums
-
 Expr neutral(Combine combine, const Type& type) {
   if (combine == Combine::kSum) return Halide::Internal::make_zero(type);
   if (type.is_int()) return combine == Combine::kMax ? type.min() : type.max();
@@ -50,16 +47,17 @@ Expr combined(Combine combine, const Expr& a, const Expr& b) {
 
 }  // namespace
 
-RowScheduler::RowScheduler(const RowSpec& spec, const TargetInfo& target)
+RowScheduler::RowScheduler(const RowSpec& spec, const Target& target)
     : spec_(spec), target_(target) {
   // Short rows go together, so that the ends of their reductions overlap; of very short ones a
   // vector of ends.
-  const int lanes = target_.lanes(Halide::Float(32));
+  const int lanes = lanes_of(target_, Halide::Float(32));
   const int columns = spec_.typical_columns;
   if (columns > 0 && columns <= 8 * lanes) height_ = columns <= 2 * lanes ? lanes : 4;
-  Expr rows_wanted =
-      min(max(kTaskElements / max(spec_.columns, 1), (spec_.rows + (kMaxBlocks - 1)) / kMaxBlocks),
-          spec_.rows);
+  const target::Costs& costs = target::costs(target_.arch);
+  Expr rows_wanted = min(
+      max(costs.task_points / max(spec_.columns, 1), blocks_of(spec_.rows, costs.most_row_blocks)),
+      spec_.rows);
   groups_ = max((rows_wanted + (height_ - 1)) / height_, 1);
   blocks_ = (spec_.rows + groups_ * height_ - 1) / (groups_ * height_);
   readers_.resize(spec_.stages.size());
@@ -144,7 +142,7 @@ void RowScheduler::add_row_map(int stage) {
 // Lanes first, several vectors of them for long rows, then the lanes of one vector.
 Func RowScheduler::reduce(const std::string& name, Combine combine, const Term& term,
                           const Type& type) {
-  const int lanes = target_.lanes(type);
+  const int lanes = lanes_of(target_, type);
   const int width = height_ > 1 ? lanes : 4 * lanes;
   Func partial(name + "_lanes"), total(name);
   RDom whole(0, spec_.columns / width, "whole");
@@ -231,7 +229,7 @@ Halide::Pipeline RowScheduler::schedule() {
   return Halide::Pipeline(results_);
 }
 
-Halide::Pipeline schedule_rows(const RowSpec& spec, const TargetInfo& target) {
+Halide::Pipeline schedule_rows(const RowSpec& spec, const Target& target) {
   return RowScheduler(spec, target).schedule();
 }
 

@@ -71,6 +71,6 @@ struct RowSpec {
 // The outputs in the order of the stages, innermost dimension first. Where no extents are given
 // they are dense: a map (column, row), a row value (row), a column sum (column). An output
 // log-sum-exp is one value, both planes added, unless its stage says `planes`.
-Halide::Pipeline schedule_rows(const RowSpec& spec, const TargetInfo& target);
+Halide::Pipeline schedule_rows(const RowSpec& spec, const Target& target);
 
 }  // namespace attn::lower

@@ -16,7 +16,7 @@ namespace attn::lower {
 
 class RowScheduler {
  public:
-  RowScheduler(const RowSpec& spec, const TargetInfo& target);
+  RowScheduler(const RowSpec& spec, const Target& target);
   Halide::Pipeline schedule();
 
  private:
@@ -43,7 +43,7 @@ class RowScheduler {
   // Halide aligns an array of one element for a scalar, and reads it as a vector all the same; so
   // storage is of whole vectors.
   void vectorize_columns(Halide::Func func, const Halide::Type& type) {
-    const int lanes = target_.lanes(type);
+    const int lanes = lanes_of(target_, type);
     func.vectorize(column_, lanes, Halide::TailStrategy::GuardWithIf).align_storage(column_, lanes);
   }
 
@@ -55,7 +55,7 @@ class RowScheduler {
   bool shaped() const { return !spec_.row_extents.empty() || !spec_.column_extents.empty(); }
 
   const RowSpec& spec_;
-  TargetInfo target_;
+  const Target& target_;
   int height_ = 1;                // rows in a group
   Halide::Expr groups_, blocks_;  // groups in a block, blocks
   std::vector<int> readers_;

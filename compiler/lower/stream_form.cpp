@@ -23,22 +23,17 @@ constexpr int kUnknownFeatures = 64;
 constexpr int kPackedTogether = 8;  // columns of a right factor
 constexpr int kSeenTogether = 64;   // columns, by data: sums stay in registers for so long
 
-StreamTiles tiles_for(const TargetInfo& target, const StreamSpec& spec) {
-  const int lanes = target.lanes(Halide::Float(32));
+StreamTiles tiles_for(const Target& target, const StreamSpec& spec) {
+  const int lanes = lanes_of(target, Halide::Float(32));
   const int known = spec.features.defined() ? static_cast<int>(constant(spec.features)) : 1;
-  const int vectors = ((known > 0 ? known : kUnknownFeatures) + lanes - 1) / lanes;
-  if (target.level != Level::kV4) return {6, 6, 2, 6, vectors % 2 == 0 ? 2 : 1, 512, 4};
-  if (vectors % 4 == 0) return {6, 6, 4, 6, 4, 512, 2};
-  if (vectors % 3 == 0) return {18, 6, 4, 9, 3, 192, 2};
-  if (vectors == 5) return {30, 6, 4, 5, 5, 128, 2};
-  return {12, 6, 4, 12, vectors % 2 == 0 ? 2 : 1, 256, 2};
+  return tuning(target).stream(((known > 0 ? known : kUnknownFeatures) + lanes - 1) / lanes);
 }
 
 }  // namespace
 
-StreamScheduler::StreamScheduler(const StreamSpec& spec, const TargetInfo& target)
+StreamScheduler::StreamScheduler(const StreamSpec& spec, const Target& target)
     : spec_(spec),
-      lanes_(target.lanes(Halide::Float(32))),
+      lanes_(lanes_of(target, Halide::Float(32))),
       tiles_(tiles_for(target, spec)),
       panel_columns_(tiles_.score_vectors * lanes_),
       together_(spec.seen_by_data ? kSeenTogether : tiles_.chunk),

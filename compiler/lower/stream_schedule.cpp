@@ -215,7 +215,7 @@ std::vector<Func> StreamScheduler::schedule() {
   return results_;
 }
 
-std::vector<Func> schedule_stream(const StreamSpec& spec, const TargetInfo& target) {
+std::vector<Func> schedule_stream(const StreamSpec& spec, const Target& target) {
   ATTN_CHECK(!spec.tiles.empty(), "a streaming kernel without scores");
   return StreamScheduler(spec, target).schedule();
 }

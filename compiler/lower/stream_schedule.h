@@ -73,6 +73,6 @@ struct StreamSpec {
 };
 
 // Y where it is written, then z; each over its dimensions innermost first.
-std::vector<Halide::Func> schedule_stream(const StreamSpec& spec, const TargetInfo& target);
+std::vector<Halide::Func> schedule_stream(const StreamSpec& spec, const Target& target);
 
 }  // namespace attn::lower

@@ -9,20 +9,13 @@
 
 #include "compiler/lower/linear_index.h"
 #include "compiler/lower/stream_schedule.h"
+#include "compiler/lower/tuning.h"
 
 namespace attn::lower {
 
-struct StreamTiles {
-  int rows;                       // of a tile, which shares its bounds of columns
-  int score_rows, score_vectors;  // of the scores' register tile
-  int sum_rows, sum_vectors;      // of the sum's register tile
-  int chunk;                      // columns
-  int unroll;                     // of both products
-};
-
 class StreamScheduler {
  public:
-  StreamScheduler(const StreamSpec& spec, const TargetInfo& target);
+  StreamScheduler(const StreamSpec& spec, const Target& target);
   std::vector<Halide::Func> schedule();
 
  private:

@@ -111,7 +111,7 @@ class Lowering {
 }  // namespace
 
 std::vector<Halide::Func> lower_streaming(const plan::Function& f, const plan::Kernel& kernel,
-                                          const Arguments& arguments, const TargetInfo& target) {
+                                          const Arguments& arguments, const Target& target) {
   Lowering lowering(f, kernel, arguments);
   return schedule_stream(lowering.spec(), target);
 }

@@ -1,80 +1,54 @@
 #include "compiler/lower/target.h"
 
 #include <cstdlib>
+#include <string>
 
 #include "compiler/base/check.h"
 
 namespace attn::lower {
-
-using Halide::Target;
-
 namespace {
 
-Target instruction_set(Level level) {
-  Target target(Target::Linux, Target::X86, 64);
-  target.set_feature(Target::SSE41);
-  target.set_feature(Target::LargeBuffers);
-  if (level == Level::kV2) return target;
-  for (auto feature : {Target::AVX, Target::AVX2, Target::FMA, Target::F16C}) {
-    target.set_feature(feature);
+Halide::Target instruction_set(const Target& target) {
+  return Halide::Target(std::string(target.machine)).with_feature(Halide::Target::LargeBuffers);
+}
+
+bool runs(const Halide::Target& machine, const Halide::Target& code) {
+  if (machine.arch != code.arch || machine.bits != code.bits) return false;
+  for (int k = 0; k < Halide::Target::FeatureEnd; ++k) {
+    const auto feature = static_cast<Halide::Target::Feature>(k);
+    if (code.has_feature(feature) && !machine.has_feature(feature)) return false;
   }
-  if (level == Level::kV3) return target;
-  target.set_feature(Target::AVX512);
-  target.set_feature(Target::AVX512_Skylake);
-  return target;
+  return true;
 }
 
 }  // namespace
 
-Target kernel_target(Level level) {
-  Target target = instruction_set(level);
-  target.set_feature(Target::NoRuntime);
-  target.set_feature(Target::UserContext);
-  target.set_feature(Target::NoBoundsQuery);
-  return target;
+int lanes_of(const Target& target, const Halide::Type& type) {
+  return target.vector_bytes / type.bytes();
 }
 
-Target jit_target(Level level) {
-  Target target = instruction_set(level);
-  target.set_feature(Target::JIT);
-  return target;
+Halide::Target kernel_target(const Target& target) {
+  return instruction_set(target)
+      .with_feature(Halide::Target::NoRuntime)
+      .with_feature(Halide::Target::UserContext)
+      .with_feature(Halide::Target::NoBoundsQuery);
+}
+
+Halide::Target jit_target(const Target& target) {
+  return instruction_set(target).with_feature(Halide::Target::JIT);
 }
 
 void prepare_code_generation() {
   setenv("HL_LLVM_ARGS", "-x86-branches-within-32B-boundaries -vectorize-slp=false", 0);
 }
 
-Level host_level() {
-  Target host = Halide::get_host_target();
-  if (host.has_feature(Target::AVX512_Skylake)) return Level::kV4;
-  if (host.has_feature(Target::AVX2) && host.has_feature(Target::FMA) &&
-      host.has_feature(Target::F16C)) {
-    return Level::kV3;
-  }
-  ATTN_CHECK(host.has_feature(Target::SSE41), "this machine lacks sse4.1");
-  return Level::kV2;
-}
-
-std::string level_name(Level level) {
-  if (level == Level::kV4) return "v4";
-  return level == Level::kV3 ? "v3" : "v2";
-}
-
-TargetInfo target_info(Level level) {
-  switch (level) {
-    case Level::kV4:
-      return {level, 64, 32, 32 << 10, 1 << 20};
-    case Level::kV3:
-      return {level, 32, 16, 32 << 10, 256 << 10};
-    case Level::kV2:
-      break;
-  }
-  return {Level::kV2, 16, 16, 32 << 10, 256 << 10};
-}
-
-TargetInfo target_info(const Target& target) {
-  if (target.has_feature(Target::AVX512_Skylake)) return target_info(Level::kV4);
-  return target_info(target.has_feature(Target::AVX2) ? Level::kV3 : Level::kV2);
+const Target& host() {
+  const Halide::Target machine = Halide::get_host_target();
+  const Target* best = nullptr;
+  for (const Target& t : target::targets())
+    if (runs(machine, Halide::Target(std::string(t.machine)))) best = &t;
+  ATTN_CHECK(best, "this machine runs none of the targets");
+  return *best;
 }
 
 }  // namespace attn::lower

@@ -1,36 +1,23 @@
-// What a schedule must know of the machine: vector registers and caches.
-// Three levels of x86-64 are built for every kernel; each has fixed numbers here, so that equal
-// sources give equal objects on any build machine.
+// A row of the table of targets in the code generator's terms.
 #pragma once
 
 #include <Halide.h>
 
-#include <array>
-#include <string>
+#include "compiler/target/target.h"
 
 namespace attn::lower {
 
-enum class Level { kV2, kV3, kV4 };  // sse4.2; avx2, fma, f16c; the avx-512 of Skylake servers
+using target::Target;
 
-constexpr std::array<Level, 3> kLevels = {Level::kV4, Level::kV3, Level::kV2};  // best first
+// Lanes of a vector of this type.
+int lanes_of(const Target& target, const Halide::Type& type);
 
-struct TargetInfo {
-  Level level = Level::kV2;
-  int vector_bytes = 16;
-  int registers = 16;        // vector registers
-  int l1_bytes = 32 << 10;   // data, per core
-  int l2_bytes = 256 << 10;  // per core; the smallest that is common on the level
-
-  // Lanes of a vector of this type.
-  int lanes(const Halide::Type& type) const { return vector_bytes / type.bytes(); }
-};
-
-// The Halide target of a level, for ahead-of-time objects that our runtime serves: no_runtime,
-// user_context, large_buffers, asserts on.
-Halide::Target kernel_target(Level level);
+// For ahead-of-time objects that our runtime serves: no_runtime, user_context, large_buffers,
+// asserts on.
+Halide::Target kernel_target(const Target& target);
 
 // The same instruction set for code that runs in this process with Halide's own runtime.
-Halide::Target jit_target(Level level);
+Halide::Target jit_target(const Target& target);
 
 // Sets what libHalide reads when it first generates code; without effect afterwards. Code is laid
 // out so that no branch crosses a boundary of 32 bytes: on Skylake to Cascade Lake such a loop is
@@ -40,13 +27,7 @@ Halide::Target jit_target(Level level);
 // (HL_LLVM_ARGS) stand.
 void prepare_code_generation();
 
-// The best level that this machine can run.
-Level host_level();
-
-// "v2", "v3", "v4": the tail of a kernel's symbol.
-std::string level_name(Level level);
-
-TargetInfo target_info(Level level);
-TargetInfo target_info(const Halide::Target& target);
+// The best target that this machine runs.
+const Target& host();
 
 }  // namespace attn::lower

@@ -13,38 +13,30 @@ using Halide::Var;
 
 namespace {
 
-TileSizes sizes_for(const TargetInfo& target) {
-  if (target.level == Level::kV4) return {8, 3, 48, 144};
-  return {4, 3, 48, 96};
-}
-
 constexpr int kUnknownFeatures = 64;
-constexpr int kPackedTogether = 4;    // columns for dots
-constexpr int kTasks = 8;             // that a call should have at least
-constexpr int kPartFloats = 1 << 22;  // that all parts of a result may have at most
+constexpr int kPackedTogether = 4;  // columns for dots
 
-SumTile sum_tile(const TargetInfo& target, const TileSpec::Result& result) {
+SumTile sum_tile(const Target& target, const TileSpec::Result& result) {
   if (result.place) return {};
-  const int lanes = target.lanes(Halide::Float(32));
+  const int lanes = lanes_of(target, Halide::Float(32));
   if (!result.features.defined()) return {0, std::min(lanes, 12) / 4 * 4};
   const int known = static_cast<int>(constant(result.features));
   const int features = known > 0 ? known : kUnknownFeatures;
   const int all = (features + lanes - 1) / lanes;
-  int vectors = 1;
-  const int most = target.level == Level::kV4 ? 5 : 4;
-  for (int v = most; v > 1 && vectors == 1; --v)
-    if (all % v == 0) vectors = v;
-  static constexpr int kWide[] = {12, 12, 8, 6, 4}, kNarrow[] = {8, 6, 4, 2};
-  return {vectors, target.level == Level::kV4 ? kWide[vectors - 1] : kNarrow[vectors - 1]};
+  const std::span<const int> rows = tuning(target).sum_rows;
+  int vectors = static_cast<int>(rows.size());
+  while (all % vectors != 0) --vectors;
+  return {vectors, rows[vectors - 1]};
 }
 
 }  // namespace
 
-TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
+TileScheduler::TileScheduler(const TileSpec& spec, const Target& target)
     : spec_(spec),
       target_(target),
-      lanes_(target.lanes(Halide::Float(32))),
-      sizes_(sizes_for(target)),
+      costs_(target::costs(target.arch)),
+      lanes_(lanes_of(target, Halide::Float(32))),
+      sizes_(tuning(target).tiles),
       panel_(sizes_.vectors * lanes_),
       rows_(max(spec.rows, 1)),
       columns_(max(spec.columns, 1)) {
@@ -65,12 +57,12 @@ TileScheduler::TileScheduler(const TileSpec& spec, const TargetInfo& target)
 // Chunks of columns go in turn to so many parts, which run in parallel where the batch alone gives
 // too few tasks. It depends on extents only, and so does the order of every sum.
 Expr TileScheduler::number_of_parts() const {
-  Expr most = min(kTasks / max(batches_, 1), chunks_);
+  Expr most = min(costs_.tile_tasks / max(batches_, 1), chunks_);
   for (const TileSpec::Result& r : spec_.results) {
     if (r.place) return 1;
     if (!r.of_rows) continue;
     Expr floats = cast<int64_t>(batches_) * rows_ * (r.features.defined() ? r.features : Expr(1));
-    most = min(most, cast<int32_t>(kPartFloats / max(floats, 1)));
+    most = min(most, cast<int32_t>(costs_.part_floats / max(floats, 1)));
   }
   return max(most, 1);
 }

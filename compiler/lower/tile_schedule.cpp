@@ -203,7 +203,7 @@ std::vector<Func> TileScheduler::schedule() {
   return outputs;
 }
 
-std::vector<Func> schedule_tiles(const TileSpec& spec, const TargetInfo& target) {
+std::vector<Func> schedule_tiles(const TileSpec& spec, const Target& target) {
   ATTN_CHECK(!spec.results.empty(), "a kernel of tiles without results");
   return TileScheduler(spec, target).schedule();
 }

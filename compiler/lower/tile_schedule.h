@@ -80,6 +80,6 @@ struct TileSpec {
 };
 
 // The results in order, each over its dimensions innermost first.
-std::vector<Halide::Func> schedule_tiles(const TileSpec& spec, const TargetInfo& target);
+std::vector<Halide::Func> schedule_tiles(const TileSpec& spec, const Target& target);
 
 }  // namespace attn::lower

@@ -13,13 +13,9 @@
 
 #include "compiler/lower/linear_index.h"
 #include "compiler/lower/tile_schedule.h"
+#include "compiler/lower/tuning.h"
 
 namespace attn::lower {
-
-struct TileSizes {
-  int rows, vectors;              // of a tile's register tile
-  int block_rows, chunk_columns;  // of a tile
-};
 
 // The register tile of a result: vectors of features, and rows that fit beside them.
 struct SumTile {
@@ -28,7 +24,7 @@ struct SumTile {
 
 class TileScheduler {
  public:
-  TileScheduler(const TileSpec& spec, const TargetInfo& target);
+  TileScheduler(const TileSpec& spec, const Target& target);
   std::vector<Halide::Func> schedule();
 
  private:
@@ -92,7 +88,8 @@ class TileScheduler {
   void add_in_order(Halide::Func out, const Halide::RDom& part) const;
 
   const TileSpec& spec_;
-  TargetInfo target_;
+  const Target& target_;
+  const target::Costs& costs_;
   const int lanes_;
   const TileSizes sizes_;
   const int panel_;  // columns of a register tile

@@ -13,6 +13,6 @@ namespace attn::lower {
 
 // The Funcs of kernel.writes, each over its dimensions innermost first.
 std::vector<Halide::Func> lower_tile_sums(const plan::Function& f, const plan::Kernel& kernel,
-                                          const Arguments& arguments, const TargetInfo& target);
+                                          const Arguments& arguments, const Target& target);
 
 }  // namespace attn::lower

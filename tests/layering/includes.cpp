@@ -25,7 +25,8 @@ const std::map<std::string, std::vector<std::string>> kArrows = {
     {"derive", {"solve"}},
     {"simplify", {"solve"}},
     {"evaluate", {"solve"}},
-    {"plan", {"solve", "text"}},
+    {"target", {"base"}},
+    {"plan", {"solve", "target", "text"}},
     {"lower", {"derive", "simplify", "evaluate", "plan"}},
     {"emit", {"lower", "runtime", "text"}},
     {"report", {"derive", "plan", "text"}},  // it says what they made

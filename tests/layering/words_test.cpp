@@ -124,6 +124,29 @@ TEST(Words, FindsAFunctionToldByItsName) {
             "compiler/plan/b.cpp:1: f->name.starts_with(\"probe\")\n");
 }
 
+// Names of instruction sets: those of the command line, of levels and of symbols.
+std::string named_levels(Sources sources) {
+  static const std::regex pattern("(^|[^A-Za-z0-9])k?[vV][234]($|[^A-Za-z0-9])");
+  std::erase_if(sources, [](const auto& file) {
+    return file.first.starts_with("compiler/target/") || file.first.ends_with("/tuning.cpp");
+  });
+  return lines_with(sources, {"compiler/"}, pattern);
+}
+
+TEST(Words, TheTableOfTargetsAloneNamesThem) {
+  EXPECT_EQ(named_levels(read_tree(ATTN_SOURCE_DIR)), "");
+}
+
+TEST(Words, FindsATargetNamedElsewhere) {
+  EXPECT_EQ(named_levels({{"compiler/driver/a.cpp", "\"x86-64-v2\"\nv20\nLevel::kV3\n"},
+                          {"compiler/emit/b.cpp", "symbol + \"_v4\"\n"},
+                          {"compiler/lower/cpu/tuning.cpp", "kV4\n"},
+                          {"compiler/target/target.cpp", "x86_64_v3\n"}}),
+            "compiler/driver/a.cpp:1: \"x86-64-v2\"\n"
+            "compiler/driver/a.cpp:3: Level::kV3\n"
+            "compiler/emit/b.cpp:1: symbol + \"_v4\"\n");
+}
+
 TEST(Words, FindsAModelInAComment) {
   const Sources sources = {{"compiler/plan/rows.cpp", "int x;\n// As in Layer-Norm.\n"},
                            {"compiler/elaborate/reduce.cpp", "// softmax is spelled out here\n"}};

@@ -9,6 +9,7 @@
 
 #include "compiler/lower/row_schedule.h"
 #include "compiler/lower/vector_math.h"
+#include "compiler/target/target.h"
 #include "guarded.h"
 
 namespace attn::lower {
@@ -36,7 +37,7 @@ struct LayerNorm {
   ImageParam x{Float(32), 2, "x"}, dy{Float(32), 2, "dy"}, gamma{Float(32), 1, "gamma"};
   Halide::Pipeline kernel;
 
-  LayerNorm(int typical_columns, Level level) {
+  LayerNorm(int typical_columns, const Target& level) {
     dense(x);
     dense(dy);
     dense(gamma);
@@ -74,7 +75,7 @@ struct LayerNorm {
     add("dgamma", Kind::kColumnSum, true,
         [=, this](const RowCell& c) { return at(dy, c) * c.value(5); });
     add("dbeta", Kind::kColumnSum, true, [=, this](const RowCell& c) { return at(dy, c); });
-    kernel = schedule_rows(spec, target_info(level));
+    kernel = schedule_rows(spec, level);
     kernel.compile_jit(jit_target(level));
   }
 
@@ -151,17 +152,17 @@ struct LayerNorm {
 };
 
 TEST(Rows, NormaliseAndDifferentiateLongRows) {
-  LayerNorm norm(0, host_level());
+  LayerNorm norm(0, host());
   for (auto [rows, columns] : kSizes) norm.check(rows, columns);
   norm.check_threads(300, 211);
 }
 TEST(Rows, NormaliseAndDifferentiateShortRowsOnTheMiddleLevel) {
-  if (host_level() == Level::kV2) GTEST_SKIP();
-  LayerNorm norm(24, Level::kV3);
+  if (host().rank == 0) GTEST_SKIP();
+  LayerNorm norm(24, target::targets()[1]);
   for (auto [rows, columns] : kSizes) norm.check(rows, columns);
 }
 TEST(Rows, NormaliseAndDifferentiateOnTheOldestLevel) {
-  LayerNorm norm(0, Level::kV2);
+  LayerNorm norm(0, target::targets()[0]);
   for (auto [rows, columns] : kSizes) norm.check(rows, columns);
 }
 
@@ -195,8 +196,8 @@ TEST(Rows, ComputeMaskedSoftmaxWithLogSumExp) {
     most.body = [&](const RowCell& c) { return -c.value(1); };
     most.store = [](const Expr& v) { return Halide::cast<double>(v); };
     spec.stages = {lse, p, most};
-    Halide::Pipeline kernel = schedule_rows(spec, target_info(host_level()));
-    kernel.compile_jit(jit_target(host_level()));
+    Halide::Pipeline kernel = schedule_rows(spec, host());
+    kernel.compile_jit(jit_target(host()));
     for (auto [R, C] : kSizes) {
       Guarded<float> xs({C, R}), lses({R}), ps({C, R});
       Guarded<double> mosts({R});
@@ -235,7 +236,7 @@ TEST(Rows, SumColumnsAlone) {
   sum.kind = Kind::kColumnSum;
   sum.body = [&](const RowCell& c) { return Expr(x(c.column, c.row)); };
   spec.stages = {sum};
-  Halide::Pipeline kernel = schedule_rows(spec, target_info(host_level()));
+  Halide::Pipeline kernel = schedule_rows(spec, host());
   for (auto [R, C] : kSizes) {
     Guarded<float> xs({C, R}), sums({C});
     xs.randomise(1);
