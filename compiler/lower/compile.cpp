@@ -14,8 +14,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/lower/result_loads.h"
 #include "compiler/lower/row.h"
-#include "compiler/lower/streaming.h"
-#include "compiler/lower/tile_sums.h"
+#include "compiler/lower/tiles_schedule.h"
 
 namespace attn::lower {
 namespace {
@@ -39,9 +38,9 @@ class Builder {
       built.arguments.push_back(arguments_.tensors.at(t));
     }
     std::vector<Halide::Func> outs;
-    if (const auto* tiles = std::get_if<plan::TilesForm>(&kernel_.form)) {
-      outs = tiles->streams() ? lower_streaming(f_, kernel_, arguments_, target_)
-                              : lower_tile_sums(f_, kernel_, arguments_, target_);
+    if (std::holds_alternative<plan::TilesForm>(kernel_.form)) {
+      const TilesSpec spec(f_, kernel_, arguments_);
+      outs = schedule_tiles(spec, target_);
     } else if (std::holds_alternative<plan::ContractionForm>(kernel_.form)) {
       outs = {lower_contraction(f_, kernel_, arguments_, target_)};
     } else if (std::holds_alternative<plan::RowForm>(kernel_.form)) {

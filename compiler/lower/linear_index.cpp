@@ -20,6 +20,10 @@ Expr in_range(Expr index, Expr extent) {
   return Halide::unsafe_promise_clamped(std::move(index), 0, std::move(extent) - 1);
 }
 
+Expr clamped(const Expr& index, const Expr& extent) {
+  return in_range(min(index, extent - 1), extent);
+}
+
 Expr hidden(Expr offset) {
   constexpr int kFar = 1 << 30;
   return Halide::unsafe_promise_clamped(std::move(offset), -kFar, kFar);

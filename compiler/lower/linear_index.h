@@ -11,6 +11,9 @@ namespace attn::lower {
 // `index`, which the caller knows to lie in [0, extent): costs nothing and tells bounds inference.
 Halide::Expr in_range(Halide::Expr index, Halide::Expr extent);
 
+// `index`, which may lie beyond the extent, at the last place there.
+Halide::Expr clamped(const Halide::Expr& index, const Halide::Expr& extent);
+
 // Halide solves the conditions of a loop for every variable in them, and carries what it finds
 // through all regions: with many nested loops, most of its time. What comes from outer loops is
 // `hidden` from it, and a condition that need not bound a loop is `unsolved`; both keep their

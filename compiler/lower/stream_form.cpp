@@ -3,7 +3,6 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/stream_scheduler.h"
-#include "compiler/lower/translate.h"
 #include "compiler/lower/vector_math.h"
 
 namespace attn::lower {
@@ -19,50 +18,38 @@ namespace {
 // Scores at or below the floor count as hidden; hidden ones lie so far below that their
 // exponentials are 0 beside a row without any visible score.
 constexpr float kFloor = -3.0e38f;
-constexpr int kUnknownFeatures = 64;
 constexpr int kPackedTogether = 8;  // columns of a right factor
 constexpr int kSeenTogether = 64;   // columns, by data: sums stay in registers for so long
 
-StreamTiles tiles_for(const Target& target, const StreamSpec& spec) {
-  const int lanes = lanes_of(target, Halide::Float(32));
-  const int known = spec.features.defined() ? static_cast<int>(constant(spec.features)) : 1;
-  return tuning(target).stream(((known > 0 ? known : kUnknownFeatures) + lanes - 1) / lanes);
-}
-
 }  // namespace
 
-StreamScheduler::StreamScheduler(const StreamSpec& spec, const Target& target)
-    : spec_(spec),
-      lanes_(lanes_of(target, Halide::Float(32))),
-      tiles_(tiles_for(target, spec)),
+StreamScheduler::StreamScheduler(const TilesSpec& spec, const Target& target)
+    : TilesScheduler(spec, target),
+      sum_(spec.find(TilesSpec::Kind::weighted)),
+      writes_planes_(spec.find(TilesSpec::Kind::logsumexp)->is_written),
+      tiles_(tuning(target).stream(vectors_of(sum_ ? sum_->features : Expr()))),
       panel_columns_(tiles_.score_vectors * lanes_),
       together_(spec.seen_by_data ? kSeenTogether : tiles_.chunk),
-      sums_(spec.features.defined()),
-      panel_features_(sums_ ? tiles_.sum_vectors * lanes_ : 0),
-      features_(sums_ ? spec.features : Expr(0)),
-      padded_(Halide::Internal::simplify((features_ + (lanes_ - 1)) / lanes_ * lanes_)),
-      rows_(max(spec.rows, 1)),
-      some_columns_(max(spec.columns, 1)) {
-  for (size_t k = 0; k < spec.batch_extents.size(); ++k) {
-    batches_ = batches_ * spec.batch_extents[k];
-    batch_vars_.emplace_back("b" + std::to_string(k));
-  }
-  batches_ = Halide::Internal::simplify(batches_);
+      panel_features_(sum_ ? tiles_.sum_vectors * lanes_ : 0),
+      features_(!sum_                      ? Expr(0)
+                : sum_->features.defined() ? sum_->features
+                                           : Expr(1)),
+      padded_(Halide::Internal::simplify((features_ + (lanes_ - 1)) / lanes_ * lanes_)) {
   ATTN_CHECK(tiles_.chunk % together_ == 0 && together_ % panel_columns_ == 0,
              "blocks of columns that data leaves out are not whole panels of a chunk");
 }
 
 Expr StreamScheduler::first_column(const Expr& tile) const {
-  if (!spec_.first_column) return 0;
+  if (!spec_.columns_of_rows.first) return 0;
   Expr row = tile * tiles_.rows;
-  Expr first = spec_.first_column(row, row + (tiles_.rows - 1));
+  Expr first = spec_.columns_of_rows.first(row, row + (tiles_.rows - 1));
   return clamp(first, 0, spec_.columns) / panel_columns_ * panel_columns_;
 }
 
 Expr StreamScheduler::end_column(const Expr& tile) const {
-  if (!spec_.end_column) return spec_.columns;
+  if (!spec_.columns_of_rows.end) return spec_.columns;
   Expr row = tile * tiles_.rows;
-  return clamp(spec_.end_column(row, row + (tiles_.rows - 1)), 0, spec_.columns);
+  return clamp(spec_.columns_of_rows.end(row, row + (tiles_.rows - 1)), 0, spec_.columns);
 }
 
 Expr StreamScheduler::first_seen(const Expr& tile) const {
@@ -80,7 +67,7 @@ Expr StreamScheduler::end_seen(const Expr& tile) const {
 void StreamScheduler::limit(RDom& domain, const Expr& position, int unit) const {
   Expr end = min(end_column(t_) - c_ * tiles_.chunk, tiles_.chunk);
   domain.where(position < (unit == 1 ? end : (end + (unit - 1)) / unit));
-  if (!spec_.first_column) return;
+  if (!spec_.columns_of_rows.first) return;
   Expr first = max(first_column(t_) - c_ * tiles_.chunk, 0);
   domain.where(position >= (unit == 1 ? first : first / unit));
 }
@@ -90,29 +77,35 @@ void StreamScheduler::limit_to_seen(RDom& domain, const Expr& from, int size) co
   domain.where(unsolved(from < end_seen(t_) && from + size > first_seen(t_)));
 }
 
-// Beyond the last row it repeats, so that every tile below is whole. Columns are packed some at a
-// time; what is beyond the last of these is any number, and hidden.
-void StreamScheduler::pack(const StreamDot& dot) {
-  Func left(spec_.name + "_left"), right(spec_.name + "_right");
-  Expr d = in_range(d_, dot.reduced);
-  left(d_, ii_, t_, h_) = dot.left(batch_of(h_), row_of(t_, ii_), d);
+// Beyond the last row it repeats, so that every tile below is whole.
+Func StreamScheduler::left(int pack) {
+  auto [found, is_new] = left_.try_emplace(pack, Func(spec_.name + "_left"));
+  Func left = found->second;
+  if (is_new)
+    left(d_, ii_, t_, h_) =
+        spec_.factor(pack, batch_of(h_), row_of(t_, ii_), in_range(d_, spec_.packs[pack].length));
+  return left;
+}
+
+// Columns are packed some at a time; what is beyond the last of these is any number, and hidden.
+Func StreamScheduler::right(int pack) {
+  if (auto found = right_.find(pack); found != right_.end()) return found->second.func;
+  Func right(spec_.name + "_right");
   const int some = std::min(panel_columns_, kPackedTogether);
   RDom r({{0, some}, {0, panel_columns_ / some}}, "rc");
-  r.where(jp_ * panel_columns_ + r[1] * some < some_columns_);
+  r.where(jp_ * panel_columns_ + r[1] * some < columns_);
   Expr within = r[1] * some + r[0];
-  Expr column = min(jp_ * panel_columns_ + within, some_columns_ - 1);
   right(jj_, d_, jp_, h_) = Halide::undef<float>();
-  right(within, d_, jp_, h_) = dot.right(batch_of(h_), in_range(column, some_columns_), d);
-  left_.push_back(left);
-  right_.push_back({right, r});
+  right(within, d_, jp_, h_) =
+      spec_.factor(pack, batch_of(h_), column_at(jp_ * panel_columns_ + within),
+                   in_range(d_, spec_.packs[pack].length));
+  right_[pack] = {right, r};
+  return right;
 }
 
 void StreamScheduler::pack_panel() {
   panel_ = Func(spec_.name + "_panel");
-  Expr feature = min(dp_ * panel_features_ + dd_, features_ - 1);
-  Expr column = in_range(min(j_, some_columns_ - 1), some_columns_);
-  Expr value = spec_.panel(batch_of(h_), column, in_range(feature, features_));
-  if (spec_.fallback) value = finite_or_zero(value);
+  Expr value = spec_.packed(sum_->panel, batch_of(h_), column_at(j_), feature());
   if (constant(features_) > 0) {
     panel_(dd_, j_, dp_, h_) = value;
     return;
@@ -124,50 +117,31 @@ void StreamScheduler::pack_panel() {
   panel_(dd_, j_, dp_, h_) = value + cast<float>(some);
 }
 
-// Of each chunk: 1 where some element of the panel is not finite.
-void StreamScheduler::find_non_finite() {
-  met_lanes_ = Func(spec_.name + "_met_lanes");
-  met_ = Func(spec_.name + "_met");
-  rf_ = RDom({{0, blocks_of(features_, lanes_)}, {0, tiles_.chunk}}, "rf");
-  Expr column = c_ * tiles_.chunk + rf_[1];
-  rf_.where(column < spec_.columns);
-  Expr feature = min(rf_[0] * lanes_ + l_, features_ - 1);
-  Expr value = spec_.panel(batch_of(h_), in_range(min(column, some_columns_ - 1), some_columns_),
-                           in_range(feature, features_));
-  met_lanes_(l_, c_, h_) = 0;
-  met_lanes_(l_, c_, h_) = max(met_lanes_(l_, c_, h_), cast<int32_t>(!has_finite_bits(value)));
-  met_over_ = RDom(0, lanes_, "ml");
-  met_(c_, h_) = 0;
-  met_(c_, h_) = max(met_(c_, h_), met_lanes_(met_over_, c_, h_));
-}
-
 void StreamScheduler::score() {
-  for (size_t n = 0; n < spec_.tiles.size(); ++n) add_tile(static_cast<int>(n));
+  for (size_t n = 0; n < spec_.dots.size(); ++n) add_tile(static_cast<int>(n));
   scores_ = tile_funcs_.back();
 }
 
 void StreamScheduler::add_tile(int index) {
-  const StreamTile& tile = spec_.tiles[index];
+  const std::vector<TilesSpec::Dot>& products = spec_.dots[index];
   const int panels = tiles_.chunk / panel_columns_;
   const std::string name = spec_.name + "_tile" + std::to_string(index);
   Dots dots{Func(name + "_dot"), {}};
   dots.sum(jj_, jp_, ii_, t_, c_, h_) = 0.0f;
-  for (size_t k = 0; k < tile.dots.size(); ++k) {
-    const StreamDot& dot = tile.dots[k];
-    RDom r(0, dot.reduced, "rd" + std::to_string(k));
-    if (dot.product) {
-      Expr column = c_ * tiles_.chunk + jp_ * panel_columns_ + jj_;
-      dots.sum(jj_, jp_, ii_, t_, c_, h_) += dot.product(
-          batch_of(h_), row_of(t_, ii_), column_or_last(column), in_range(r, dot.reduced));
-    } else {
-      pack(dot);
+  for (const TilesSpec::Dot& dot : products) {
+    RDom r(0, dot.length, "rd" + std::to_string(dots.reduced.size()));
+    if (dot.is_packed()) {
       dots.sum(jj_, jp_, ii_, t_, c_, h_) +=
-          left_.back()(r, ii_, t_, h_) * right_.back().func(jj_, r, c_ * panels + jp_, h_);
+          left(dot.left)(r, ii_, t_, h_) * right(dot.right)(jj_, r, c_ * panels + jp_, h_);
+    } else {
+      Expr column = c_ * tiles_.chunk + jp_ * panel_columns_ + jj_;
+      dots.sum(jj_, jp_, ii_, t_, c_, h_) += spec_.product(
+          dot, {batch_of(h_), row_of(t_, ii_), column_at(likely(column))}, in_range(r, dot.length));
     }
     dots.reduced.push_back(RVar(r));
   }
   Func func(name);
-  const bool last = index + 1 == static_cast<int>(spec_.tiles.size());
+  const bool last = index + 1 == static_cast<int>(spec_.dots.size());
   const int rows = tiles_.score_rows, in_block = together_ / panel_columns_;
   RDom r({{0, panel_columns_},
           {0, rows},
@@ -180,9 +154,10 @@ void StreamScheduler::add_tile(int index) {
   limit_to_seen(r, c_ * tiles_.chunk + r[4] * together_, together_);
   Expr key = c_ * tiles_.chunk + j;
   Expr sum = 0.0f;
-  if (!tile.dots.empty()) sum = dots.sum(r[0], panel, i, t_, c_, h_);
+  if (!products.empty()) sum = dots.sum(r[0], panel, i, t_, c_, h_);
   auto earlier = [&](int k) -> Expr { return tile_funcs_[k](j, i, t_, c_, h_); };
-  Expr value = tile.value(batch_of(h_), row_of(t_, i), column_or_last(key), sum, earlier);
+  Expr value =
+      spec_.value(index, {batch_of(h_), row_of(t_, i), column_at(likely(key))}, sum, earlier);
   func(j_, ii_, t_, c_, h_) = Halide::undef<float>();
   func(j, i, t_, c_, h_) = select(unsolved(key < spec_.columns), value, last ? kLowest : 0.0f);
   tile_domains_.push_back(r);
@@ -221,18 +196,18 @@ void StreamScheduler::sum_chunks() {
   weights_(j, i, t_, c_, h_) =
       vector_exp(scores_(j, i, t_, c_, h_) - largest_(i, t_, c_, h_), -60.0f);
   // In vectors too, not beside the product, where each is one of a register tile's scalars.
-  if (spec_.weight) {
+  if (sum_ && sum_->has_weight()) {
     shares_ = Func(spec_.name + "_shares");
     shares_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
-    shares_(j, i, t_, c_, h_) =
-        weights_(j, i, t_, c_, h_) *
-        spec_.weight(batch_of(h_), row_of(t_, i), column_or_last(c_ * tiles_.chunk + j));
+    shares_(j, i, t_, c_, h_) = weights_(j, i, t_, c_, h_) *
+                                spec_.weight(*sum_, {batch_of(h_), row_of(t_, i),
+                                                     column_at(likely(c_ * tiles_.chunk + j))});
   }
   total_lanes_ = Func(spec_.name + "_total_lanes");
   total_lanes_(l_, ii_, t_, c_, h_) = 0.0f;
   total_lanes_(l_, ii_, t_, c_, h_) += weights_(vector_of(rs_) * lanes_ + l_, ii_, t_, c_, h_);
 
-  if (sums_) sum_panel();
+  if (sum_) sum_panel();
 
   // Sum, total and maximum of a chunk side by side, the last two in every lane.
   packed_ = Func(spec_.name + "_packed");
@@ -240,7 +215,7 @@ void StreamScheduler::sum_chunks() {
   Expr value =
       select(x_ < pd + lanes_, total_lanes_(clamp(x_ - pd, 0, lanes_ - 1), ii_, t_, c_, h_),
              largest_(ii_, t_, c_, h_));
-  if (sums_) value = select(x_ < pd, partial_(clamp(x_, 0, pd - 1), dp_, ii_, t_, c_, h_), value);
+  if (sum_) value = select(x_ < pd, partial_(clamp(x_, 0, pd - 1), dp_, ii_, t_, c_, h_), value);
   // What a tile sees nothing of is left out: nobody reads it.
   RDom seen(0, 1, "seen");
   limit_to_seen(seen, c_ * tiles_.chunk, tiles_.chunk);
@@ -255,38 +230,32 @@ void StreamScheduler::sum_panel() {
   limit(rj_, within, 1);
   limit_to_seen(rj_, c_ * tiles_.chunk + rj_[1] * together_, together_);
   Expr key = c_ * tiles_.chunk + within;
-  Expr column = in_range(min(key, some_columns_ - 1), some_columns_);
-  const Func& weights = spec_.weight ? shares_ : weights_;
+  const Func& weights = sum_->has_weight() ? shares_ : weights_;
   Expr weight = weights(within, ii_, t_, c_, h_);
-  Expr product;
-  if (spec_.panel_at) {
-    Expr feature = min(dp_ * panel_features_ + dd_, features_ - 1);
-    product = weight *
-              spec_.panel_at(batch_of(h_), row_of(t_, ii_), column, in_range(feature, features_));
-  } else {
-    product = weight * panel_(dd_, key, dp_, h_);
-  }
-  const auto visible = [&](const Expr& in_chunk, const Expr& at) -> Expr {
-    auto tile = [&](int k) -> Expr { return tile_funcs_[k](in_chunk, ii_, t_, c_, h_); };
-    return spec_.visible(batch_of(h_), row_of(t_, ii_), at, tile);
+  const auto point = [&](const Expr& in_chunk) -> TilesSpec::Point {
+    return {batch_of(h_), row_of(t_, ii_), column_at(c_ * tiles_.chunk + in_chunk)};
   };
-  if (spec_.panel_at && spec_.visible) product = masked(visible(within, column), product, 0.0f);
+  const auto hide = [&](const Expr& in_chunk, const Expr& value) {
+    auto tile = [&](int k) -> Expr { return tile_funcs_[k](in_chunk, ii_, t_, c_, h_); };
+    if (sum_->visible.empty()) return value;
+    return masked(spec_.visible(*sum_, point(in_chunk), tile), value, 0.0f);
+  };
+  Expr product = sum_->has_panel_at()
+                     ? hide(within, weight * spec_.panel_at(*sum_, point(within), feature()))
+                     : weight * panel_(dd_, key, dp_, h_);
   partial_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
   partial_(dd_, dp_, ii_, t_, c_, h_) += product;
-  if (!spec_.fallback) return;
+  if (!has_fallback(*sum_)) return;
   // What packing has replaced, where it is visible; of all else 0.
   rn_ = RDom({{0, tiles_.chunk}}, "rn");
   limit(rn_, rn_, 1);
-  Expr place = c_ * tiles_.chunk + rn_;
-  Expr at = in_range(min(place, some_columns_ - 1), some_columns_);
-  Expr feature = in_range(min(dp_ * panel_features_ + dd_, features_ - 1), features_);
-  Expr element = zero_or_not_finite(spec_.panel(batch_of(h_), at, feature));
-  if (spec_.visible) element = masked(visible(rn_, at), element, 0.0f);
+  Expr element = hide(rn_, zero_or_not_finite(spec_.factor(sum_->panel, batch_of(h_),
+                                                           point(rn_).column, feature())));
   fallback_ = Func(spec_.name + "_fallback");
   fallback_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
   fallback_(dd_, dp_, ii_, t_, c_, h_) += weights(rn_, ii_, t_, c_, h_) * element;
   some_ = RDom(0, 1, "some");
-  some_.where(unsolved(met_(c_, h_) != 0));
+  some_.where(unsolved(met_.found(c_, h_) != 0));
   partial_(dd_, dp_, ii_, t_, c_, h_) += fallback_(dd_, dp_, ii_, t_, c_, h_) + cast<float>(some_);
 }
 
@@ -296,8 +265,8 @@ void StreamScheduler::merge() {
   rc_max_ = RDom(0, chunks, "rc_max");
   rc_ = RDom(0, chunks, "rc");
   for (RDom* r : {&rc_max_, &rc_}) {
-    if (spec_.end_column) r->where(*r < blocks_of(end_column(t_), tiles_.chunk));
-    if (spec_.first_column) r->where(*r >= first_column(t_) / tiles_.chunk);
+    if (spec_.columns_of_rows.end) r->where(*r < blocks_of(end_column(t_), tiles_.chunk));
+    if (spec_.columns_of_rows.first) r->where(*r >= first_column(t_) / tiles_.chunk);
     limit_to_seen(*r, *r * tiles_.chunk, tiles_.chunk);
   }
   top_ = Func(spec_.name + "_top");
@@ -319,12 +288,12 @@ void StreamScheduler::merge() {
   Expr some = select(total > 0, 1.0f / max(total, 1e-30f), 0.0f);
   Expr inverse = select(has_finite_bits(total), some, total);
   Expr value = 0.0f;
-  if (sums_) {
+  if (sum_) {
     Expr at = clamp(x_, 0, max(features_ - 1, 0));
     value = merged_(at % pd, at / pd, ii_, t_, h_) * inverse;
   }
   finished_ = Func(spec_.name + "_finished");
-  if (spec_.writes_planes) {
+  if (writes_planes_) {
     Expr high = select(total > 0, top_(0, ii_, t_, h_), kLowest);
     Expr logarithm = select(total > 0, log(max(total, 1e-30f)), 0.0f);
     Expr low = select(has_finite_bits(total), logarithm, total);
@@ -333,36 +302,22 @@ void StreamScheduler::merge() {
   finished_(x_, ii_, t_, h_) = value;
 }
 
-Func StreamScheduler::output(const std::string& name, const std::vector<int>& dimensions,
-                             bool planes) {
-  const int batches = static_cast<int>(batch_vars_.size());
-  std::vector<Var> vars;
-  for (size_t k = dimensions.size(); k-- > 0;) {
-    const int at = dimensions[k];
-    vars.push_back(at < batches ? batch_vars_[at] : at == batches ? i_ : d_);
-  }
-  Expr batch = 0;
-  for (int k = 0; k < batches; ++k) batch = batch * spec_.batch_extents[k] + batch_vars_[k];
-  Expr within = i_ % tiles_.rows, tile = i_ / tiles_.rows;
-  Func out(name);
+Func StreamScheduler::output(const Result& r) {
+  const bool planes = r.kind() == TilesSpec::Kind::logsumexp;
+  std::vector<Var> vars = vars_of(r, i_, d_);
+  Expr batch = linear_batch(), within = i_ % tiles_.rows, tile = i_ / tiles_.rows;
+  Func out(planes ? spec_.name + "_planes" : spec_.name);
   if (planes) {
     vars.push_back(plane_);
     out(vars) = select(plane_ == 0, finished_(padded_, within, tile, batch),
                        finished_(padded_ + lanes_, within, tile, batch));
   } else {
-    const bool wide = std::count(dimensions.begin(), dimensions.end(), batches + 1) > 0;
-    out(vars) =
-        spec_.finish(batch_of(batch), in_range(i_, rows_), wide ? in_range(d_, features_) : Expr(0),
-                     finished_(wide ? Expr(d_) : Expr(0), within, tile, batch));
+    const bool wide = vars.size() > batch_vars_.size() + 1;
+    out(vars) = spec_.scaled(r, batch_of(batch), in_range(i_, rows_),
+                             wide ? in_range(d_, features_) : Expr(0),
+                             finished_(wide ? Expr(d_) : Expr(0), within, tile, batch));
   }
   return out;
-}
-
-void StreamScheduler::write() {
-  if (spec_.writes_planes) {
-    results_.push_back(output(spec_.name + "_planes", spec_.plane_dimensions, true));
-  }
-  if (sums_) results_.push_back(output(spec_.name, spec_.dimensions, false));
 }
 
 }  // namespace attn::lower

@@ -1,10 +1,9 @@
 // Where a streaming kernel computes what, and in what order.
-#include "compiler/lower/stream_schedule.h"
-
 #include <algorithm>
 
 #include "compiler/base/check.h"
 #include "compiler/lower/stream_scheduler.h"
+#include "compiler/lower/tiles_schedule.h"
 
 namespace attn::lower {
 
@@ -35,7 +34,7 @@ void StreamScheduler::place_result(Func f, const Var* inner) {
 
 void StreamScheduler::place_results() {
   Func z = results_.back();
-  if (sums_) {
+  if (sum_) {
     const int features = static_cast<int>(constant(features_));
     const bool wide = z.args().size() > batch_vars_.size() + 1;
     place_result(z, wide ? &d_ : nullptr);
@@ -48,11 +47,11 @@ void StreamScheduler::place_results() {
       if (features > 0) z.unroll(d_);
     }
   }
-  if (spec_.writes_planes) {
+  if (writes_planes_) {
     Func planes = results_[0];
     place_result(planes, &plane_);
     planes.bound(plane_, 0, 2).unroll(plane_);
-    if (sums_) planes.compute_with(z, block_);
+    if (sum_) planes.compute_with(z, block_);
   }
 }
 
@@ -64,9 +63,9 @@ void StreamScheduler::place() {
   LoopLevel of_batch =
       batch_vars_.empty() ? LoopLevel(z, Var::outermost()) : LoopLevel(z, batch_vars_.back());
   Var rows("rows");
-  for (Func& left : left_)
+  for (auto& [pack, left] : left_)
     left.compute_at(of_block).vectorize(d_, lanes_, TailStrategy::GuardWithIf);
-  for (Right& right : right_) {
+  for (auto& [pack, right] : right_) {
     right.func.compute_at(of_batch)
         .update()
         .allow_race_conditions()
@@ -79,14 +78,10 @@ void StreamScheduler::place() {
     if (panel_.has_update_definition()) panel_.update().vectorize(dd_, lanes_).unroll(dd_);
   }
 
-  if (met_.defined()) {
-    met_.compute_at(of_batch).update().atomic().vectorize(met_over_);
-    met_lanes_.compute_at(met_, c_).vectorize(l_, lanes_).update().vectorize(l_, lanes_);
-  }
-
+  if (met_.found.defined()) met_.place(of_batch, lanes_);
   finished_.compute_at(of_block)
       .bound_extent(ii_, tiles_.rows)
-      .bound_extent(x_, padded_ + (spec_.writes_planes ? 2 * lanes_ : 0))
+      .bound_extent(x_, padded_ + (writes_planes_ ? 2 * lanes_ : 0))
       .reorder(x_, ii_, t_)
       .vectorize(x_, lanes_);
   if (known) finished_.unroll(x_);
@@ -108,7 +103,7 @@ void StreamScheduler::place() {
   total_.compute_at(of_row).update().atomic().vectorize(over_lanes_);
 
   packed_.compute_at(of_block)
-      .bound_storage(c_, blocks_of(some_columns_, tiles_.chunk))
+      .bound_storage(c_, blocks_of(columns_, tiles_.chunk))
       .bound_extent(ii_, tiles_.rows)
       .bound_extent(x_, panel_features_ + 2 * lanes_);
   packed_.update()
@@ -119,7 +114,7 @@ void StreamScheduler::place() {
       .unroll(ii_)
       .never_partition_all();
   LoopLevel of_tile(packed_, t_);
-  if (sums_) {
+  if (sum_) {
     partial_.compute_at(packed_, rows)
         .vectorize(dd_, lanes_)
         .unroll(dd_)
@@ -130,7 +125,7 @@ void StreamScheduler::place() {
         .unroll(dd_)
         .unroll(ii_)
         .unroll(rj_[0], tiles_.unroll);
-    if (spec_.fallback) {
+    if (has_fallback(*sum_)) {
       partial_.update(1).reorder(dd_, ii_, some_).vectorize(dd_, lanes_).unroll(dd_).unroll(ii_);
       fallback_.compute_at(partial_, some_).vectorize(dd_, lanes_).update().vectorize(dd_, lanes_);
     }
@@ -186,7 +181,7 @@ void StreamScheduler::place_tile(int index, const LoopLevel& of_tile) {
       .vectorize(r[0], lanes_)
       .unroll(r[0])
       .unroll(r[1]);
-  const std::vector<StreamDot>& dots = spec_.tiles[index].dots;
+  const std::vector<TilesSpec::Dot>& dots = spec_.dots[index];
   if (dots.empty()) return;
   Func sum = dots_[index].sum;
   sum.compute_at(tile, r[2])
@@ -199,25 +194,21 @@ void StreamScheduler::place_tile(int index, const LoopLevel& of_tile) {
     Halide::Stage stage = sum.update(static_cast<int>(k));
     const RVar d = dots_[index].reduced[k];
     stage.reorder(jj_, ii_, d).vectorize(jj_, lanes_).unroll(jj_).unroll(ii_);
-    const int64_t length = constant(dots[k].reduced);
+    const int64_t length = constant(dots[k].length);
     if (length > 0 && length % tiles_.unroll == 0) stage.unroll(d, tiles_.unroll);
   }
 }
 
 std::vector<Func> StreamScheduler::schedule() {
-  if (sums_ && !spec_.panel_at) pack_panel();
-  if (spec_.fallback) find_non_finite();
+  if (sum_ && !sum_->has_panel_at()) pack_panel();
+  if (sum_ && has_fallback(*sum_)) met_ = find_non_finite(sum_->panel, tiles_.chunk);
   score();
   sum_chunks();
   merge();
-  write();
+  for (const Result& r : spec_.results)
+    if (r.is_written) results_.push_back(output(r));
   place();
   return results_;
-}
-
-std::vector<Func> schedule_stream(const StreamSpec& spec, const Target& target) {
-  ATTN_CHECK(!spec.tiles.empty(), "a streaming kernel without scores");
-  return StreamScheduler(spec, target).schedule();
 }
 
 }  // namespace attn::lower

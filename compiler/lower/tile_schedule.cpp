@@ -1,9 +1,6 @@
-// Where a kernel of tiles computes what, and in what order.
-#include "compiler/lower/tile_schedule.h"
-
+// Where a kernel of sums over tiles computes what, and in what order.
 #include <algorithm>
 
-#include "compiler/base/check.h"
 #include "compiler/lower/tile_scheduler.h"
 
 namespace attn::lower {
@@ -18,7 +15,7 @@ using Halide::VarOrRVar;
 
 // Memory for one part of one batch at a time: others run beside it.
 void TileScheduler::keep_for_a_part(Func f) const {
-  f.bound_storage(h_, 1).hoist_storage(LoopLevel(results_[0].sums, column_part_));
+  f.bound_storage(h_, 1).hoist_storage(LoopLevel(sums_[0].sums, column_part_));
 }
 
 // What readers of a pack ask of its features, in whole vectors. Where data says which are needed,
@@ -27,26 +24,9 @@ Halide::Expr TileScheduler::features_stored(int index) const {
   const Halide::Expr length = max(spec_.packs[index].length, 1);
   const auto in_whole = [&](int width) { return (length + (width - 1)) / width * width; };
   Halide::Expr most = in_whole(lanes_);
-  for (size_t k = 0; k < results_.size(); ++k)
-    if (spec_.results[k].features.defined() && spec_.results[k].panel == index)
-      most = max(most, in_whole(results_[k].tile.vectors * lanes_));
+  for (size_t k = 0; k < sums_.size(); ++k)
+    if (spec_.results[k].panel == index) most = max(most, in_whole(sums_[k].tile.vectors * lanes_));
   return Halide::Internal::simplify(most);
-}
-
-// They run only where something is not finite, and are small.
-void TileScheduler::place_fallbacks() {
-  for (auto& [index, m] : met_) {
-    m.of_all.compute_root().update();
-    m.of_place.compute_root().parallel(h_).update().atomic().vectorize(m.over).parallel(h_);
-    m.lanes.compute_at(m.of_place, u_).vectorize(d_, lanes_).update().vectorize(d_, lanes_);
-  }
-  for (Result& r : results_) {
-    if (!r.fallback.defined()) continue;
-    const RVar summed(r.fallback.rvars(0)[0]);
-    r.fallback.compute_at(r.sums, n_).vectorize(d_, lanes_);
-    r.fallback.update().reorder(d_, summed).vectorize(d_, lanes_);
-    for (Func& dot : r.plain_dots) dot.compute_at(r.fallback, summed);
-  }
 }
 
 void TileScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
@@ -103,7 +83,7 @@ void TileScheduler::place_tiles(const LoopLevel& tile) {
         .unroll(r[0])
         .unroll(r[1])
         .never_partition_all();
-    if (spec_.tiles[k].dots.empty()) continue;
+    if (spec_.dots[k].empty()) continue;
     Func dot = dots_[k];
     dot.compute_at(f, r[2]);
     register_tile(dot, {j_, i_}, lanes_);
@@ -111,7 +91,7 @@ void TileScheduler::place_tiles(const LoopLevel& tile) {
 }
 
 // The loops of a result from the innermost: its own, then those that all results share.
-std::vector<VarOrRVar> TileScheduler::loop_order(Result& r, std::vector<VarOrRVar> inner) const {
+std::vector<VarOrRVar> TileScheduler::loop_order(Sum& r, std::vector<VarOrRVar> inner) const {
   Stage stage = r.sums.update();
   stage.allow_race_conditions()
       .rename(r.domain[2], row_block_)
@@ -126,9 +106,9 @@ std::vector<VarOrRVar> TileScheduler::loop_order(Result& r, std::vector<VarOrRVa
 }
 
 void TileScheduler::place_result(int index) {
-  Result& r = results_[index];
-  const TileSpec::Result& s = spec_.results[index];
-  if (s.place)
+  Sum& r = sums_[index];
+  const Result& s = spec_.results[index];
+  if (s.kind() == TilesSpec::Kind::scatter)
     place_places(r, s);
   else
     place_sums(r, s);
@@ -138,10 +118,10 @@ void TileScheduler::place_result(int index) {
   if (constant(parts_) != 1) stage.parallel(column_part_);
   stage.never_partition({row_block_, column_chunk_, column_part_});
   for (const RVar& b : batch_loops_) stage.never_partition({b});
-  if (index > 0) stage.compute_with(results_[0].sums.update(), row_block_);
+  if (index > 0) stage.compute_with(sums_[0].sums.update(), row_block_);
 }
 
-void TileScheduler::place_places(Result& r, const TileSpec::Result& s) {
+void TileScheduler::place_places(Sum& r, const Result& s) {
   Stage stage = r.sums.update();
   std::vector<VarOrRVar> inner = {r.domain[0], r.domain[1]};
   if (s.features.defined()) inner.insert(inner.begin(), d_);
@@ -154,7 +134,7 @@ void TileScheduler::place_places(Result& r, const TileSpec::Result& s) {
   if (!vars.empty()) r.sums.vectorize(vars[0], lanes_, Halide::TailStrategy::GuardWithIf);
 }
 
-void TileScheduler::place_sums(Result& r, const TileSpec::Result& s) {
+void TileScheduler::place_sums(Sum& r, const Result& s) {
   const int width = r.tile.vectors * lanes_;
   const bool wide = s.features.defined();
   Stage stage = r.sums.update();
@@ -189,23 +169,18 @@ void TileScheduler::add_in_order(Func out, const RDom& part) const {
 }
 
 std::vector<Func> TileScheduler::schedule() {
-  for (size_t k = 0; k < spec_.tiles.size(); ++k) add_tile(static_cast<int>(k));
+  for (size_t k = 0; k < spec_.dots.size(); ++k) add_tile(static_cast<int>(k));
   for (size_t k = 0; k < spec_.results.size(); ++k) add_result(static_cast<int>(k));
   std::vector<Func> outputs;
-  for (size_t k = 0; k < results_.size(); ++k) {
+  for (size_t k = 0; k < sums_.size(); ++k) {
     place_result(static_cast<int>(k));
     outputs.push_back(output(static_cast<int>(k)));
   }
-  const LoopLevel chunk(results_[0].sums, column_chunk_), tile(results_[0].sums, row_block_);
+  const LoopLevel chunk(sums_[0].sums, column_chunk_), tile(sums_[0].sums, row_block_);
   place_fallbacks();
   place_packs(chunk, tile);
   place_tiles(tile);
   return outputs;
-}
-
-std::vector<Func> schedule_tiles(const TileSpec& spec, const Target& target) {
-  ATTN_CHECK(!spec.results.empty(), "a kernel of tiles without results");
-  return TileScheduler(spec, target).schedule();
 }
 
 }  // namespace attn::lower
