@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/cpu_schedules.h"
+#include "compiler/lower/target.h"
 #include "compiler/target/target.h"
 
 extern "C" void openblas_set_num_threads(int);
@@ -92,7 +93,7 @@ void build(Kernel& kernel, const Case& c, bool hints, const Target& level) {
     spec.typical_columns = c.columns;
     spec.typical_reduced = c.reduced;
   }
-  kernel.out = schedule_contraction(spec, level);
+  kernel.out = schedule_contraction(spec, level)[0];
   std::clock_t start = std::clock();
   kernel.out.compile_to_object("/dev/null", {left, right}, "kernel", kernel_target(level));
   kernel.compile_seconds = double(std::clock() - start) / CLOCKS_PER_SEC;

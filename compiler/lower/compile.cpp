@@ -8,13 +8,11 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/argument_checks.h"
-#include "compiler/lower/contraction.h"
 #include "compiler/lower/hoist_conditions.h"
-#include "compiler/lower/loops.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/result_loads.h"
-#include "compiler/lower/row.h"
-#include "compiler/lower/tiles_schedule.h"
+#include "compiler/lower/schedules.h"
+#include "compiler/lower/target.h"
 
 namespace attn::lower {
 namespace {
@@ -27,7 +25,7 @@ struct Built {
 class Builder {
  public:
   Builder(const plan::Function& f, const plan::Kernel& kernel, const Target& target)
-      : f_(f), g_(f.graph), kernel_(kernel), target_(target) {}
+      : f_(f), g_(f.graph), kernel_(kernel), target_(target), schedules_(schedules(target.arch)) {}
 
   Built build() {
     for (ir::SizeId s : kernel_.sizes)
@@ -37,18 +35,7 @@ class Builder {
       arguments_.tensors.emplace(t, parameter(t, fresh_name(g_[t].name)));
       built.arguments.push_back(arguments_.tensors.at(t));
     }
-    std::vector<Halide::Func> outs;
-    if (std::holds_alternative<plan::TilesForm>(kernel_.form)) {
-      const TilesSpec spec(f_, kernel_, arguments_);
-      outs = schedule_tiles(spec, target_);
-    } else if (std::holds_alternative<plan::ContractionForm>(kernel_.form)) {
-      outs = {lower_contraction(f_, kernel_, arguments_, target_)};
-    } else if (std::holds_alternative<plan::RowForm>(kernel_.form)) {
-      outs = lower_row(f_, kernel_, arguments_, target_);
-    } else {
-      outs = {
-          lower_loops(g_, std::get<plan::LoopsForm>(kernel_.form).definition, arguments_, target_)};
-    }
+    const std::vector<Halide::Func> outs = std::visit(*this, kernel_.form);
     auto written = kernel_.writes.begin();
     for (const Halide::Func& out : outs) {
       // Buffers of one Func have the same bounds.
@@ -62,6 +49,20 @@ class Builder {
     unalign_result_loads(built.pipeline);
     hoist_conditions(built.pipeline);
     return built;
+  }
+
+  // What the kernel writes, by the form that it has.
+  std::vector<Halide::Func> operator()(const plan::LoopsForm&) const {
+    return schedules_.loops(loops_spec(f_, kernel_, arguments_), target_);
+  }
+  std::vector<Halide::Func> operator()(const plan::RowForm&) const {
+    return schedules_.rows(row_spec(f_, kernel_, arguments_), target_);
+  }
+  std::vector<Halide::Func> operator()(const plan::ContractionForm&) const {
+    return schedules_.contraction(contraction_spec(f_, kernel_, arguments_), target_);
+  }
+  std::vector<Halide::Func> operator()(const plan::TilesForm&) const {
+    return schedules_.tiles(TilesSpec(f_, kernel_, arguments_), target_);
   }
 
  private:
@@ -102,6 +103,7 @@ class Builder {
   const ir::Graph& g_;
   const plan::Kernel& kernel_;
   const Target& target_;
+  const Schedules& schedules_;
   Arguments arguments_;
   std::set<std::string> names_ = {"out"};
 };

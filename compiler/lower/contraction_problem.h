@@ -2,7 +2,7 @@
 // the rows, with linear extents, tiles for the target, and the strategies worth compiling.
 #pragma once
 
-#include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/contraction.h"
 #include "compiler/lower/tuning.h"
 
 namespace attn::lower {

@@ -11,14 +11,13 @@
 //
 // Panels and blocks are `undef` and one update over an explicit domain, so that nothing outside the
 // operands is ever read; tails repeat the last row or column and are cut off by the store.
-#include "compiler/lower/contraction_schedule.h"
-
 #include <algorithm>
 
 #include "compiler/lower/contraction_direct.h"
 #include "compiler/lower/contraction_fallback.h"
 #include "compiler/lower/contraction_pack.h"
 #include "compiler/lower/contraction_problem.h"
+#include "compiler/lower/cpu_schedules.h"
 #include "compiler/lower/linear_index.h"
 #include "compiler/lower/translate.h"
 
@@ -411,8 +410,8 @@ void Scheduler::repair(const Func& where) {
 
 }  // namespace
 
-Func schedule_contraction(const ContractionSpec& spec, const Target& target) {
-  return Scheduler(make_problem(spec, target)).schedule();
+Funcs schedule_contraction(const ContractionSpec& spec, const Target& target) {
+  return {Scheduler(make_problem(spec, target)).schedule()};
 }
 
 }  // namespace attn::lower

@@ -1,9 +1,8 @@
 #include "compiler/lower/loops.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "compiler/base/check.h"
+#include "compiler/lower/combine.h"
 #include "compiler/lower/vector_math.h"
 #include "compiler/solve/equalities.h"
 
@@ -19,25 +18,45 @@ using HExpr = Halide::Expr;
 
 class Loops {
  public:
-  Loops(const ir::Graph& g, const ir::Definition& d, const Arguments& arguments,
-        const Target& target)
-      : g_(g), d_(d), arguments_(arguments), target_(target) {
+  Loops(const ir::Graph& g, const ir::Definition& d, const Arguments& arguments)
+      : g_(g), d_(d), arguments_(arguments) {
     type_ = arithmetic_type(ir::arithmetic_type(g[d.target].storage));
     for (size_t k = d.free.size(); k-- > 0;) {
-      vars_.emplace_back("i" + std::to_string(k));
-      indices_[d.free[k]] = vars_.back();
+      spec_.vars.emplace_back("i" + std::to_string(k));
+      indices_[d.free[k]] = spec_.vars.back();
     }
     if (d.reduced.empty()) return;
     std::vector<Halide::Range> ranges;
-    Translator plain(g, arguments, {});
     // The last reduced index runs fastest.
-    for (size_t k = d.reduced.size(); k-- > 0;)
-      ranges.push_back({0, plain.extent(g[d.reduced[k]].extent)});
+    for (size_t k = d.reduced.size(); k-- > 0;) ranges.push_back({0, extent(d.reduced[k])});
     domain_ = RDom(ranges, "r");
     for (size_t k = d.reduced.size(); k-- > 0;)
       indices_[d.reduced[k]] = domain_[static_cast<int>(d.reduced.size() - 1 - k)];
   }
 
+  LoopsSpec spec() {
+    const std::vector<HExpr> planes = values();
+    const Halide::Type stored = storage_type(g_[d_.target].storage);
+    std::vector<Var> vars = spec_.vars;
+    spec_.has_planes = planes.size() == 2;
+    spec_.out = Func("out");
+    if (spec_.has_planes) {
+      vars.push_back(spec_.plane);
+      spec_.out(vars) = select(spec_.plane == 0, cast(stored, planes[0]), cast(stored, planes[1]));
+    } else {
+      spec_.out(vars) = cast(stored, planes[0]);
+    }
+    spec_.stored = stored;
+    spec_.computed = type_;
+    spec_.same_condition_in_lanes = std::none_of(
+        d_.guard.begin(), d_.guard.end(),
+        [&](const ir::Expr& c) { return !ir::tensors(c).empty() && ir::uses(c, d_.free.back()); });
+    if (!d_.free.empty()) spec_.row_points = extent(d_.free.back());
+    for (ir::IndexId r : d_.reduced) spec_.row_points = spec_.row_points * max(extent(r), 1);
+    return spec_;
+  }
+
+ private:
   // The values of the definition, before storage: one, or two planes of a log-sum-exp.
   std::vector<HExpr> values() {
     Translator t = at_points();
@@ -49,77 +68,35 @@ class Loops {
       ir::Type body_type = d_.body.type();
       return {arg_max(cast(arithmetic_type(body_type), t(d_.body)))};
     }
-    Func acc = reduce("acc", d_.combine, neutral(), each_time(cast(type_, t(d_.body))));
+    Func acc =
+        reduce("acc", d_.combine, neutral(d_.combine, type_), each_time(cast(type_, t(d_.body))));
     return {acc(args())};
   }
 
-  // Whether data hides all lanes of a vector or none. Otherwise Halide would make scalars of them
-  // anyway, and fails to when two conditions read the same element.
-  bool same_condition_in_lanes() const {
-    return std::none_of(d_.guard.begin(), d_.guard.end(), [&](const ir::Expr& c) {
-      return !ir::tensors(c).empty() && ir::uses(c, d_.free.back());
-    });
-  }
+  HExpr extent(ir::IndexId i) const { return Translator(g_, arguments_, {}).extent(g_[i].extent); }
 
-  std::vector<Var> vars_;
-  std::map<ir::IndexId, HExpr> indices_;
-  std::vector<Func> stages_;  // reductions, computed where the output is
-  Func scatter_;              // computed whole, before the output
-
- private:
   Translator at_points() const {
     Translator t(g_, arguments_, indices_);
     t.bound_by(d_.guard, d_.reduced);
     return t;
   }
 
-  std::vector<HExpr> args() const { return {vars_.begin(), vars_.end()}; }
+  std::vector<HExpr> args() const { return {spec_.vars.begin(), spec_.vars.end()}; }
 
   // The value in terms of a reduced index even where it is the same at all of them: Halide repeats
   // only what mentions one.
   HExpr each_time(const HExpr& value) const { return select(domain_[0] >= 0, value, value); }
 
-  HExpr neutral() const {
-    auto of = [&](double real, int64_t whole) {
-      return type_.is_float() ? cast(type_, HExpr(static_cast<float>(real)))
-                              : Halide::Internal::make_const(type_, whole);
-    };
-    switch (d_.combine) {
-      case Combine::max:
-        return of(kLowest, INT32_MIN);
-      case Combine::min:
-        return of(kHighest, INT32_MAX);
-      case Combine::prod:
-        return of(1, 1);
-      default:
-        return of(0, 0);
-    }
-  }
-
-  static HExpr combined(Combine c, const HExpr& a, const HExpr& b) {
-    switch (c) {
-      case Combine::max:
-        return max(a, b);
-      case Combine::min:
-        return min(a, b);
-      case Combine::prod:
-        return a * b;
-      default:
-        return a + b;
-    }
-  }
-
   Func reduce(const char* name, Combine c, const HExpr& start, const HExpr& value) {
     Func acc(name);
-    acc(vars_) = start;
-    acc(vars_) = combined(c, acc(vars_), value);
-    stages_.push_back(acc);
+    acc(spec_.vars) = start;
+    acc(spec_.vars) = combined(c, acc(spec_.vars), value);
+    spec_.reductions.push_back(acc);
     return acc;
   }
 
   std::vector<HExpr> log_sum_exp(const HExpr& value) {
-    HExpr lowest = cast(type_, HExpr(kLowest));
-    Func largest = reduce("largest", Combine::max, lowest, value);
+    Func largest = reduce("largest", Combine::max, neutral(Combine::max, type_), value);
     HExpr top = largest(args());
     Func rest =
         reduce("rest", Combine::sum, Halide::Internal::make_zero(type_), vector_exp(value - top));
@@ -132,12 +109,12 @@ class Loops {
 
   HExpr arg_max(const HExpr& value) {
     Func best("best");
-    best(vars_) = Halide::Tuple(Halide::Internal::make_zero(value.type()), HExpr(-1));
-    HExpr better = best(vars_)[1] < 0 || value > best(vars_)[0];
+    best(spec_.vars) = Halide::Tuple(Halide::Internal::make_zero(value.type()), HExpr(-1));
+    HExpr better = best(spec_.vars)[1] < 0 || value > best(spec_.vars)[0];
     HExpr index = indices_.at(d_.reduced[0]);
-    best(vars_) =
-        Halide::Tuple(select(better, value, best(vars_)[0]), select(better, index, best(vars_)[1]));
-    stages_.push_back(best);
+    best(spec_.vars) = Halide::Tuple(select(better, value, best(spec_.vars)[0]),
+                                     select(better, index, best(spec_.vars)[1]));
+    spec_.reductions.push_back(best);
     return max(best(args())[1], 0);
   }
 
@@ -147,8 +124,7 @@ class Loops {
     Translator::Indices inside = indices_;
     if (!d_.free.empty()) {
       HExpr& last = inside.at(d_.free.back());
-      last =
-          min(last, max(Translator(g_, arguments_, {}).extent(g_[d_.free.back()].extent) - 1, 0));
+      last = min(last, max(extent(d_.free.back()) - 1, 0));
     }
     return Translator(g_, arguments_, inside);
   }
@@ -174,96 +150,29 @@ class Loops {
     others.erase(landing.condition);
     domain_.where(domain_condition(others) && domain_condition(landing));
     Func sums("sums");
-    sums(vars_) = neutral();
+    sums(spec_.vars) = neutral(d_.combine, type_);
     std::vector<HExpr> at = args();
-    size_t dimension = d_.free.size() - 1 - landing.position;
-    at[dimension] = clamp(place, 0, max(limit - 1, 0));
+    spec_.scattered = static_cast<int>(d_.free.size() - 1 - landing.position);
+    at[spec_.scattered] = clamp(place, 0, max(limit - 1, 0));
     sums(at) = combined(d_.combine, sums(at), cast(type_, t(d_.body)));
-    sums.compute_root();
-    if (dimension != 0 && same_condition_in_lanes()) {
-      int lanes = lanes_of(target_, type_);
-      sums.update().allow_race_conditions().vectorize(vars_[0], lanes,
-                                                      Halide::TailStrategy::GuardWithIf);
-    } else {
-      sums.update().unscheduled();
-    }
-    if (!vars_.empty()) {
-      sums.vectorize(vars_[0], lanes_of(target_, type_), Halide::TailStrategy::GuardWithIf);
-    }
-    scatter_ = sums;
+    spec_.scatter = sums;
     return sums(args());
   }
 
   const ir::Graph& g_;
   const ir::Definition& d_;
   const Arguments& arguments_;
-  const Target& target_;
   Halide::Type type_;
   RDom domain_;
+  std::map<ir::IndexId, HExpr> indices_;
+  LoopsSpec spec_;
 };
-
-HExpr stored(const HExpr& value, ir::Storage storage) { return cast(storage_type(storage), value); }
 
 }  // namespace
 
-Func lower_loops(const ir::Graph& g, const ir::Definition& d, const Arguments& arguments,
-                 const Target& target) {
-  Loops loops(g, d, arguments, target);
-  std::vector<HExpr> values = loops.values();
-  const ir::Tensor& result = g[d.target];
-  std::vector<Var> vars = loops.vars_;
-  Func out("out");
-  if (values.size() == 2) {
-    Var plane("plane");
-    vars.push_back(plane);
-    out(vars) =
-        select(plane == 0, stored(values[0], result.storage), stored(values[1], result.storage));
-    out.bound(plane, 0, 2).unroll(plane);
-    if (!loops.vars_.empty()) {
-      std::vector<Halide::VarOrRVar> order{plane};
-      for (const Var& v : loops.vars_) order.push_back(v);
-      out.reorder_storage(vars).reorder(order);
-    }
-  } else {
-    out(vars) = stored(values[0], result.storage);
-  }
-
-  // Rows of the innermost dimension are dealt out to threads in blocks of enough points.
-  Translator plain(g, arguments, {});
-  int lanes = lanes_of(target, storage_type(result.storage));
-  lanes = std::min(lanes, lanes_of(target, Halide::Float(32)));
-  Halide::LoopLevel level = Halide::LoopLevel::root();
-  if (!loops.vars_.empty()) {
-    Var inner = loops.vars_[0];
-    Var block("block");
-    HExpr row = plain.extent(g[d.free.back()].extent);
-    for (ir::IndexId r : d.reduced) row = row * max(plain.extent(g[r].extent), 1);
-    if (loops.vars_.size() > 1) {
-      Var fused = loops.vars_[1];
-      for (size_t k = 2; k < loops.vars_.size(); ++k) {
-        Var next("f" + std::to_string(k));
-        out.fuse(fused, loops.vars_[k], next);
-        fused = next;
-      }
-      Var in_block("in_block");
-      HExpr rows = max(target::costs(target.arch).task_points / max(row, 1), 1);
-      out.split(fused, block, in_block, rows, Halide::TailStrategy::GuardWithIf).parallel(block);
-    }
-    Var outer("outer"), lane("lane");
-    out.split(inner, outer, lane, lanes, Halide::TailStrategy::GuardWithIf).vectorize(lane);
-    level = Halide::LoopLevel(out, outer);
-    for (Func& stage : loops.stages_) {
-      stage.compute_at(level).bound_storage(inner, lanes);
-      stage.vectorize(inner, lanes, Halide::TailStrategy::GuardWithIf);
-      if (loops.same_condition_in_lanes())
-        stage.update().vectorize(inner, lanes, Halide::TailStrategy::GuardWithIf);
-      else
-        stage.update().unscheduled();
-    }
-  } else {
-    for (Func& stage : loops.stages_) stage.compute_root();
-  }
-  return out;
+LoopsSpec loops_spec(const plan::Function& f, const plan::Kernel& kernel,
+                     const Arguments& arguments) {
+  return Loops(f.graph, std::get<plan::LoopsForm>(kernel.form).definition, arguments).spec();
 }
 
 }  // namespace attn::lower

@@ -1,39 +1,30 @@
-// A planned row kernel as a RowSpec: each definition is a stage.
 #include "compiler/lower/row.h"
 
 #include <algorithm>
 #include <map>
 
 #include "compiler/base/check.h"
-#include "compiler/lower/linear_index.h"
-#include "compiler/lower/row_schedule.h"
+#include "compiler/lower/combine.h"
+#include "compiler/lower/scope.h"
 
 namespace attn::lower {
 namespace {
 
 using Halide::cast;
-using ir::Combine;
 using HExpr = Halide::Expr;
 
 class Lowering {
  public:
   Lowering(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments)
-      : g_(f.graph),
-        kernel_(kernel),
-        row_(std::get<plan::RowForm>(kernel.form)),
-        arguments_(arguments) {}
+      : kernel_(kernel), row_(std::get<plan::RowForm>(kernel.form)), scope_{f.graph, arguments} {}
 
   RowSpec spec() {
-    RowSpec spec{.name = "out", .rows = 1, .columns = 1, .stages = {}};
-    for (ir::IndexId i : row_.rows) row_extents_.push_back(extent(i));
-    for (ir::IndexId i : row_.columns) column_extents_.push_back(extent(i));
-    spec.row_extents = row_extents_;
-    spec.column_extents = column_extents_;
-    for (const HExpr& e : row_extents_) spec.rows = spec.rows * e;
-    for (const HExpr& e : column_extents_) spec.columns = spec.columns * e;
-    spec.rows = Halide::Internal::simplify(spec.rows);
-    spec.columns = Halide::Internal::simplify(spec.columns);
-    spec.typical_columns = typical_columns();
+    RowSpec spec{.name = "out"};
+    spec.row_extents = scope_.extents(row_.rows);
+    spec.column_extents = scope_.extents(row_.columns);
+    spec.rows = scope_.count(row_.rows);
+    spec.columns = scope_.count(row_.columns);
+    spec.typical_columns = scope_.typical_count(row_.columns);
     for (size_t n = 0; n < row_.definitions.size(); ++n) {
       spec.stages.push_back(stage(row_.definitions[n]));
       stages_[row_.definitions[n].target] = static_cast<int>(n);
@@ -42,69 +33,18 @@ class Lowering {
   }
 
  private:
-  HExpr extent(ir::IndexId i) { return Translator(g_, arguments_, {}).extent(g_[i].extent); }
-
-  int typical_columns() const {
-    double product = 1;
-    for (ir::IndexId i : row_.columns) {
-      ir::Poly p = g_.expand(g_[i].extent);
-      double value = 0;
-      for (const auto& [monomial, c] : p.terms()) {
-        double term = c.value();
-        for (auto [id, power] : monomial) {
-          if (!g_[id].upper) return 0;
-          for (int k = 0; k < power; ++k) term *= static_cast<double>(*g_[id].upper);
-        }
-        value += term;
-      }
-      product *= value;
-    }
-    return static_cast<int>(std::clamp(product, 0.0, 1e9));
-  }
-
-  static RowStage::Combine combine_of(Combine c) {
-    switch (c) {
-      case Combine::max:
-        return RowStage::Combine::kMax;
-      case Combine::min:
-        return RowStage::Combine::kMin;
-      case Combine::logsumexp:
-        return RowStage::Combine::kLogSumExp;
-      default:
-        return RowStage::Combine::kSum;
-    }
-  }
-
-  static HExpr neutral(Combine c, const Halide::Type& type) {
-    switch (c) {
-      case Combine::max:
-      case Combine::logsumexp:
-        return type.is_int() ? type.min() : cast(type, HExpr(kLowest));
-      case Combine::min:
-        return type.is_int() ? type.max() : cast(type, HExpr(kHighest));
-      default:
-        return Halide::Internal::make_zero(type);
-    }
-  }
-
   // Positions of a target's dimensions among rows and columns.
   std::vector<int> dimensions(const ir::Definition& d) const {
+    std::vector<ir::IndexId> all = row_.rows;
+    all.insert(all.end(), row_.columns.begin(), row_.columns.end());
     std::vector<int> result;
-    for (ir::IndexId i : d.free) {
-      auto row = std::find(row_.rows.begin(), row_.rows.end(), i);
-      auto column = std::find(row_.columns.begin(), row_.columns.end(), i);
-      result.push_back(static_cast<int>(row != row_.rows.end()
-                                            ? row - row_.rows.begin()
-                                            : column - row_.columns.begin() +
-                                                  static_cast<ptrdiff_t>(row_.rows.size())));
-    }
+    for (ir::IndexId i : d.free)
+      result.push_back(static_cast<int>(std::ranges::find(all, i) - all.begin()));
     return result;
   }
 
-  bool mentions(const std::vector<ir::IndexId>& list, const std::vector<ir::IndexId>& group) const {
-    return list.size() == group.size() && std::all_of(list.begin(), list.end(), [&](ir::IndexId i) {
-             return std::find(group.begin(), group.end(), i) != group.end();
-           });
+  static bool mentions(const Group& list, const Group& group) {
+    return std::ranges::is_permutation(list, group);
   }
 
   RowStage::Kind kind_of(const ir::Definition& d) const {
@@ -115,18 +55,19 @@ class Lowering {
   }
 
   RowStage stage(const ir::Definition& d) {
-    const ir::Tensor& tensor = g_[d.target];
+    const ir::Tensor& tensor = scope_.g[d.target];
     RowStage s;
     s.name = "s" + std::to_string(stages_.size());
     s.kind = kind_of(d);
-    s.combine = combine_of(d.combine);
+    s.combine = d.combine;
     s.output =
         std::find(kernel_.writes.begin(), kernel_.writes.end(), d.target) != kernel_.writes.end();
     ATTN_CHECK(s.output || s.kind != RowStage::Kind::kColumnSum, "a column sum that nobody reads");
     s.held = s.output && row_.in_place;
     s.planes = s.output && tensor.split;
     s.dimensions = dimensions(d);
-    s.body = [this, &d, type = arithmetic_type(ir::arithmetic_type(tensor.storage))](
+    // By copies: the spec outlives this, and a stage reads earlier ones only.
+    s.body = [*this, &d, type = arithmetic_type(ir::arithmetic_type(tensor.storage))](
                  const RowCell& cell) { return body(d, type, cell); };
     s.store = [type = storage_type(tensor.storage)](const HExpr& value) -> HExpr {
       return cast(type, value);
@@ -134,19 +75,15 @@ class Lowering {
     return s;
   }
 
-  HExpr body(const ir::Definition& d, const Halide::Type& type, const RowCell& cell) {
+  HExpr body(const ir::Definition& d, const Halide::Type& type, const RowCell& cell) const {
     Translator::Indices indices;
-    std::vector<HExpr> rows = decode_index(cell.row, row_extents_);
-    for (size_t k = 0; k < rows.size(); ++k) indices[row_.rows[k]] = rows[k];
-    if (cell.column.defined()) {
-      std::vector<HExpr> columns = decode_index(cell.column, column_extents_);
-      for (size_t k = 0; k < columns.size(); ++k) indices[row_.columns[k]] = columns[k];
-    }
-    Translator t(g_, arguments_, indices, true);
+    scope_.decode(row_.rows, cell.row, indices);
+    if (cell.column.defined()) scope_.decode(row_.columns, cell.column, indices);
+    Translator t = scope_.at(std::move(indices));
     for (ir::TensorId read : ir::reads(d)) {
       auto it = stages_.find(read);
       if (it == stages_.end()) continue;
-      if (g_[read].split)
+      if (scope_.g[read].split)
         t.replace(read, cell.high(it->second), cell.low(it->second));
       else
         t.replace(read, cell.value(it->second));
@@ -154,20 +91,16 @@ class Lowering {
     return t.where(d.guard, cast(type, t(d.body)), neutral(d.combine, type));
   }
 
-  const ir::Graph& g_;
   const plan::Kernel& kernel_;
   const plan::RowForm& row_;
-  const Arguments& arguments_;
-  std::vector<HExpr> row_extents_, column_extents_;
+  const Scope scope_;
   std::map<ir::TensorId, int> stages_;
 };
 
 }  // namespace
 
-std::vector<Halide::Func> lower_row(const plan::Function& f, const plan::Kernel& kernel,
-                                    const Arguments& arguments, const Target& target) {
-  Lowering lowering(f, kernel, arguments);
-  return schedule_rows(lowering.spec(), target).outputs();
+RowSpec row_spec(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments) {
+  return Lowering(f, kernel, arguments).spec();
 }
 
 }  // namespace attn::lower

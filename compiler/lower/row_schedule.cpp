@@ -1,10 +1,10 @@
 // What row kernels compute, stage by stage.
-#include "compiler/lower/row_schedule.h"
-
 #include <algorithm>
 #include <set>
 
 #include "compiler/base/check.h"
+#include "compiler/lower/combine.h"
+#include "compiler/lower/cpu_schedules.h"
 #include "compiler/lower/linear_index.h"
 #include "compiler/lower/row_scheduler.h"
 #include "compiler/lower/translate.h"
@@ -25,25 +25,7 @@ using Halide::Var;
 namespace {
 
 using Kind = RowStage::Kind;
-using Combine = RowStage::Combine;
-
-Expr neutral(Combine combine, const Type& type) {
-  if (combine == Combine::kSum) return Halide::Internal::make_zero(type);
-  if (type.is_int()) return combine == Combine::kMax ? type.min() : type.max();
-  const float highest = 3.4028235e38f;
-  return Halide::cast(type, combine == Combine::kMin ? highest : -highest);
-}
-
-Expr combined(Combine combine, const Expr& a, const Expr& b) {
-  switch (combine) {
-    case Combine::kSum:
-      return a + b;
-    case Combine::kMin:
-      return min(a, b);
-    default:
-      return max(a, b);
-  }
-}
+using ir::Combine;
 
 }  // namespace
 
@@ -82,7 +64,7 @@ void RowScheduler::count_readers() {
     types_[s] = spec_.stages[s].body(probe).type();
     for (int stage : read) ++readers_[stage];
     // Two passes over the argument.
-    if (spec_.stages[s].combine == Combine::kLogSumExp &&
+    if (spec_.stages[s].combine == Combine::logsumexp &&
         spec_.stages[s].kind == Kind::kRowReduction) {
       for (int stage : read) ++readers_[stage];
     }
@@ -179,7 +161,7 @@ void RowScheduler::add_reduction(int stage) {
   const RowStage& s = spec_.stages[stage];
   const std::string name = spec_.name + "_" + s.name;
   auto argument = [this, stage](const At& at) { return body(stage, at); };
-  if (s.combine != Combine::kLogSumExp) {
+  if (s.combine != Combine::logsumexp) {
     stored_[stage] = reduce(name, s.combine, argument, types_[stage]);
     return;
   }
@@ -188,10 +170,10 @@ void RowScheduler::add_reduction(int stage) {
   vectorize_columns(row, types_[stage]);
   hold(row);
   auto held = [row](const At& at) -> Expr { return row(at.column, at.u, at.group, at.block); };
-  Func high = reduce(name + "_high", Combine::kMax, held, types_[stage]);
-  Expr lowest = neutral(Combine::kMax, types_[stage]);
+  Func high = reduce(name + "_high", Combine::max, held, types_[stage]);
+  Expr lowest = neutral(Combine::max, types_[stage]);
   Func sum = reduce(
-      name + "_sum", Combine::kSum,
+      name + "_sum", Combine::sum,
       [=](const At& at) -> Expr {
         return vector_exp(strict_float(held(at) - high(at.u, at.group, at.block)));
       },
@@ -209,7 +191,7 @@ void RowScheduler::add_reduction(int stage) {
   low_[stage] = low;
 }
 
-Halide::Pipeline RowScheduler::schedule() {
+std::vector<Func> RowScheduler::schedule() {
   const int count = static_cast<int>(spec_.stages.size());
   for (int s = 0; s < count; ++s) {
     if (spec_.stages[s].kind == Kind::kMap) add_map(s);
@@ -226,10 +208,10 @@ Halide::Pipeline RowScheduler::schedule() {
   // The first output carries the loops that everything else is placed at.
   LoopLevel group(fused_[0], fused_group_), block(fused_[0], fused_block_);
   for (auto& place : place_) place(group, block);
-  return Halide::Pipeline(results_);
+  return results_;
 }
 
-Halide::Pipeline schedule_rows(const RowSpec& spec, const Target& target) {
+Funcs schedule_rows(const RowSpec& spec, const Target& target) {
   return RowScheduler(spec, target).schedule();
 }
 

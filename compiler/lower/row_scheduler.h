@@ -10,14 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/row_schedule.h"
+#include "compiler/lower/row.h"
+#include "compiler/lower/tuning.h"
 
 namespace attn::lower {
 
 class RowScheduler {
  public:
   RowScheduler(const RowSpec& spec, const Target& target);
-  Halide::Pipeline schedule();
+  std::vector<Halide::Func> schedule();
 
  private:
   // A place inside a group: row u of the group, or any row where the index is not relative.
@@ -37,7 +38,7 @@ class RowScheduler {
   void add_map(int stage);
   void add_row_map(int stage);
   void add_reduction(int stage);
-  Halide::Func reduce(const std::string& name, RowStage::Combine combine, const Term& term,
+  Halide::Func reduce(const std::string& name, ir::Combine combine, const Term& term,
                       const Halide::Type& type);
   void hold(Halide::Func func);
   // Halide aligns an array of one element for a scalar, and reads it as a vector all the same; so

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/base/check.h"
+#include "compiler/lower/combine.h"
 #include "compiler/lower/stream_scheduler.h"
 #include "compiler/lower/vector_math.h"
 

@@ -3,8 +3,6 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/stream_scheduler.h"
-#include "compiler/lower/tiles_schedule.h"
-
 namespace attn::lower {
 
 using Halide::Expr;

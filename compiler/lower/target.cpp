@@ -23,10 +23,6 @@ bool runs(const Halide::Target& machine, const Halide::Target& code) {
 
 }  // namespace
 
-int lanes_of(const Target& target, const Halide::Type& type) {
-  return target.vector_bytes / type.bytes();
-}
-
 Halide::Target kernel_target(const Target& target) {
   return instruction_set(target)
       .with_feature(Halide::Target::NoRuntime)

@@ -9,9 +9,6 @@ namespace attn::lower {
 
 using target::Target;
 
-// Lanes of a vector of this type.
-int lanes_of(const Target& target, const Halide::Type& type);
-
 // For ahead-of-time objects that our runtime serves: no_runtime, user_context, large_buffers,
 // asserts on.
 Halide::Target kernel_target(const Target& target);

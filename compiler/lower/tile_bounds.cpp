@@ -11,12 +11,11 @@ using HExpr = Halide::Expr;
 
 namespace {
 
-Edge edge(const ir::Graph& g, const Arguments& arguments, const ir::Expr& c, ir::IndexId by,
-          ir::IndexId of, bool upper) {
+Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of, bool upper) {
   if (c.is(ir::Kind::both) || c.is(ir::Kind::either)) {
     std::vector<Edge> parts;
     for (const ir::Expr& part : c.args()) {
-      if (Edge found = edge(g, arguments, part, by, of, upper))
+      if (Edge found = edge(scope, part, by, of, upper))
         parts.push_back(found);
       else if (c.is(ir::Kind::either))
         return {};
@@ -44,20 +43,20 @@ Edge edge(const ir::Graph& g, const Arguments& arguments, const ir::Expr& c, ir:
   others.erase(of);
   if (o != (upper ? -1 : 1) || std::abs(b) > 1 || !(linear == e) || !others.empty()) return {};
   const ir::Expr distance = ir::substitute(e, {{of, ir::Expr(0)}});
-  return [=, &g, &arguments](HExpr from, HExpr to) -> HExpr {
+  return [=](HExpr from, HExpr to) -> HExpr {
     // Who sees most of them decides.
-    HExpr d = Translator(g, arguments, {{by, b > 0 ? to : from}}, true)(distance);
+    HExpr d = scope.at({{by, b > 0 ? to : from}})(distance);
     return upper ? d + 1 : -d;
   };
 }
 
 // The places are written plainly, without promises: bounds inference then takes an element for a
 // number where the batch and the rows are given.
-SeenByData::Bound seen(const Arguments& arguments, const plan::BlockBounds& bounds,
-                       const std::vector<ir::IndexId>& batch_indices,
-                       const std::vector<HExpr>& batch_extents, bool upper) {
-  Halide::ImageParam element = arguments.tensors.at(upper ? bounds.end : bounds.first);
+SeenByData::Bound seen(const Scope& scope, const plan::BlockBounds& bounds,
+                       const Group& batch_indices, bool upper) {
+  Halide::ImageParam element = scope.arguments.tensors.at(upper ? bounds.end : bounds.first);
   const std::vector<ir::IndexId> used = bounds.batch;
+  const std::vector<HExpr> batch_extents = scope.extents(batch_indices);
   return [=](HExpr batch, HExpr from, HExpr to) {
     const int64_t rows = constant(Halide::Internal::simplify(to - from)) + 1;
     ATTN_CHECK(rows > 0, "a number of rows that is not known");
@@ -85,13 +84,12 @@ SeenByData::Bound seen(const Arguments& arguments, const plan::BlockBounds& boun
 
 }  // namespace
 
-Edges edges(const ir::Graph& g, const Arguments& arguments, const ir::Conditions& visible,
-            ir::IndexId by, ir::IndexId of) {
+Edges edges(const Scope& scope, const ir::Conditions& visible, ir::IndexId by, ir::IndexId of) {
   if (visible.empty()) return {};
   const ir::Expr all = ir::all_of(std::vector<ir::Expr>(visible.begin(), visible.end()));
-  Edges found{edge(g, arguments, all, by, of, false), edge(g, arguments, all, by, of, true)};
+  Edges found{edge(scope, all, by, of, false), edge(scope, all, by, of, true)};
   auto bounds = [&](const ir::Expr& c, ir::IndexId i, ir::IndexId j) {
-    return edge(g, arguments, c, i, j, false) || edge(g, arguments, c, i, j, true);
+    return edge(scope, c, i, j, false) || edge(scope, c, i, j, true);
   };
   for (const ir::Expr& c : visible)
     if (bounds(c, by, of) && (!c.is(ir::Kind::at_least_zero) || !bounds(c, of, by)))
@@ -99,11 +97,8 @@ Edges edges(const ir::Graph& g, const Arguments& arguments, const ir::Conditions
   return found;
 }
 
-SeenByData seen_by_data(const Arguments& arguments, const plan::BlockBounds& bounds,
-                        const std::vector<ir::IndexId>& batch,
-                        const std::vector<HExpr>& batch_extents) {
-  return {seen(arguments, bounds, batch, batch_extents, false),
-          seen(arguments, bounds, batch, batch_extents, true), plan::kBoundRows};
+SeenByData seen_by_data(const Scope& scope, const plan::BlockBounds& bounds, const Group& batch) {
+  return {seen(scope, bounds, batch, false), seen(scope, bounds, batch, true), plan::kBoundRows};
 }
 
 }  // namespace attn::lower

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "compiler/lower/translate.h"
+#include "compiler/lower/scope.h"
 #include "compiler/plan/form.h"
 
 namespace attn::lower {
@@ -23,8 +23,7 @@ struct Edges {
 // The places `of` that some `by` in a range sees under these conditions, [first, end). From
 // conditions that are linear, with 1 or -1 for `of` and at most that for `by`, and read nothing
 // else; all of several hold, or one of several.
-Edges edges(const ir::Graph& g, const Arguments& arguments, const ir::Conditions& visible,
-            ir::IndexId by, ir::IndexId of);
+Edges edges(const Scope& scope, const ir::Conditions& visible, ir::IndexId by, ir::IndexId of);
 
 // What data says of the columns that the rows [from, to] may see: [first, end), both multiples of
 // `block` or beyond the columns. How many rows it is asked about must be known. Bounds inference
@@ -35,8 +34,6 @@ struct SeenByData {
   int block = 0;
   explicit operator bool() const { return block > 0; }
 };
-SeenByData seen_by_data(const Arguments& arguments, const plan::BlockBounds& bounds,
-                        const std::vector<ir::IndexId>& batch,
-                        const std::vector<Halide::Expr>& batch_extents);
+SeenByData seen_by_data(const Scope& scope, const plan::BlockBounds& bounds, const Group& batch);
 
 }  // namespace attn::lower

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/base/check.h"
-#include "compiler/lower/linear_index.h"
+#include "compiler/lower/combine.h"
 
 namespace attn::lower {
 
@@ -22,14 +22,14 @@ bool contains(const std::vector<ir::Expr>& place, ir::IndexId i) {
 
 TilesSpec::TilesSpec(const plan::Function& f, const plan::Kernel& kernel,
                      const Arguments& arguments)
-    : g_(f.graph), arguments_(arguments), form_(std::get<plan::TilesForm>(kernel.form)) {
-  for (ir::IndexId i : form_.batch) batch_extents.push_back(extent({i}));
-  rows = extent({form_.row});
-  columns = extent({form_.column});
+    : scope_{f.graph, arguments}, form_(std::get<plan::TilesForm>(kernel.form)) {
+  batch_extents = scope_.extents(form_.batch);
+  rows = scope_.extent(form_.row);
+  columns = scope_.extent(form_.column);
   for (const plan::Tile& tile : form_.tiles) {
     dots.emplace_back();
     for (const plan::Product& p : tile.dots) {
-      Dot dot{&p, extent(p.reduced)};
+      Dot dot{&p, scope_.count(p.reduced)};
       if (form_.is_apart(p)) {
         dot.left = pack({true, p.left, p.left_guard, p.reduced});
         dot.right = pack({false, p.right, p.right_guard, p.reduced});
@@ -46,10 +46,9 @@ TilesSpec::TilesSpec(const plan::Function& f, const plan::Kernel& kernel,
     if (std::ranges::find(kernel.writes, r.tensor) == kernel.writes.end())
       results.push_back(result(r, false));
   const ir::Conditions seen = form_.visible_somewhere();
-  columns_of_rows = edges(g_, arguments_, seen, form_.row, form_.column);
-  rows_of_columns = edges(g_, arguments_, seen, form_.column, form_.row);
-  if (form_.bounds)
-    seen_by_data = lower::seen_by_data(arguments_, *form_.bounds, form_.batch, batch_extents);
+  columns_of_rows = edges(scope_, seen, form_.row, form_.column);
+  rows_of_columns = edges(scope_, seen, form_.column, form_.row);
+  if (form_.bounds) seen_by_data = lower::seen_by_data(scope_, *form_.bounds, form_.batch);
 }
 
 // One for all readers of the same factor. Its features are numbered alike in all of them: as the
@@ -63,14 +62,15 @@ int TilesSpec::pack(Pack wanted) {
     std::map<ir::IndexId, ir::Expr> names;
     bool alike = true;
     for (size_t n = 0; n < p.features.size(); ++n) {
-      alike = alike && g_.same(g_[wanted.features[n]].extent, g_[p.features[n]].extent);
+      alike = alike &&
+              scope_.g.same(scope_.g[wanted.features[n]].extent, scope_.g[p.features[n]].extent);
       names.emplace(wanted.features[n], ir::index_value(p.features[n]));
     }
     if (alike && ir::substitute(wanted.value, names) == p.value &&
         ir::substitute(wanted.guard, names) == p.guard)
       return static_cast<int>(k);
   }
-  wanted.length = extent(wanted.features);
+  wanted.length = scope_.count(wanted.features);
   packs.push_back(std::move(wanted));
   return static_cast<int>(packs.size() - 1);
 }
@@ -79,7 +79,7 @@ TilesSpec::Result TilesSpec::result(const plan::TileResult& r, bool is_written) 
   Result result{&r, static_cast<int>(r.tile), r.of_rows(), is_written};
   result.visible = form_.tiles[r.tile].visible;
   result.visible.insert(r.counted.begin(), r.counted.end());
-  if (r.feature.valid()) result.features = extent({r.feature});
+  if (r.feature.valid()) result.features = scope_.extent(r.feature);
   if (form_.packs_panel(r))
     result.panel =
         pack({!r.of_rows(), r.panel, r.panel_guard, {r.feature}, {}, form_.hides_panel(r)});
@@ -103,8 +103,8 @@ TilesSpec::Result TilesSpec::result(const plan::TileResult& r, bool is_written) 
 void TilesSpec::add_place(Result& result) const {
   const plan::TileResult& r = *result.form;
   const int batches = static_cast<int>(form_.batch.size());
-  for (const ir::Poly& p : g_[r.tensor].extents)
-    result.extents.push_back(Translator(g_, arguments_, {}).extent(p));
+  for (const ir::Poly& p : scope_.g[r.tensor].extents)
+    result.extents.push_back(Translator(scope_.g, scope_.arguments, {}).extent(p));
   for (const ir::Expr& e : r.place) {
     int dimension = batches;
     for (int k = 0; k < batches; ++k)
@@ -122,32 +122,13 @@ const TilesSpec::Result* TilesSpec::find(Kind kind) const {
   return found == results.end() ? nullptr : &*found;
 }
 
-// The product of extents.
-HExpr TilesSpec::extent(const std::vector<ir::IndexId>& group) const {
-  HExpr product = 1;
-  for (ir::IndexId i : group)
-    product = product * Translator(g_, arguments_, {}).extent(g_[i].extent);
-  return Halide::Internal::simplify(product);
-}
-
 Translator TilesSpec::at(Translator::Indices indices, const HExpr& batch) const {
-  std::vector<HExpr> place = decode_index(batch, batch_extents);
-  for (size_t k = 0; k < place.size(); ++k) indices[form_.batch[k]] = place[k];
-  return Translator(g_, arguments_, std::move(indices), true);
+  scope_.decode(form_.batch, batch, indices);
+  return scope_.at(std::move(indices));
 }
 
-Translator TilesSpec::at(const Point& point) const {
-  return at({{form_.row, point.row}, {form_.column, point.column}}, point.batch);
-}
-
-Translator TilesSpec::with_features(Translator::Indices indices, const HExpr& batch,
-                                    const std::vector<ir::IndexId>& features,
-                                    const HExpr& linear) const {
-  std::vector<HExpr> extents;
-  for (ir::IndexId i : features) extents.push_back(extent({i}));
-  std::vector<HExpr> within = decode_index(linear, extents);
-  for (size_t n = 0; n < features.size(); ++n) indices[features[n]] = within[n];
-  return at(std::move(indices), batch);
+Translator::Indices TilesSpec::cell(const Point& point) const {
+  return {{form_.row, point.row}, {form_.column, point.column}};
 }
 
 void TilesSpec::replace_earlier(Translator& t, const std::set<ir::TensorId>& read, int count,
@@ -160,7 +141,7 @@ void TilesSpec::replace_earlier(Translator& t, const std::set<ir::TensorId>& rea
 HExpr TilesSpec::value(int index, const Point& point, const HExpr& dot,
                        const Values& earlier) const {
   const plan::Tile& own = form_.tiles[index];
-  Translator t = at(point);
+  Translator t = at(cell(point), point.batch);
   if (own.dot.valid()) t.replace(own.dot, dot);
   std::set<ir::TensorId> read = ir::tensors(own.value);
   read.merge(ir::tensors(own.visible));
@@ -173,16 +154,18 @@ HExpr TilesSpec::product(const Dot& dot, const Point& point, const HExpr& featur
   const plan::Product& p = *dot.product;
   ir::Conditions guard = p.left_guard;
   guard.insert(p.right_guard.begin(), p.right_guard.end());
-  Translator t = with_features({{form_.row, point.row}, {form_.column, point.column}}, point.batch,
-                               p.reduced, feature);
+  Translator::Indices indices = cell(point);
+  scope_.decode(p.reduced, feature, indices);
+  Translator t = at(std::move(indices), point.batch);
   return t.where(guard, real(t(ir::multiply({p.left, p.right}))));
 }
 
 HExpr TilesSpec::factor(int pack, const HExpr& batch, const HExpr& place,
                         const HExpr& feature) const {
   const Pack& p = packs[pack];
-  Translator t =
-      with_features({{p.of_rows ? form_.row : form_.column, place}}, batch, p.features, feature);
+  Translator::Indices indices = {{p.of_rows ? form_.row : form_.column, place}};
+  scope_.decode(p.features, feature, indices);
+  Translator t = at(std::move(indices), batch);
   return t.where(p.guard, real(t(p.value)));
 }
 
@@ -193,19 +176,19 @@ HExpr TilesSpec::packed(int pack, const HExpr& batch, const HExpr& place,
 }
 
 HExpr TilesSpec::panel_at(const Result& r, const Point& point, const HExpr& feature) const {
-  Translator t =
-      at({{form_.row, point.row}, {form_.column, point.column}, {r.form->feature, feature}},
-         point.batch);
+  Translator::Indices indices = cell(point);
+  indices[r.form->feature] = feature;
+  Translator t = at(std::move(indices), point.batch);
   return t.where(r.form->panel_guard, real(t(r.form->panel)));
 }
 
 HExpr TilesSpec::weight(const Result& r, const Point& point) const {
-  Translator t = at(point);
+  Translator t = at(cell(point), point.batch);
   return t.where(r.form->counted, real(t(r.form->weight)));
 }
 
 HExpr TilesSpec::visible(const Result& r, const Point& point, const Values& tiles) const {
-  Translator t = at(point);
+  Translator t = at(cell(point), point.batch);
   replace_earlier(t, ir::tensors(r.visible), static_cast<int>(form_.tiles.size()), tiles);
   return t.condition(r.visible);
 }
@@ -214,12 +197,12 @@ HExpr TilesSpec::scaled(const Result& r, const HExpr& batch, const HExpr& kept,
                         const HExpr& feature, const HExpr& sum) const {
   Translator::Indices indices = {{r.of_rows ? form_.row : form_.column, kept}};
   if (r.form->feature.valid()) indices[r.form->feature] = feature;
-  return cast(storage_type(g_[r.form->tensor].storage),
+  return cast(storage_type(scope_.g[r.form->tensor].storage),
               at(std::move(indices), batch).scaled(sum, r.form->scale));
 }
 
 std::vector<HExpr> TilesSpec::place(const Result& r, const Point& point) const {
-  Translator t = at(point);
+  Translator t = at(cell(point), point.batch);
   std::vector<HExpr> place;
   for (const ir::Expr& e : r.form->place)
     place.push_back(r.form->feature.valid() && e == ir::index_value(r.form->feature) ? HExpr()

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "compiler/lower/tile_bounds.h"
-#include "compiler/lower/translate.h"
 #include "compiler/plan/plan.h"
 
 namespace attn::lower {
@@ -107,17 +106,12 @@ class TilesSpec {
   Result result(const plan::TileResult& r, bool is_written);
   void add_place(Result& result) const;
   int pack(Pack wanted);
-  Halide::Expr extent(const std::vector<ir::IndexId>& group) const;
   Translator at(Translator::Indices indices, const Halide::Expr& batch) const;
-  Translator at(const Point& point) const;
-  Translator with_features(Translator::Indices indices, const Halide::Expr& batch,
-                           const std::vector<ir::IndexId>& features,
-                           const Halide::Expr& linear) const;
+  Translator::Indices cell(const Point& point) const;
   void replace_earlier(Translator& t, const std::set<ir::TensorId>& read, int count,
                        const Values& earlier) const;
 
-  const ir::Graph& g_;
-  const Arguments& arguments_;
+  const Scope scope_;
   const plan::TilesForm& form_;
 };
 

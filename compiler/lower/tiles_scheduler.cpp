@@ -1,9 +1,9 @@
 #include "compiler/lower/tiles_scheduler.h"
 
 #include "compiler/base/check.h"
+#include "compiler/lower/cpu_schedules.h"
 #include "compiler/lower/stream_scheduler.h"
 #include "compiler/lower/tile_scheduler.h"
-#include "compiler/lower/tiles_schedule.h"
 
 namespace attn::lower {
 
@@ -78,7 +78,7 @@ void TilesScheduler::NonFinite::place(const Halide::LoopLevel& level, int lanes_
   lanes.compute_at(found, u).vectorize(l, lanes_of_vector).update().vectorize(l, lanes_of_vector);
 }
 
-std::vector<Func> schedule_tiles(const TilesSpec& spec, const Target& target) {
+Funcs schedule_tiles(const TilesSpec& spec, const Target& target) {
   ATTN_CHECK(!spec.results.empty(), "a kernel of tiles without results");
   return spec.find(TilesSpec::Kind::logsumexp) ? StreamScheduler(spec, target).schedule()
                                                : TileScheduler(spec, target).schedule();

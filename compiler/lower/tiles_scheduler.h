@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "compiler/lower/linear_index.h"
-#include "compiler/lower/target.h"
 #include "compiler/lower/tiles.h"
 #include "compiler/lower/tuning.h"
 

@@ -101,8 +101,4 @@ Halide::Expr has_finite_bits(const Halide::Expr& value);
 Halide::Expr finite_or_zero(const Halide::Expr& value);
 Halide::Expr zero_or_not_finite(const Halide::Expr& value);
 
-// The lowest and highest finite f32, which reductions over nothing give in every precision.
-constexpr float kLowest = -3.4028235e38f;
-constexpr float kHighest = 3.4028235e38f;
-
 }  // namespace attn::lower

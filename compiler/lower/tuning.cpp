@@ -25,7 +25,7 @@ constexpr Tuning kV4 = {
 
 }  // namespace
 
-const Tuning& tuning(const target::Target& target) {
+const Tuning& tuning(const Target& target) {
   switch (target.level) {
     case Level::x86_64_v4:
       return kV4;
@@ -35,6 +35,10 @@ const Tuning& tuning(const target::Target& target) {
       break;
   }
   return kV2;
+}
+
+int lanes_of(const Target& target, const Halide::Type& type) {
+  return target.vector_bytes / type.bytes();
 }
 
 }  // namespace attn::lower

@@ -2,11 +2,15 @@
 // tuning.cpp.
 #pragma once
 
+#include <Halide.h>
+
 #include <span>
 
 #include "compiler/target/target.h"
 
 namespace attn::lower {
+
+using target::Target;
 
 struct ContractionTiles {
   int rows, vectors;  // of the register tile
@@ -35,6 +39,9 @@ struct Tuning {
   std::span<const int> sum_rows;
 };
 
-const Tuning& tuning(const target::Target& target);
+const Tuning& tuning(const Target& target);
+
+// Lanes of a vector of this type.
+int lanes_of(const Target& target, const Halide::Type& type);
 
 }  // namespace attn::lower

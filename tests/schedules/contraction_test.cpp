@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/cpu_schedules.h"
 #include "compiler/lower/linear_index.h"
+#include "compiler/lower/target.h"
 #include "compiler/target/target.h"
 #include "guarded.h"
 
@@ -62,7 +63,7 @@ struct Product {
         {Group::kBatch, left.dim(2).extent()}, {Group::kRow, rows}, {Group::kColumn, columns}};
     spec.typical_rows = typical_rows;
     spec.typical_columns = typical_columns;
-    out = schedule_contraction(spec, level);
+    out = schedule_contraction(spec, level)[0];
     out.compile_jit(jit_target(level));
   }
 
@@ -171,7 +172,7 @@ TEST(Contraction, InterleavesRowsAndColumnsAndAddsTerms) {
   spec.epilogue = [&](const std::vector<Expr>& place, Expr sum) {
     return std::vector<Expr>{max(sum + bias(place[3], place[1]), 0.25f), sum};
   };
-  Halide::Func out = schedule_contraction(spec, host());
+  Halide::Func out = schedule_contraction(spec, host())[0];
   out.compile_jit(jit_target(host()));
 
   for (auto [B, T, H, E, D, C] : std::vector<std::array<int, 6>>{{2, 7, 3, 5, 11, 2},
@@ -222,7 +223,7 @@ TEST(Contraction, TransposesTheOutputAndSumsDoubles) {
                  reduced}};
   spec.output = {{Group::kColumn, columns}, {Group::kBatch, batch}, {Group::kRow, rows}};
   spec.typical_rows = spec.typical_columns = spec.typical_reduced = 100;
-  Halide::Func out = schedule_contraction(spec, host());
+  Halide::Func out = schedule_contraction(spec, host())[0];
   out.compile_jit(jit_target(host()));
   for (auto [M, B, N, K] :
        std::vector<std::array<int, 4>>{{13, 3, 5, 7}, {1, 1, 40, 300}, {70, 2, 19, 31}}) {
@@ -255,8 +256,8 @@ TEST(Contraction, ReducesToAScalarAndToAVector) {
   product.name = "matvec";
   product.terms = {{matrix, vector, a.dim(0).extent()}};
   product.output = {{Group::kRow, c.dim(1).extent()}};
-  Halide::Func square = schedule_contraction(scalar, host());
-  Halide::Func times = schedule_contraction(product, host());
+  Halide::Func square = schedule_contraction(scalar, host())[0];
+  Halide::Func times = schedule_contraction(product, host())[0];
   for (int K : {0, 1, 37, 30011}) {
     const int M = 19;
     Guarded<float> as({K}), cs({K, M}), one({}), many({M});

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/row_schedule.h"
+#include "compiler/lower/cpu_schedules.h"
+#include "compiler/lower/target.h"
 #include "compiler/lower/vector_math.h"
 #include "compiler/target/target.h"
 #include "guarded.h"
@@ -19,7 +20,7 @@ using Halide::Expr;
 using Halide::Float;
 using Halide::ImageParam;
 using Kind = RowStage::Kind;
-using Combine = RowStage::Combine;
+using ir::Combine;
 
 const std::vector<std::array<int, 2>> kSizes = {{0, 5},  {5, 0},    {1, 1},    {3, 3},    {7, 16},
                                                 {13, 8}, {100, 17}, {9, 64},   {5, 127},  {4, 129},
@@ -75,7 +76,7 @@ struct LayerNorm {
     add("dgamma", Kind::kColumnSum, true,
         [=, this](const RowCell& c) { return at(dy, c) * c.value(5); });
     add("dbeta", Kind::kColumnSum, true, [=, this](const RowCell& c) { return at(dy, c); });
-    kernel = schedule_rows(spec, level);
+    kernel = Halide::Pipeline(schedule_rows(spec, level));
     kernel.compile_jit(jit_target(level));
   }
 
@@ -179,7 +180,7 @@ TEST(Rows, ComputeMaskedSoftmaxWithLogSumExp) {
     RowStage lse, p, most;
     lse.name = "lse";
     lse.kind = Kind::kRowReduction;
-    lse.combine = Combine::kLogSumExp;
+    lse.combine = Combine::logsumexp;
     lse.output = true;
     lse.body = [&](const RowCell& c) { return select(visible(c), x(c.column, c.row), lowest); };
     p.name = "p";
@@ -191,12 +192,12 @@ TEST(Rows, ComputeMaskedSoftmaxWithLogSumExp) {
     };
     most.name = "most";
     most.kind = Kind::kRowReduction;
-    most.combine = Combine::kMin;
+    most.combine = Combine::min;
     most.output = true;
     most.body = [&](const RowCell& c) { return -c.value(1); };
     most.store = [](const Expr& v) { return Halide::cast<double>(v); };
     spec.stages = {lse, p, most};
-    Halide::Pipeline kernel = schedule_rows(spec, host());
+    Halide::Pipeline kernel(schedule_rows(spec, host()));
     kernel.compile_jit(jit_target(host()));
     for (auto [R, C] : kSizes) {
       Guarded<float> xs({C, R}), lses({R}), ps({C, R});
@@ -236,7 +237,7 @@ TEST(Rows, SumColumnsAlone) {
   sum.kind = Kind::kColumnSum;
   sum.body = [&](const RowCell& c) { return Expr(x(c.column, c.row)); };
   spec.stages = {sum};
-  Halide::Pipeline kernel = schedule_rows(spec, host());
+  Halide::Pipeline kernel(schedule_rows(spec, host()));
   for (auto [R, C] : kSizes) {
     Guarded<float> xs({C, R}), sums({C});
     xs.randomise(1);
