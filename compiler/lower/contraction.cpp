@@ -10,7 +10,7 @@ namespace {
 using Halide::cast;
 using HExpr = Halide::Expr;
 
-bool contains(const Group& group, ir::IndexId i) {
+bool contains(const IndexGroup& group, ir::IndexId i) {
   return std::ranges::find(group, i) != group.end();
 }
 
@@ -35,8 +35,9 @@ Factor::Along contiguous(const ir::Expr& value, const std::vector<ir::IndexId>& 
 }
 
 // A factor over (batch, outer, reduced), one linear index each, computed in `type`.
-Factor factor(const Scope& scope, const Halide::Type& type, const Group& batch, const Group& outer,
-              const Group& reduced, const ir::Expr& value, const ir::Conditions& guard) {
+Factor factor(const Scope& scope, const Halide::Type& type, const IndexGroup& batch,
+              const IndexGroup& outer, const IndexGroup& reduced, const ir::Expr& value,
+              const ir::Conditions& guard) {
   const auto translator = [=](const HExpr& b, const HExpr& row, const HExpr& k) {
     Translator::Indices indices;
     scope.decode(batch, b, indices);

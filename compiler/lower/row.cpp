@@ -43,7 +43,7 @@ class Lowering {
     return result;
   }
 
-  static bool mentions(const Group& list, const Group& group) {
+  static bool mentions(const IndexGroup& list, const IndexGroup& group) {
     return std::ranges::is_permutation(list, group);
   }
 

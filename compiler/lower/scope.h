@@ -10,20 +10,21 @@
 
 namespace attn::lower {
 
-using Group = std::vector<ir::IndexId>;
+using IndexGroup = std::vector<ir::IndexId>;
 
 struct Scope {
   const ir::Graph& g;
   const Arguments& arguments;
 
   Halide::Expr extent(ir::IndexId i) const;
-  std::vector<Halide::Expr> extents(const Group& group) const;
+  std::vector<Halide::Expr> extents(const IndexGroup& group) const;
   // Their product.
-  Halide::Expr count(const Group& group) const;
+  Halide::Expr count(const IndexGroup& group) const;
   // The same where every size is known or bounded; else 0 for unknown.
-  int typical_count(const Group& group) const;
+  int typical_count(const IndexGroup& group) const;
   // Gives each index of the group its coordinate.
-  void decode(const Group& group, const Halide::Expr& linear, Translator::Indices& indices) const;
+  void decode(const IndexGroup& group, const Halide::Expr& linear,
+              Translator::Indices& indices) const;
   // At indices that come out of linear ones.
   Translator at(Translator::Indices indices) const;
 };

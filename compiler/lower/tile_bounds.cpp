@@ -53,7 +53,7 @@ Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of,
 // The places are written plainly, without promises: bounds inference then takes an element for a
 // number where the batch and the rows are given.
 SeenByData::Bound seen(const Scope& scope, const plan::BlockBounds& bounds,
-                       const Group& batch_indices, bool upper) {
+                       const IndexGroup& batch_indices, bool upper) {
   Halide::ImageParam element = scope.arguments.tensors.at(upper ? bounds.end : bounds.first);
   const std::vector<ir::IndexId> used = bounds.batch;
   const std::vector<HExpr> batch_extents = scope.extents(batch_indices);
@@ -97,7 +97,8 @@ Edges edges(const Scope& scope, const ir::Conditions& visible, ir::IndexId by, i
   return found;
 }
 
-SeenByData seen_by_data(const Scope& scope, const plan::BlockBounds& bounds, const Group& batch) {
+SeenByData seen_by_data(const Scope& scope, const plan::BlockBounds& bounds,
+                        const IndexGroup& batch) {
   return {seen(scope, bounds, batch, false), seen(scope, bounds, batch, true), plan::kBoundRows};
 }
 

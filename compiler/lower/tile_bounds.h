@@ -34,6 +34,7 @@ struct SeenByData {
   int block = 0;
   explicit operator bool() const { return block > 0; }
 };
-SeenByData seen_by_data(const Scope& scope, const plan::BlockBounds& bounds, const Group& batch);
+SeenByData seen_by_data(const Scope& scope, const plan::BlockBounds& bounds,
+                        const IndexGroup& batch);
 
 }  // namespace attn::lower
