@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/cpu_schedules.h"
-#include "compiler/lower/target.h"
+#include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/halide/target.h"
 #include "compiler/target/target.h"
 
 extern "C" void openblas_set_num_threads(int);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/cpu_schedules.h"
-#include "compiler/lower/linear_index.h"
-#include "compiler/lower/target.h"
+#include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/terms/linear_index.h"
+#include "compiler/lower/halide/target.h"
 #include "compiler/target/target.h"
 #include "guarded.h"
 

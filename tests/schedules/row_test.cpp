@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/cpu_schedules.h"
-#include "compiler/lower/target.h"
-#include "compiler/lower/vector_math.h"
+#include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/halide/target.h"
+#include "compiler/lower/terms/vector_math.h"
 #include "compiler/target/target.h"
 #include "guarded.h"
 

@@ -1,9 +1,9 @@
 // Register tiles fit the registers of their target, blocks its caches.
-#include "compiler/lower/tuning.h"
+#include "compiler/lower/cpu/tuning.h"
 
 #include <gtest/gtest.h>
 
-#include "compiler/lower/target.h"
+#include "compiler/lower/halide/target.h"
 
 namespace attn::lower {
 namespace {
