@@ -48,10 +48,13 @@ class Loops {
     }
     spec_.stored = stored;
     spec_.computed = type_;
-    spec_.same_condition_in_lanes = std::none_of(
-        d_.guard.begin(), d_.guard.end(),
-        [&](const ir::Expr& c) { return !ir::tensors(c).empty() && ir::uses(c, d_.free.back()); });
-    if (!d_.free.empty()) spec_.row_points = extent(d_.free.back());
+    if (!d_.free.empty()) {
+      spec_.row_points = extent(d_.free.back());
+      spec_.same_condition_in_lanes =
+          std::none_of(d_.guard.begin(), d_.guard.end(), [&](const ir::Expr& c) {
+            return !ir::tensors(c).empty() && ir::uses(c, d_.free.back());
+          });
+    }
     for (ir::IndexId r : d_.reduced) spec_.row_points = spec_.row_points * max(extent(r), 1);
     return spec_;
   }
