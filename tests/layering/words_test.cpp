@@ -147,6 +147,36 @@ TEST(Words, FindsATargetNamedElsewhere) {
             "compiler/emit/b.cpp:1: symbol + \"_v4\"\n");
 }
 
+// "name: file" of every entry of a list of workarounds that the file does not use.
+std::string unused_workarounds(const Sources& sources) {
+  const std::string folder = "compiler/lower/";
+  std::istringstream lines(sources.at(folder + "halide/WORKAROUNDS.md"));
+  std::string line, name, file, missing;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("### `")) name = line.substr(5, line.size() - 6);
+    if (!line.starts_with("In: ")) continue;
+    std::istringstream files(line.substr(4));
+    while (std::getline(files >> std::ws, file, ',')) {
+      const auto found = sources.find(folder + file);
+      if (found == sources.end() || found->second.find(name) == std::string::npos)
+        missing += fmt::format("{}: {}\n", name, file);
+    }
+  }
+  return missing;
+}
+
+TEST(Words, WorkaroundsAreWhereTheirListSays) {
+  EXPECT_EQ(unused_workarounds(read_tree(ATTN_SOURCE_DIR)), "");
+}
+
+TEST(Words, FindsAWorkaroundThatIsGone) {
+  EXPECT_EQ(unused_workarounds({{"compiler/lower/halide/WORKAROUNDS.md",
+                                 "### `opaque`\nWhy.\nIn: terms/a.cpp, cpu/b.cpp, cpu/c.cpp\n"},
+                                {"compiler/lower/terms/a.cpp", "opaque(x)\n"},
+                                {"compiler/lower/cpu/b.cpp", "in_range(x)\n"}}),
+            "opaque: cpu/b.cpp\nopaque: cpu/c.cpp\n");
+}
+
 TEST(Words, FindsAModelInAComment) {
   const Sources sources = {{"compiler/plan/rows.cpp", "int x;\n// As in Layer-Norm.\n"},
                            {"compiler/elaborate/reduce.cpp", "// softmax is spelled out here\n"}};
