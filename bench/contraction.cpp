@@ -1,6 +1,6 @@
 // One thread of the contraction schedule against one thread of OpenBLAS, run by turns in one
 // process, medians. Extents are run-time values, as in a model whose sizes are not fixed.
-//   attn_bench_contraction [v2|v3|v4] [hints] [filter]      hints: the sizes as typical ones
+//   attn_bench_contraction [TARGET] [hints] [filter]      hints: the sizes as typical ones
 #include <Halide.h>
 #include <cblas.h>
 
@@ -12,12 +12,15 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/contraction_schedule.h"
+#include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/halide/target.h"
+#include "compiler/target/target.h"
 
 extern "C" void openblas_set_num_threads(int);
 
 namespace {
 
+namespace target = attn::target;
 using namespace attn::lower;
 using Halide::Expr;
 using Along = Factor::Along;
@@ -55,7 +58,7 @@ struct Kernel {
 };
 
 // left[b, m, k] or [b, k, m]; right[b, k, n] or [b, n, k].
-void build(Kernel& kernel, const Case& c, bool hints, Level level) {
+void build(Kernel& kernel, const Case& c, bool hints, const Target& level) {
   const bool left_transposed = c.left_transposed, right_transposed = c.right_transposed;
   const bool one_batch = c.batch == 1;
   auto& left = kernel.left;
@@ -90,14 +93,14 @@ void build(Kernel& kernel, const Case& c, bool hints, Level level) {
     spec.typical_columns = c.columns;
     spec.typical_reduced = c.reduced;
   }
-  kernel.out = schedule_contraction(spec, target_info(level));
+  kernel.out = schedule_contraction(spec, level)[0];
   std::clock_t start = std::clock();
   kernel.out.compile_to_object("/dev/null", {left, right}, "kernel", kernel_target(level));
   kernel.compile_seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
   kernel.out.compile_jit(jit_target(level));
 }
 
-void run(const Case& c, bool hints, Level level) {
+void run(const Case& c, bool hints, const Target& level) {
   Kernel kernel;
   build(kernel, c, hints, level);
   auto buffer = [&](bool swapped, int outer, int inner) {
@@ -161,19 +164,13 @@ int main(int argc, char** argv) {
   setenv("HL_NUM_THREADS", "1", 0);
   openblas_set_num_threads(1);
   prepare_code_generation();
-  Level level = host_level();
+  const Target* target = &host();
   const char* filter = "";
   bool hints = false;
   for (int i = 1; i < argc; ++i) {
-    bool is_level = false;
-    for (Level l : kLevels) {
-      if (level_name(l) == argv[i]) {
-        level = l;
-        is_level = true;
-      }
-    }
-    if (is_level) continue;
-    if (std::strcmp(argv[i], "hints") == 0) {
+    if (const Target* named = target::find(argv[i])) {
+      target = named;
+    } else if (std::strcmp(argv[i], "hints") == 0) {
       hints = true;
     } else {
       filter = argv[i];
@@ -183,6 +180,6 @@ int main(int argc, char** argv) {
     std::string shape = std::string(c.name) + " " + std::to_string(c.batch) + "x" +
                         std::to_string(c.rows) + "x" + std::to_string(c.columns) + "x" +
                         std::to_string(c.reduced);
-    if (shape.find(filter) != std::string::npos) run(c, hints, level);
+    if (shape.find(filter) != std::string::npos) run(c, hints, *target);
   }
 }

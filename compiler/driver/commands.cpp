@@ -12,6 +12,7 @@
 #include "compiler/driver/build.h"
 #include "compiler/lower/lower.h"
 #include "compiler/simplify/pass.h"
+#include "compiler/target/target.h"
 #include "compiler/text/dot.h"
 #include "compiler/text/formula.h"
 #include "compiler/text/text.h"
@@ -24,15 +25,14 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> chosen_targets(const std::vector<std::string>& given) {
-  if (given.empty()) return lower::target_names();
+  if (given.empty()) return target::names();
   std::vector<std::string> chosen;
-  for (const std::string& known : lower::target_names()) {
+  for (const std::string& known : target::names()) {
     for (const std::string& t : given) {
       std::string wanted = t == "host" ? lower::host_target() : t;
-      const auto& all = lower::target_names();
-      if (std::find(all.begin(), all.end(), wanted) == all.end())
+      if (!target::find(wanted))
         throw UsageError(
-            fmt::format("no target `{}`: there are host, x86-64-v2, x86-64-v3, x86-64-v4", t));
+            fmt::format("no target `{}`: there are host, {}", t, fmt::join(target::names(), ", ")));
       if (wanted == known && (chosen.empty() || chosen.back() != known)) chosen.push_back(known);
     }
   }

@@ -8,6 +8,7 @@
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/front.h"
+#include "compiler/target/target.h"
 
 namespace {
 
@@ -95,8 +96,9 @@ int main(int argc, char** argv) {
   build->add_option("-o,--out-dir", c.out, "folder of the results")->default_str("generated");
   build->add_option("-n,--name", c.name, "stem of the results' names; default: the file's");
   build
-      ->add_option("-t,--target", c.targets,
-                   "host, or x86-64-v2, x86-64-v3, x86-64-v4; default: these three")
+      ->add_option(
+          "-t,--target", c.targets,
+          fmt::format("host, or {}; default: all of these", fmt::join(attn::target::names(), ", ")))
       ->delimiter(',');
   build->add_option("-j,--jobs", c.jobs, "kernels compiled at a time; default: one per processor");
   compiling(build);

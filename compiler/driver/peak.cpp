@@ -13,7 +13,7 @@ constexpr int kSteps = 20000;
 
 // Every sum s becomes s / 2 + 1, `kSteps` times; gives a value that depends on all, so that none is
 // left out.
-__attribute__((target("avx512f"))) float run_v4() {
+__attribute__((target("avx512f"))) float run_16_lanes() {
   __m512 sums[kSums];
   for (int k = 0; k < kSums; ++k) sums[k] = _mm512_set1_ps(static_cast<float>(k));
   const __m512 half = _mm512_set1_ps(0.5f), one = _mm512_set1_ps(1.0f);
@@ -25,7 +25,7 @@ __attribute__((target("avx512f"))) float run_v4() {
   return _mm512_cvtss_f32(sums[0]);
 }
 
-__attribute__((target("avx2,fma"))) float run_v3() {
+__attribute__((target("avx2,fma"))) float run_8_lanes() {
   __m256 sums[kSums];
   for (int k = 0; k < kSums; ++k) sums[k] = _mm256_set1_ps(static_cast<float>(k));
   const __m256 half = _mm256_set1_ps(0.5f), one = _mm256_set1_ps(1.0f);
@@ -37,7 +37,7 @@ __attribute__((target("avx2,fma"))) float run_v3() {
   return _mm256_cvtss_f32(sums[0]);
 }
 
-float run_v2() {
+float run_4_lanes() {
   __m128 sums[kSums];
   for (int k = 0; k < kSums; ++k) sums[k] = _mm_set1_ps(static_cast<float>(k));
   const __m128 half = _mm_set1_ps(0.5f), one = _mm_set1_ps(1.0f);
@@ -52,11 +52,10 @@ float run_v2() {
 }  // namespace
 
 extern "C" double attn_fma_peak(double seconds, int lanes) {
-  const bool v4 = __builtin_cpu_supports("avx512f") && (lanes == 0 || lanes == 16);
-  const bool v3 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && lanes != 4;
-  float (*const run)() = v4 ? run_v4 : v3 ? run_v3 : run_v2;
-  lanes = v4 ? 16 : v3 ? 8 : 4;
+  const bool can_16 = __builtin_cpu_supports("avx512f") && (lanes == 0 || lanes == 16);
+  const bool can_8 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && lanes != 4;
+  float (*const run)() = can_16 ? run_16_lanes : can_8 ? run_8_lanes : run_4_lanes;
+  lanes = can_16 ? 16 : can_8 ? 8 : 4;
   using Clock = std::chrono::steady_clock;
   auto elapsed = [](Clock::time_point since) {
     return std::chrono::duration<double>(Clock::now() - since).count();

@@ -4,6 +4,7 @@
 
 #include "compiler/emit/model.h"
 #include "compiler/emit/signature.h"
+#include "compiler/target/target.h"
 
 namespace attn::emit {
 
@@ -135,10 +136,6 @@ Interface interface_of(const plan::Plan& plan) {
   return result;
 }
 
-std::string symbol_tail(const std::string& target) {
-  return "_" + target.substr(target.rfind('-') + 1);
-}
-
 Library emit_library(const std::string& stem, const std::vector<ModelPlan>& models,
                      const std::vector<std::string>& targets) {
   Library library{.stem = stem};
@@ -163,7 +160,8 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
       symbols[&kernel] = it->second;
       if (!fresh) continue;
       for (const std::string& target : targets)
-        library.objects.push_back({&f, &kernel, target, kernel.name + symbol_tail(target)});
+        library.objects.push_back(
+            {&f, &kernel, target, kernel.name + std::string(target::named(target).tail)});
     }
   };
   for (const ModelPlan& m : models) {

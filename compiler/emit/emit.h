@@ -12,7 +12,7 @@ namespace attn::emit {
 struct Object {
   const plan::Function* function;
   const plan::Kernel* kernel;
-  std::string target;  // "x86-64-v3"
+  std::string target;  // its name
   std::string symbol;  // of the function in it
 };
 

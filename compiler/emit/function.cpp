@@ -7,6 +7,7 @@
 
 #include "compiler/emit/loop.h"
 #include "compiler/plan/kinds.h"
+#include "compiler/target/target.h"
 
 namespace attn::emit {
 namespace {
@@ -73,7 +74,7 @@ class FunctionWriter {
       for (size_t n = 0; n < k->writes.size(); ++n) types += ", attn_buffer*";
       std::string table;
       for (const std::string& target : targets_) {
-        std::string symbol = symbols_.at(k) + symbol_tail(target);
+        std::string symbol = symbols_.at(k) + std::string(target::named(target).tail);
         line("int {}({});", symbol, types);
         table += (table.empty() ? "" : ", ") + symbol;
       }
@@ -196,7 +197,8 @@ class FunctionWriter {
     line("static attn_status {}_{}_run(attn_context* context, const attn_tensor* params,", i_.model,
          f_.name);
     line("    const attn_tensor* inputs, {}) {{", more_parameters());
-    line("  const int level = attn_level(context, {}, {});", lowest_level(), targets_.size());
+    line("  const int level = attn_level(context, {}, {});", target::named(targets_[0]).rank,
+         targets_.size());
     line("  if (level < 0) return ATTN_REFUSED;");
     size_locals();
     line("  int64_t at[{}];", f_.workspace.size() + spares_.size() + 1);
@@ -227,13 +229,6 @@ class FunctionWriter {
         }
     }
     line("  return ATTN_OK;\n}}\n");
-  }
-
-  int lowest_level() const {
-    for (size_t k = 0; k < 3; ++k)
-      if (targets_[0] == std::vector<std::string>{"x86-64-v2", "x86-64-v3", "x86-64-v4"}[k])
-        return static_cast<int>(k);
-    return 0;
   }
 
   void views() {

@@ -60,8 +60,6 @@ std::string write_header(const std::string& stem, const std::vector<ModelPlan>& 
 // The symbol, without the instruction set, of the object that serves a kernel: equal kernels share
 // one.
 using Symbols = std::map<const plan::Kernel*, std::string>;
-// "_v3" of "x86-64-v3".
-std::string symbol_tail(const std::string& target);
 
 // The part of the glue that belongs to one model.
 std::string write_glue(const ModelPlan& model, const Interface& interface, const Symbols& symbols,

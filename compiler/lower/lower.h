@@ -8,10 +8,7 @@
 
 namespace attn::lower {
 
-// The instruction sets that kernels are built for, by their names on the command line:
-// "x86-64-v2", "x86-64-v3", "x86-64-v4".
-const std::vector<std::string>& target_names();
-// The best of them that this machine runs.
+// The name of the best target that this machine runs.
 std::string host_target();
 
 // The object file (ELF) of one kernel, whose only symbol is `symbol`:

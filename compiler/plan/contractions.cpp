@@ -12,8 +12,9 @@ namespace {
 
 using namespace ir;
 
-// Fewer multiplications than this a result, or results than this a pack, are not worth packing.
-constexpr double kLeastReduced = 4;
+// Fewer multiplications than this a result, or results than this a pack, are not worth packing
+// (target::Costs has the measurements).
+constexpr double kLeastReduced = 2;
 constexpr double kLeastSide = 4;
 // At most so many results of so many terms each make a mixture.
 constexpr double kMostMixed = 16;

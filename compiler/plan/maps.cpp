@@ -75,11 +75,11 @@ bool is_sum_of_products(const Definition& reader) {
 }
 
 // A contraction packs each factor on its own, so a factor may be computed anew: the other indices
-// of the reader do not multiply its work much.
+// of the reader do not multiply its work much. Of another sum of products they do.
 bool is_packed(const Graph& g, const Definition& reader) {
   if (!is_sum_of_products(reader)) return false;
   const std::optional<ContractionForm> c = contraction_of(g, reader, nullptr);
-  return !c || packs(g, *c);
+  return c && packs(g, *c);
 }
 
 class Substitution {

@@ -15,6 +15,7 @@
 #include "compiler/driver/call.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/simplify/passes.h"
+#include "compiler/target/target.h"
 #include "guarded_memory.h"
 #include "tests/support/random_graph.h"
 
@@ -71,7 +72,7 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool de
 }
 
 std::string target_in_turn(uint64_t seed) {
-  const std::vector<std::string>& all = lower::target_names();
+  const std::vector<std::string> all = target::names();
   const auto host = std::find(all.begin(), all.end(), lower::host_target());
   return all[seed % static_cast<uint64_t>(host - all.begin() + 1)];
 }

@@ -10,6 +10,7 @@
 
 #include "compiled.h"
 #include "compiler/ops/table.h"
+#include "compiler/target/target.h"
 
 namespace attn::testing {
 namespace {
@@ -91,7 +92,7 @@ std::unique_ptr<Library> library_of(const std::vector<Form>& forms, const Precis
   for (size_t k = 0; k < forms.size(); ++k)
     text += fmt::format("  y{}[i: N] = {}\n", k, forms[k].text);
   const std::string target =
-      p.name == kOldest.name ? lower::target_names().front() : lower::host_target();
+      p.name == kOldest.name ? target::names().front() : lower::host_target();
   return std::make_unique<Library>(compile_text(text + "}\n", {}, Derive::tangents), 1, target);
 }
 

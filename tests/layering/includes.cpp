@@ -25,11 +25,16 @@ const std::map<std::string, std::vector<std::string>> kArrows = {
     {"derive", {"solve"}},
     {"simplify", {"solve"}},
     {"evaluate", {"solve"}},
-    {"plan", {"solve", "text"}},
-    {"lower", {"derive", "simplify", "evaluate", "plan"}},
+    {"target", {"base"}},
+    {"plan", {"solve", "target", "text"}},
+    {"lower", {"plan", "target"}},  // what it offers; the work is in its folders
+    {"lower/terms", {"solve"}},
+    {"lower/forms", {"lower/terms", "plan"}},
+    {"lower/cpu", {"lower/forms", "target"}},
+    {"lower/halide", {"lower", "lower/cpu"}},
     {"emit", {"lower", "runtime", "text"}},
     {"report", {"derive", "plan", "text"}},  // it says what they made
-    {"driver", {"elaborate", "text", "emit", "report", "runtime"}},
+    {"driver", {"elaborate", "simplify", "evaluate", "text", "emit", "report", "runtime"}},
     {"runtime", {}},
     {"generated", {"runtime"}},
     {"examples", {"runtime", "generated"}},
@@ -158,7 +163,14 @@ std::string layer_of(const std::string& path) {
   const std::string folder = path.substr(0, first);
   if (folder == "compiler") {
     const size_t second = path.find('/', first + 1);
-    return second == std::string::npos ? "" : path.substr(first + 1, second - first - 1);
+    if (second == std::string::npos) return "";
+    const std::string outer = path.substr(first + 1, second - first - 1);
+    const size_t third = path.find('/', second + 1);
+    const auto divided = kArrows.lower_bound(outer + "/");
+    if (third == std::string::npos || divided == kArrows.end() ||
+        !starts_with(divided->first, outer + "/"))
+      return outer;
+    return path.substr(first + 1, third - first - 1);
   }
   const bool known =
       folder == "dsl" || folder == "runtime" || folder == "generated" || folder == "examples";

@@ -19,8 +19,8 @@ struct Include {
 
 std::vector<Include> includes_of(const std::string& text);
 
-// The layer that a file belongs to: "dsl", "ir", …, "driver", "runtime", "generated", "examples";
-// "" for a file that no arrow speaks of.
+// The layer that a file belongs to: "dsl", "ir", …, "driver", "runtime", "generated", "examples",
+// of a folder that arrows divide "lower/terms"; "" for a file that no arrow speaks of.
 std::string layer_of(const std::string& path);
 
 // The layers that `layer` may include, itself among them, with the arrows followed to their ends.

@@ -24,7 +24,7 @@ TEST(Layering, ArrowsAreFollowedToTheirEnds) {
   EXPECT_EQ(may_include("ops"), (std::vector<std::string>{"base", "ir", "ops"}));
   EXPECT_EQ(may_include("derive"),
             (std::vector<std::string>{"base", "derive", "ir", "ops", "solve"}));
-  const std::vector<std::string> lower = may_include("lower");
+  const std::vector<std::string> lower = may_include("lower/halide");
   EXPECT_EQ(std::count(lower.begin(), lower.end(), "elaborate"), 0);
   EXPECT_EQ(std::count(lower.begin(), lower.end(), "ir"), 1);
   EXPECT_EQ(may_include("runtime"), (std::vector<std::string>{"runtime"}));
@@ -57,8 +57,19 @@ TEST(Layering, RefusesARuntimeThatKnowsTheCompiler) {
             "runtime/src/npy.cpp:1: runtime may not include ir (compiler/ir/graph.h)\n");
 }
 
+TEST(Layering, RefusesAFormThatKnowsItsSchedule) {
+  EXPECT_EQ(joined(broken_arrows(
+                {{"compiler/lower/cpu/tuning.h", ""},
+                 {"compiler/lower/forms/row.cpp", "#include \"compiler/lower/cpu/tuning.h\"\n"}})),
+            "compiler/lower/forms/row.cpp:1: lower/forms may not include lower/cpu "
+            "(compiler/lower/cpu/tuning.h)\n");
+}
+
 TEST(Layering, RefusesAFolderThatNoArrowSpeaksOf) {
-  EXPECT_EQ(joined(broken_arrows({{"compiler/utils/misc.cpp", ""}})),
+  EXPECT_EQ(joined(broken_arrows({{"compiler/utils/misc.cpp", ""},
+                                  {"compiler/lower/opencl/rows.cpp", ""},
+                                  {"compiler/plan/tiles/grow.cpp", ""}})),
+            "compiler/lower/opencl/rows.cpp: no arrow speaks of the folder lower/opencl\n"
             "compiler/utils/misc.cpp: no arrow speaks of the folder utils\n");
 }
 

@@ -124,6 +124,59 @@ TEST(Words, FindsAFunctionToldByItsName) {
             "compiler/plan/b.cpp:1: f->name.starts_with(\"probe\")\n");
 }
 
+// Names of instruction sets: those of the command line, of levels and of symbols.
+std::string named_levels(Sources sources) {
+  static const std::regex pattern("(^|[^A-Za-z0-9])k?[vV][234]($|[^A-Za-z0-9])");
+  std::erase_if(sources, [](const auto& file) {
+    return file.first.starts_with("compiler/target/") || file.first.ends_with("/tuning.cpp");
+  });
+  return lines_with(sources, {"compiler/"}, pattern);
+}
+
+TEST(Words, TheTableOfTargetsAloneNamesThem) {
+  EXPECT_EQ(named_levels(read_tree(ATTN_SOURCE_DIR)), "");
+}
+
+TEST(Words, FindsATargetNamedElsewhere) {
+  EXPECT_EQ(named_levels({{"compiler/driver/a.cpp", "\"x86-64-v2\"\nv20\nLevel::kV3\n"},
+                          {"compiler/emit/b.cpp", "symbol + \"_v4\"\n"},
+                          {"compiler/lower/cpu/tuning.cpp", "kV4\n"},
+                          {"compiler/target/target.cpp", "x86_64_v3\n"}}),
+            "compiler/driver/a.cpp:1: \"x86-64-v2\"\n"
+            "compiler/driver/a.cpp:3: Level::kV3\n"
+            "compiler/emit/b.cpp:1: symbol + \"_v4\"\n");
+}
+
+// "name: file" of every entry of a list of workarounds that the file does not use.
+std::string unused_workarounds(const Sources& sources) {
+  const std::string folder = "compiler/lower/";
+  std::istringstream lines(sources.at(folder + "halide/WORKAROUNDS.md"));
+  std::string line, name, file, missing;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("### `")) name = line.substr(5, line.size() - 6);
+    if (!line.starts_with("In: ")) continue;
+    std::istringstream files(line.substr(4));
+    while (std::getline(files >> std::ws, file, ',')) {
+      const auto found = sources.find(folder + file);
+      if (found == sources.end() || found->second.find(name) == std::string::npos)
+        missing += fmt::format("{}: {}\n", name, file);
+    }
+  }
+  return missing;
+}
+
+TEST(Words, WorkaroundsAreWhereTheirListSays) {
+  EXPECT_EQ(unused_workarounds(read_tree(ATTN_SOURCE_DIR)), "");
+}
+
+TEST(Words, FindsAWorkaroundThatIsGone) {
+  EXPECT_EQ(unused_workarounds({{"compiler/lower/halide/WORKAROUNDS.md",
+                                 "### `opaque`\nWhy.\nIn: terms/a.cpp, cpu/b.cpp, cpu/c.cpp\n"},
+                                {"compiler/lower/terms/a.cpp", "opaque(x)\n"},
+                                {"compiler/lower/cpu/b.cpp", "in_range(x)\n"}}),
+            "opaque: cpu/b.cpp\nopaque: cpu/c.cpp\n");
+}
+
 TEST(Words, FindsAModelInAComment) {
   const Sources sources = {{"compiler/plan/rows.cpp", "int x;\n// As in Layer-Norm.\n"},
                            {"compiler/elaborate/reduce.cpp", "// softmax is spelled out here\n"}};

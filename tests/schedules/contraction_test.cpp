@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/contraction_schedule.h"
-#include "compiler/lower/linear_index.h"
+#include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/terms/linear_index.h"
+#include "compiler/lower/halide/target.h"
+#include "compiler/target/target.h"
 #include "guarded.h"
 
 namespace attn::lower {
@@ -40,7 +42,7 @@ struct Product {
   bool left_transposed, right_transposed;
   Halide::Func out;
 
-  Product(bool lt, bool rt, Level level, int typical_rows = 0, int typical_columns = 0)
+  Product(bool lt, bool rt, const Target& level, int typical_rows = 0, int typical_columns = 0)
       : left_transposed(lt), right_transposed(rt) {
     dense(left);
     dense(right);
@@ -61,7 +63,7 @@ struct Product {
         {Group::kBatch, left.dim(2).extent()}, {Group::kRow, rows}, {Group::kColumn, columns}};
     spec.typical_rows = typical_rows;
     spec.typical_columns = typical_columns;
-    out = schedule_contraction(spec, target_info(level));
+    out = schedule_contraction(spec, level)[0];
     out.compile_jit(jit_target(level));
   }
 
@@ -104,7 +106,7 @@ struct Product {
   }
 };
 
-void check_awkward_sizes(bool left_transposed, bool right_transposed, Level level,
+void check_awkward_sizes(bool left_transposed, bool right_transposed, const Target& level,
                          int typical_rows = 0, int typical_columns = 0) {
   Product product(left_transposed, right_transposed, level, typical_rows, typical_columns);
   const std::vector<std::vector<int>> sizes = {
@@ -119,21 +121,21 @@ void check_awkward_sizes(bool left_transposed, bool right_transposed, Level leve
 }
 
 TEST(Contraction, HandlesAwkwardSizesWithPlainOperands) {
-  check_awkward_sizes(false, false, host_level());
+  check_awkward_sizes(false, false, host());
 }
 TEST(Contraction, HandlesAwkwardSizesWithTransposedOperands) {
-  check_awkward_sizes(true, true, host_level());
+  check_awkward_sizes(true, true, host());
 }
 // With the tile of small matrices, and long sums split.
 TEST(Contraction, HandlesAwkwardSizesWhereSmallOnesAreTypical) {
-  check_awkward_sizes(true, false, host_level(), 8, 8);
+  check_awkward_sizes(true, false, host(), 8, 8);
 }
 TEST(Contraction, HandlesAwkwardSizesOnTheOldestLevel) {
-  check_awkward_sizes(false, true, Level::kV2);
+  check_awkward_sizes(false, true, target::targets()[0]);
 }
 TEST(Contraction, HandlesAwkwardSizesOnTheMiddleLevel) {
-  if (host_level() == Level::kV2) GTEST_SKIP();
-  check_awkward_sizes(true, false, Level::kV3);
+  if (host().rank == 0) GTEST_SKIP();
+  check_awkward_sizes(true, false, target::targets()[1]);
 }
 
 // q[b,h,i,e] = bias[h,e] + sum_d x[b,i,d] w[h,e,d] + sum_c y[c,i,b] v[c], all sizes at run time:
@@ -170,8 +172,8 @@ TEST(Contraction, InterleavesRowsAndColumnsAndAddsTerms) {
   spec.epilogue = [&](const std::vector<Expr>& place, Expr sum) {
     return std::vector<Expr>{max(sum + bias(place[3], place[1]), 0.25f), sum};
   };
-  Halide::Func out = schedule_contraction(spec, target_info(host_level()));
-  out.compile_jit(jit_target(host_level()));
+  Halide::Func out = schedule_contraction(spec, host())[0];
+  out.compile_jit(jit_target(host()));
 
   for (auto [B, T, H, E, D, C] : std::vector<std::array<int, 6>>{{2, 7, 3, 5, 11, 2},
                                                                  {1, 1, 1, 1, 1, 1},
@@ -221,8 +223,8 @@ TEST(Contraction, TransposesTheOutputAndSumsDoubles) {
                  reduced}};
   spec.output = {{Group::kColumn, columns}, {Group::kBatch, batch}, {Group::kRow, rows}};
   spec.typical_rows = spec.typical_columns = spec.typical_reduced = 100;
-  Halide::Func out = schedule_contraction(spec, target_info(host_level()));
-  out.compile_jit(jit_target(host_level()));
+  Halide::Func out = schedule_contraction(spec, host())[0];
+  out.compile_jit(jit_target(host()));
   for (auto [M, B, N, K] :
        std::vector<std::array<int, 4>>{{13, 3, 5, 7}, {1, 1, 40, 300}, {70, 2, 19, 31}}) {
     Guarded<double> as({K, B, M}), cs({K, N}), result({M, B, N});
@@ -254,8 +256,8 @@ TEST(Contraction, ReducesToAScalarAndToAVector) {
   product.name = "matvec";
   product.terms = {{matrix, vector, a.dim(0).extent()}};
   product.output = {{Group::kRow, c.dim(1).extent()}};
-  Halide::Func square = schedule_contraction(scalar, target_info(host_level()));
-  Halide::Func times = schedule_contraction(product, target_info(host_level()));
+  Halide::Func square = schedule_contraction(scalar, host())[0];
+  Halide::Func times = schedule_contraction(product, host())[0];
   for (int K : {0, 1, 37, 30011}) {
     const int M = 19;
     Guarded<float> as({K}), cs({K, M}), one({}), many({M});
@@ -263,8 +265,8 @@ TEST(Contraction, ReducesToAScalarAndToAVector) {
     cs.randomise(2);
     a.set(as.buffer());
     c.set(cs.buffer());
-    square.realize(one.buffer(), jit_target(host_level()));
-    times.realize(many.buffer(), jit_target(host_level()));
+    square.realize(one.buffer(), jit_target(host()));
+    times.realize(many.buffer(), jit_target(host()));
     double sum = 0;
     for (int k = 0; k < K; ++k) sum += double(as[k]) * as[k];
     expect_near(one[0], sum, K, "square");
@@ -277,7 +279,7 @@ TEST(Contraction, ReducesToAScalarAndToAVector) {
 }
 
 TEST(Contraction, GivesTheSameBitsOnAnyNumberOfThreads) {
-  Product product(true, false, host_level());
+  Product product(true, false, host());
   for (auto [M, N, K] :
        std::vector<std::array<int, 3>>{{200, 600, 300}, {40, 40, 20000}, {3, 1100, 100}}) {
     Guarded<float> a({M, K, 1}), c({N, K, 1}), first({N, M, 1}), second({N, M, 1});

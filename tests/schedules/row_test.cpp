@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/row_schedule.h"
-#include "compiler/lower/vector_math.h"
+#include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/halide/target.h"
+#include "compiler/lower/terms/vector_math.h"
+#include "compiler/target/target.h"
 #include "guarded.h"
 
 namespace attn::lower {
@@ -18,7 +20,7 @@ using Halide::Expr;
 using Halide::Float;
 using Halide::ImageParam;
 using Kind = RowStage::Kind;
-using Combine = RowStage::Combine;
+using ir::Combine;
 
 const std::vector<std::array<int, 2>> kSizes = {{0, 5},  {5, 0},    {1, 1},    {3, 3},    {7, 16},
                                                 {13, 8}, {100, 17}, {9, 64},   {5, 127},  {4, 129},
@@ -36,7 +38,7 @@ struct LayerNorm {
   ImageParam x{Float(32), 2, "x"}, dy{Float(32), 2, "dy"}, gamma{Float(32), 1, "gamma"};
   Halide::Pipeline kernel;
 
-  LayerNorm(int typical_columns, Level level) {
+  LayerNorm(int typical_columns, const Target& level) {
     dense(x);
     dense(dy);
     dense(gamma);
@@ -74,7 +76,7 @@ struct LayerNorm {
     add("dgamma", Kind::kColumnSum, true,
         [=, this](const RowCell& c) { return at(dy, c) * c.value(5); });
     add("dbeta", Kind::kColumnSum, true, [=, this](const RowCell& c) { return at(dy, c); });
-    kernel = schedule_rows(spec, target_info(level));
+    kernel = Halide::Pipeline(schedule_rows(spec, level));
     kernel.compile_jit(jit_target(level));
   }
 
@@ -151,17 +153,17 @@ struct LayerNorm {
 };
 
 TEST(Rows, NormaliseAndDifferentiateLongRows) {
-  LayerNorm norm(0, host_level());
+  LayerNorm norm(0, host());
   for (auto [rows, columns] : kSizes) norm.check(rows, columns);
   norm.check_threads(300, 211);
 }
 TEST(Rows, NormaliseAndDifferentiateShortRowsOnTheMiddleLevel) {
-  if (host_level() == Level::kV2) GTEST_SKIP();
-  LayerNorm norm(24, Level::kV3);
+  if (host().rank == 0) GTEST_SKIP();
+  LayerNorm norm(24, target::targets()[1]);
   for (auto [rows, columns] : kSizes) norm.check(rows, columns);
 }
 TEST(Rows, NormaliseAndDifferentiateOnTheOldestLevel) {
-  LayerNorm norm(0, Level::kV2);
+  LayerNorm norm(0, target::targets()[0]);
   for (auto [rows, columns] : kSizes) norm.check(rows, columns);
 }
 
@@ -178,7 +180,7 @@ TEST(Rows, ComputeMaskedSoftmaxWithLogSumExp) {
     RowStage lse, p, most;
     lse.name = "lse";
     lse.kind = Kind::kRowReduction;
-    lse.combine = Combine::kLogSumExp;
+    lse.combine = Combine::logsumexp;
     lse.output = true;
     lse.body = [&](const RowCell& c) { return select(visible(c), x(c.column, c.row), lowest); };
     p.name = "p";
@@ -190,13 +192,13 @@ TEST(Rows, ComputeMaskedSoftmaxWithLogSumExp) {
     };
     most.name = "most";
     most.kind = Kind::kRowReduction;
-    most.combine = Combine::kMin;
+    most.combine = Combine::min;
     most.output = true;
     most.body = [&](const RowCell& c) { return -c.value(1); };
     most.store = [](const Expr& v) { return Halide::cast<double>(v); };
     spec.stages = {lse, p, most};
-    Halide::Pipeline kernel = schedule_rows(spec, target_info(host_level()));
-    kernel.compile_jit(jit_target(host_level()));
+    Halide::Pipeline kernel(schedule_rows(spec, host()));
+    kernel.compile_jit(jit_target(host()));
     for (auto [R, C] : kSizes) {
       Guarded<float> xs({C, R}), lses({R}), ps({C, R});
       Guarded<double> mosts({R});
@@ -235,7 +237,7 @@ TEST(Rows, SumColumnsAlone) {
   sum.kind = Kind::kColumnSum;
   sum.body = [&](const RowCell& c) { return Expr(x(c.column, c.row)); };
   spec.stages = {sum};
-  Halide::Pipeline kernel = schedule_rows(spec, target_info(host_level()));
+  Halide::Pipeline kernel(schedule_rows(spec, host()));
   for (auto [R, C] : kSizes) {
     Guarded<float> xs({C, R}), sums({C});
     xs.randomise(1);

@@ -1,0 +1,72 @@
+#include "compiler/lower/cpu/contraction_fallback.h"
+
+#include "compiler/lower/terms/linear_index.h"
+#include "compiler/lower/terms/translate.h"
+
+namespace attn::lower {
+
+using Halide::cast;
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::Var;
+
+namespace {
+
+// Adds what it finds in one factor, over `extent` rows or columns, to found(batch).
+void look_at(const Problem& problem, const Factor& factor, const Expr& reduced, const Expr& extent,
+             Func& found) {
+  Var lane("lane"), batch("batch");
+  Func partial(problem.name + "_not_finite");
+  const bool along_outer = factor.contiguous == Factor::Along::kOuter;
+  const int lanes = problem.lanes;
+  const Expr &inner = along_outer ? extent : reduced, &other = along_outer ? reduced : extent;
+  RDom r({{0, blocks_of(inner, lanes)}, {0, other}}, "r"), over(0, lanes, "over");
+  Expr within = in_range(min(r[0] * lanes + lane, inner - 1), inner), at = in_range(r[1], other);
+  Expr value = factor.at(in_range(batch, problem.batch), along_outer ? within : at,
+                         along_outer ? at : within);
+  partial(lane, batch) = 0;
+  partial(lane, batch) = max(partial(lane, batch), cast<int32_t>(!has_finite_bits(value)));
+  found(batch) = max(found(batch), partial(over, batch));
+  found.update(found.num_update_definitions() - 1).atomic().vectorize(over);
+  partial.compute_at(found, batch).vectorize(lane, lanes).update().vectorize(lane, lanes);
+}
+
+}  // namespace
+
+std::optional<Func> find_non_finite(const Problem& problem) {
+  Func found(problem.name + "_met");
+  found(Var("batch")) = 0;
+  for (const ContractionTerm& term : problem.terms) {
+    if (term.left.fallback) look_at(problem, term.left, term.reduced, problem.rows, found);
+    if (term.right.fallback) look_at(problem, term.right, term.reduced, problem.columns, found);
+  }
+  if (!found.has_update_definition()) return std::nullopt;
+  return found.compute_root().bound(Var("batch"), 0, problem.batch);
+}
+
+Func plain_sum(const Problem& problem) {
+  Var x("x"), y("y"), column_block("column_block"), batch("batch");
+  Func sum(problem.name + "_plain");
+  const Expr zero = Halide::Internal::make_zero(problem.type);
+  Expr matrix = in_range(batch, problem.batch);
+  Expr row = in_range(min(y, problem.rows - 1), problem.rows);
+  Expr column = in_range(min(column_block * problem.tiles.block_columns + x, problem.columns - 1),
+                         problem.columns);
+  sum(x, y, column_block, batch) = zero;
+  for (const ContractionTerm& term : problem.terms) {
+    RDom r(0, term.reduced, "k");
+    Expr k = in_range(r, term.reduced), counts = Halide::Internal::const_true();
+    if (term.left.visible) counts = counts && term.left.visible(matrix, row, k);
+    if (term.right.visible) counts = counts && term.right.visible(matrix, column, k);
+    sum(x, y, column_block, batch) +=
+        masked(counts,
+               cast(problem.type, term.left.at(matrix, row, k)) *
+                   cast(problem.type, term.right.at(matrix, column, k)),
+               zero);
+    sum.update(sum.num_update_definitions() - 1).reorder(x, r, y).vectorize(x, problem.lanes);
+  }
+  return sum.vectorize(x, problem.lanes);
+}
+
+}  // namespace attn::lower

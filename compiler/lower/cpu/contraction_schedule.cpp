@@ -1,0 +1,188 @@
+// The loops over the output of a contraction, and the strategies that need no panels.
+#include <algorithm>
+
+#include "compiler/lower/cpu/contraction_direct.h"
+#include "compiler/lower/cpu/contraction_fallback.h"
+#include "compiler/lower/cpu/contraction_scheduler.h"
+#include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/terms/linear_index.h"
+#include "compiler/lower/terms/translate.h"
+
+namespace attn::lower {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::RVar;
+using Halide::Stage;
+using Halide::TailStrategy;
+using Halide::Var;
+
+using Group = OutputDim::Group;
+
+Func ContractionScheduler::schedule() {
+  std::vector<Var> vars;
+  for (size_t i = 0; i < problem_.output.size(); ++i) vars.emplace_back("d" + std::to_string(i));
+  std::vector<Expr> place(vars.begin(), vars.end());
+  std::vector<Expr> unset;
+  for (const Expr& value : problem_.epilogue(place, Halide::cast(problem_.type, 0)))
+    unset.push_back(Halide::undef(value.type()));
+  std::reverse(vars.begin(), vars.end());
+  out_(vars) = Halide::Tuple(unset);
+
+  Expr taken = Halide::Internal::const_false();
+  auto add = [&](bool wanted, const Expr& condition,
+                 void (ContractionScheduler::*strategy)(const Expr&)) {
+    if (!wanted) return;
+    Expr own = Halide::Internal::simplify(condition && !taken);
+    if (Halide::Internal::is_const_zero(own)) return;
+    (this->*strategy)(own);
+    taken = taken || condition;
+  };
+  add(problem_.with_split, split_condition(problem_), &ContractionScheduler::split);
+  add(problem_.with_direct, problem_.rows <= problem_.costs->direct_rows,
+      &ContractionScheduler::direct);
+  add(true, Halide::Internal::const_true(), &ContractionScheduler::blocked);
+  if (std::optional<Func> found = find_non_finite(problem_)) repair(*found);
+
+  // Halide's dimension 0 is the innermost.
+  Expr stride = 1;
+  for (size_t i = 0; i < problem_.output.size(); ++i) {
+    const Expr& extent = problem_.output[problem_.output.size() - 1 - i].extent;
+    const int dim = static_cast<int>(i);
+    out_.output_buffers()[0].dim(dim).set_bounds(0, extent);  // and so those of the others
+    for (const Halide::OutputImageParam& buffer : out_.output_buffers())
+      buffer.dim(dim).set_stride(Halide::Internal::simplify(stride));
+    stride = stride * extent;
+  }
+  return out_;
+}
+
+// The loops over blocks, in a block over tiles of `rows` x `columns`, and in a tile over rows, over
+// runs of neighbouring columns (`hi`) and along a run (`lo`). With one dimension of columns there
+// is one run, cut at the tile's ends, and `hi` walks its vectors.
+ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, int rows, int columns,
+                                                       int row_tiles, int column_tiles,
+                                                       const std::optional<Func>& where) {
+  const Problem& p = problem_;
+  const bool one_run = constant(p.runs) == 1;
+  Expr on = condition && p.rows > 0 && p.columns > 0;
+  // Also the loops' extents end with a small matrix: bounds inference does not see conditions.
+  Expr lo_extent = one_run ? Expr(p.lanes) : p.run;
+  Expr hi_extent = one_run ? min(columns / p.lanes, blocks_of(p.columns, p.lanes))
+                           : (columns - 1) / max(p.run, 1) + 2;
+  Halide::Region ranges = {{0, lo_extent},
+                           {0, hi_extent},
+                           {0, min(rows, p.rows)},
+                           {0, min(row_tiles, blocks_of(p.rows, rows))},
+                           {0, min(column_tiles, blocks_of(p.columns, columns))},
+                           {0, blocks_of(p.columns, columns * column_tiles)},
+                           {0, blocks_of(p.rows, rows * row_tiles)},
+                           {0, select(on, p.batch, 0)}};
+  Loops loops;
+  RDom domain(ranges, "o");
+  if (where) domain.where(unsolved((*where)(domain[7]) != 0));
+  Expr first = (domain[5] * column_tiles + domain[4]) * columns;
+  Expr first_row = (domain[6] * row_tiles + domain[3]) * rows;
+  domain.where(below(first_row, p.rows));
+  domain.where(below(first, p.columns));
+  Expr lo = domain[0], hi = 0, column = domain[0];
+  if (one_run) {
+    column = domain[1] * p.lanes + domain[0];
+    lo = first + column;
+    domain.where(likely(below(lo, p.columns)));
+  } else {
+    hi = first / p.run + domain[1];
+    Expr within = hi * p.run + lo - first;
+    domain.where(below(hi, p.runs));
+    domain.where(within >= 0);
+    domain.where(within < columns);
+    column = in_range(within, columns);
+  }
+  Expr row = first_row + domain[2];
+  domain.where(below(row, p.rows));
+
+  loops.domain = domain;
+  loops.one_run = one_run;
+  loops.row = domain[2];
+  loops.column = column;
+  loops.row_tile = domain[3];
+  loops.column_tile = domain[4];
+  loops.row_block = domain[6];
+  loops.column_block = domain[5];
+  loops.batch = domain[7];
+  // Coordinates of each group from its linear index; the columns' last one is `lo`.
+  std::vector<Expr> extents[3], coordinates[3];
+  for (const OutputDim& dim : p.output) {
+    extents[static_cast<int>(dim.group)].push_back(dim.extent);
+  }
+  auto& of_columns = extents[static_cast<int>(Group::kColumn)];
+  if (!of_columns.empty()) of_columns.pop_back();
+  coordinates[static_cast<int>(Group::kBatch)] =
+      decode_index(loops.batch, extents[static_cast<int>(Group::kBatch)]);
+  coordinates[static_cast<int>(Group::kRow)] =
+      decode_index(row, extents[static_cast<int>(Group::kRow)]);
+  coordinates[static_cast<int>(Group::kColumn)] = decode_index(hi, of_columns);
+  coordinates[static_cast<int>(Group::kColumn)].push_back(lo);
+  size_t next[3] = {0, 0, 0};
+  for (const OutputDim& dim : p.output) {
+    const int group = static_cast<int>(dim.group);
+    loops.place.push_back(in_range(coordinates[group][next[group]++], dim.extent));
+  }
+  return loops;
+}
+
+Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
+  std::vector<Expr> place(loops.place.rbegin(), loops.place.rend());
+  std::vector<Expr> values = problem_.epilogue(loops.place, sum);
+  if (loops.repairs) {
+    const Halide::FuncRef before = out_(place);
+    for (size_t k = 0; k < values.size(); ++k)
+      values[k] = select(has_finite_bits(sum),
+                         Expr(values.size() == 1 ? Expr(before) : Expr(before[k])), values[k]);
+  }
+  out_(place) = Halide::Tuple(values);
+  Stage stage = out_.update(out_.num_update_definitions() - 1);
+  RVar outer("lo_outer"), inner("lo_inner");
+  if (loops.one_run) {
+    stage.allow_race_conditions().vectorize(loops.domain[0]);
+  } else {
+    stage.allow_race_conditions()
+        .split(loops.domain[0], outer, inner, problem_.lanes, TailStrategy::GuardWithIf)
+        .vectorize(inner);
+  }
+  stage.parallel(loops.batch_loop())
+      .never_partition({loops.row_tile_loop(), loops.column_tile_loop(), loops.column_loop(),
+                        loops.row_loop(), loops.batch_loop()});
+  if (!problem_.one_block) stage.parallel(loops.column_loop()).parallel(loops.row_loop());
+  return stage;
+}
+
+void ContractionScheduler::direct(const Expr& condition) {
+  Loops loops = open(condition, problem_.costs->direct_rows, tiles_.block_columns, 1, 1);
+  Expr total;
+  for (const ContractionTerm& term : problem_.terms) {
+    Func sum = direct_sum(problem_, term);
+    sum.compute_at(out_, loops.column_loop());
+    Expr value = sum(loops.column, loops.row, loops.column_block, loops.batch);
+    total = total.defined() ? total + value : value;
+  }
+  store(loops, total);
+}
+
+// Results that see something that is not finite, as they are written.
+void ContractionScheduler::repair(const Func& where) {
+  Loops loops = open(Halide::Internal::const_true(), problem_.costs->direct_rows,
+                     tiles_.block_columns, 1, 1, where);
+  loops.repairs = true;
+  Func sum = plain_sum(problem_);
+  sum.compute_at(out_, loops.column_loop());
+  store(loops, sum(loops.column, loops.row_block * problem_.costs->direct_rows + loops.row,
+                   loops.column_block, loops.batch));
+}
+
+Funcs schedule_contraction(const ContractionSpec& spec, const Target& target) {
+  return {ContractionScheduler(make_problem(spec, target)).schedule()};
+}
+
+}  // namespace attn::lower

@@ -1,0 +1,212 @@
+// Where a streaming kernel computes what, and in what order.
+#include <algorithm>
+
+#include "compiler/base/check.h"
+#include "compiler/lower/cpu/stream_scheduler.h"
+namespace attn::lower {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::LoopLevel;
+using Halide::RVar;
+using Halide::TailStrategy;
+using Halide::Var;
+using Halide::VarOrRVar;
+
+namespace {
+
+constexpr int kBlockRows = 96;
+
+}  // namespace
+
+// The loops that both results share: blocks of rows, and the batch.
+void StreamScheduler::place_result(Func f, const Var* inner) {
+  f.split(i_, block_, i_, kBlockRows / tiles_.rows * tiles_.rows, TailStrategy::GuardWithIf);
+  std::vector<VarOrRVar> order = {i_, block_};
+  if (inner) order.insert(order.begin(), *inner);
+  for (size_t k = batch_vars_.size(); k-- > 0;) order.push_back(batch_vars_[k]);
+  f.reorder(order).never_partition_all();
+  for (const Var& b : batch_vars_) f.parallel(b);
+  f.parallel(block_);
+}
+
+void StreamScheduler::place_results() {
+  Func z = results_.back();
+  if (sum_) {
+    const int features = static_cast<int>(constant(features_));
+    const bool wide = z.args().size() > batch_vars_.size() + 1;
+    place_result(z, wide ? &d_ : nullptr);
+    if (wide) {
+      // A bound of 0 would not cover what Halide asks of loops that two results share.
+      if (features > 0) z.bound(d_, 0, features_);
+      z.vectorize(d_, lanes_,
+                  features > 0 && features % lanes_ == 0 ? TailStrategy::RoundUp
+                                                         : TailStrategy::GuardWithIf);
+      if (features > 0) z.unroll(d_);
+    }
+  }
+  if (writes_planes_) {
+    Func planes = results_[0];
+    place_result(planes, &plane_);
+    planes.bound(plane_, 0, 2).unroll(plane_);
+    if (sum_) planes.compute_with(z, block_);
+  }
+}
+
+void StreamScheduler::place() {
+  place_results();
+  Func z = results_.back();
+  const bool known = constant(features_) >= 0;
+  LoopLevel of_block(z, block_);
+  LoopLevel of_batch =
+      batch_vars_.empty() ? LoopLevel(z, Var::outermost()) : LoopLevel(z, batch_vars_.back());
+  Var rows("rows");
+  for (auto& [pack, left] : left_)
+    left.compute_at(of_block).vectorize(d_, lanes_, TailStrategy::GuardWithIf);
+  for (auto& [pack, right] : right_) {
+    right.func.compute_at(of_batch)
+        .update()
+        .allow_race_conditions()
+        .reorder({right.columns[0], d_, right.columns[1], jp_})
+        .vectorize(right.columns[0])
+        .never_partition({jp_});
+  }
+  if (panel_.defined()) {
+    panel_.compute_at(of_batch).vectorize(dd_, lanes_).unroll(dd_);
+    if (panel_.has_update_definition()) panel_.update().vectorize(dd_, lanes_).unroll(dd_);
+  }
+
+  if (met_.found.defined()) met_.place(of_batch, lanes_);
+  finished_.compute_at(of_block)
+      .bound_extent(ii_, tiles_.rows)
+      .bound_extent(x_, padded_ + (writes_planes_ ? 2 * lanes_ : 0))
+      .reorder(x_, ii_, t_)
+      .vectorize(x_, lanes_);
+  if (known) finished_.unroll(x_);
+  LoopLevel of_row(finished_, ii_);
+  top_.compute_at(of_row).vectorize(l_, lanes_).update().reorder(l_, rc_max_).vectorize(l_, lanes_);
+  merged_.compute_at(of_row)
+      .bound_extent(x_, panel_features_ + lanes_)
+      .vectorize(x_, lanes_)
+      .unroll(x_)
+      .update()
+      .reorder(x_, dp_, rc_)
+      .vectorize(x_, lanes_)
+      .unroll(x_);
+  if (known) {
+    merged_.unroll(dp_);
+    merged_.update().unroll(dp_);
+  }
+  factor_.compute_at(merged_, rc_).vectorize(l_, lanes_);
+  total_.compute_at(of_row).update().atomic().vectorize(over_lanes_);
+
+  packed_.compute_at(of_block)
+      .bound_storage(c_, blocks_of(columns_, tiles_.chunk))
+      .bound_extent(ii_, tiles_.rows)
+      .bound_extent(x_, panel_features_ + 2 * lanes_);
+  packed_.update()
+      .split(ii_, rows, ii_, tiles_.sum_rows)
+      .reorder({x_, ii_, rows, dp_, t_, c_})
+      .vectorize(x_, lanes_)
+      .unroll(x_)
+      .unroll(ii_)
+      .never_partition_all();
+  LoopLevel of_tile(packed_, t_);
+  if (sum_) {
+    partial_.compute_at(packed_, rows)
+        .vectorize(dd_, lanes_)
+        .unroll(dd_)
+        .unroll(ii_)
+        .update()
+        .reorder(dd_, ii_, rj_[0], rj_[1])
+        .vectorize(dd_, lanes_)
+        .unroll(dd_)
+        .unroll(ii_)
+        .unroll(rj_[0], tiles_.unroll);
+    if (has_fallback(*sum_)) {
+      partial_.update(1).reorder(dd_, ii_, some_).vectorize(dd_, lanes_).unroll(dd_).unroll(ii_);
+      fallback_.compute_at(partial_, some_).vectorize(dd_, lanes_).update().vectorize(dd_, lanes_);
+    }
+  }
+  for (size_t n = 0; n < tile_funcs_.size(); ++n) place_tile(static_cast<int>(n), of_tile);
+  const int together = rows_together();
+  largest_lanes_.compute_at(of_tile)
+      .vectorize(l_, lanes_)
+      .unroll(ii_, together)
+      .update()
+      .split(ii_, rows, ii_, together)
+      .reorder(l_, ii_, rm_[0], rm_[1], rows)
+      .vectorize(l_, lanes_)
+      .unroll(ii_);
+  largest_.compute_at(of_tile)
+      .unroll(ii_, together)
+      .update()
+      .atomic()
+      .vectorize(over_lanes_)
+      .unroll(ii_, together);
+  for (Func f : {weights_, shares_}) {
+    if (!f.defined()) continue;
+    f.compute_at(of_tile)
+        .bound_extent(c_, 1)
+        .bound_storage(j_, tiles_.chunk)
+        .bound_extent(ii_, tiles_.rows);
+    f.update()
+        .allow_race_conditions()
+        .reorder(rw_[0], rw_[1], rw_[2], rw_[3], rw_[4])
+        .vectorize(rw_[0])
+        .unroll(rw_[1]);
+  }
+  total_lanes_.compute_at(of_tile)
+      .vectorize(l_, lanes_)
+      .unroll(ii_, together)
+      .update()
+      .split(ii_, rows, ii_, together)
+      .reorder(l_, ii_, rs_[0], rs_[1], rows)
+      .vectorize(l_, lanes_)
+      .unroll(ii_);
+}
+
+void StreamScheduler::place_tile(int index, const LoopLevel& of_tile) {
+  Func tile = tile_funcs_[index];
+  const Halide::RDom& r = tile_domains_[index];
+  tile.compute_at(of_tile)
+      .bound_extent(c_, 1)
+      .bound_storage(j_, tiles_.chunk)
+      .bound_extent(ii_, tiles_.rows)
+      .update()
+      .allow_race_conditions()
+      .reorder(r[0], r[1], r[2], r[3], r[4])
+      .vectorize(r[0], lanes_)
+      .unroll(r[0])
+      .unroll(r[1]);
+  const std::vector<TilesSpec::Dot>& dots = spec_.dots[index];
+  if (dots.empty()) return;
+  Func sum = dots_[index].sum;
+  sum.compute_at(tile, r[2])
+      .bound_extent(jj_, panel_columns_)
+      .bound_extent(ii_, tiles_.score_rows)
+      .vectorize(jj_, lanes_)
+      .unroll(jj_)
+      .unroll(ii_);
+  for (size_t k = 0; k < dots.size(); ++k) {
+    Halide::Stage stage = sum.update(static_cast<int>(k));
+    const RVar d = dots_[index].reduced[k];
+    stage.reorder(jj_, ii_, d).vectorize(jj_, lanes_).unroll(jj_).unroll(ii_);
+    const int64_t length = constant(dots[k].length);
+    if (length > 0 && length % tiles_.unroll == 0) stage.unroll(d, tiles_.unroll);
+  }
+}
+
+std::vector<Func> StreamScheduler::schedule() {
+  if (sum_ && !sum_->has_panel_at()) pack_panel();
+  if (sum_ && has_fallback(*sum_)) met_ = find_non_finite(sum_->panel, tiles_.chunk);
+  score();
+  sum_chunks();
+  merge();
+  for (const Result& r : spec_.results)
+    if (r.is_written) results_.push_back(output(r));
+  place();
+  return results_;
+}
+
+}  // namespace attn::lower

@@ -1,0 +1,85 @@
+// One streaming kernel in the making. Rows in tiles, some tiles a block; columns in chunks, read
+// from packed panels. Scores and weights of one tile and chunk stay in the first-level cache; both
+// products are register tiles. What a tile cannot see, its guards' bounds leave out of the loops.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/cpu/tiles_scheduler.h"
+
+namespace attn::lower {
+
+class StreamScheduler : TilesScheduler {
+ public:
+  StreamScheduler(const TilesSpec& spec, const Target& target);
+  std::vector<Func> schedule();
+
+ private:
+  // What is computed: stream_funcs.cpp.
+  Func left(int pack);
+  Func right(int pack);
+  void pack_panel();
+  void score();
+  void add_tile(int index);
+  void sum_chunks();
+  void sum_panel();
+  void merge();
+  Func output(const Result& r);
+  // Where and in what order: stream_places.cpp.
+  void place();
+  void place_result(Func f, const Var* inner);
+  void place_results();
+  void place_tile(int index, const Halide::LoopLevel& of_tile);
+
+  Expr row_of(const Expr& tile, const Expr& within) const {
+    return row_at(tile * tiles_.rows + within);
+  }
+  Expr feature() const { return clamped(dp_ * panel_features_ + dd_, features_); }
+  // Of the columns that the row tile may see.
+  Expr first_column(const Expr& tile) const;
+  Expr end_column(const Expr& tile) const;
+  // The same where data has a say too.
+  Expr first_seen(const Expr& tile) const;
+  Expr end_seen(const Expr& tile) const;
+  // Leaves of the chunk's columns, in units of some, those that the row tile may see by its guards;
+  // and of blocks of some columns those that data lets it see.
+  void limit(Halide::RDom& domain, const Expr& position, int unit) const;
+  void limit_to_seen(Halide::RDom& domain, const Expr& from, int size) const;
+  // In flight in the passes over elements.
+  int rows_together() const { return std::min(tiles_.rows, 6); }
+
+  const Result* const sum_;  // beside the log-sum-exp, or null
+  const bool writes_planes_;
+  const StreamTiles tiles_;
+  const int panel_columns_;   // of the right factors' panels
+  const int together_;        // columns that data lets a row tile see or not: whole panels
+  const int panel_features_;  // of the sum's panels
+  const Expr features_;
+  const Expr padded_;  // features in whole vectors
+  struct Dots {
+    Func sum;
+    std::vector<Halide::RVar> reduced;
+  };
+  struct Right {
+    Func func;
+    Halide::RDom columns;  // of a panel: some at a time, and which of these
+  };
+  std::map<int, Func> left_;  // by pack
+  std::map<int, Right> right_;
+  std::vector<Func> tile_funcs_;
+  std::vector<Dots> dots_;  // of each tile
+  NonFinite met_;           // in the chunks of the panel's columns
+  Func panel_, scores_, largest_lanes_, largest_, weights_, shares_, total_lanes_, partial_,
+      fallback_, packed_;
+  Func top_, factor_, merged_, total_, finished_;
+  std::vector<Func> results_;
+  Var x_{"x"}, ii_{"ii"}, block_{"block"}, t_{"t"}, c_{"c"}, jj_{"jj"}, jp_{"jp"}, dd_{"dd"},
+      dp_{"dp"}, plane_{"plane"};
+  Halide::RDom rm_, rw_, rs_, rj_, rn_, some_, over_lanes_, rc_max_, rc_;
+  std::vector<Halide::RDom> tile_domains_;
+};
+
+}  // namespace attn::lower

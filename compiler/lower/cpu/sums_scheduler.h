@@ -1,0 +1,107 @@
+// One kernel of tiles in the making. Chunks of columns outside, blocks of rows inside. All results
+// are updates over the same loops of (block, chunk), fused by compute_with, so that a tile is
+// computed once and read by all of them while it is in the cache. Rules that make this work for
+// every size: what is packed or tiled starts as `undef` and is set by one update over an explicit
+// domain whose conditions are on blocks only; rows and columns beyond the end are clamped, and add
+// the 0 that tiles hold there.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/cpu/tiles_scheduler.h"
+
+namespace attn::lower {
+
+class SumsScheduler : TilesScheduler {
+ public:
+  SumsScheduler(const TilesSpec& spec, const Target& target);
+  std::vector<Func> schedule();
+
+ private:
+  // The register tile of a result: vectors of features, and rows that fit beside them.
+  struct SumTile {
+    int vectors = 0, rows = 1;
+  };
+  struct Packed {
+    Func func;
+    Halide::RDom domain;
+    bool of_rows, transposed;
+  };
+  // Where a pack has something that is not finite.
+  struct Met {
+    NonFinite of_place;
+    Func of_all;
+  };
+  struct Sum {
+    Func sums, part;  // all of it; of one tile in registers
+    Halide::RDom domain;
+    SumTile tile;
+    bool in_parts = false;            // `sums` has the part as a last dimension
+    std::vector<Halide::RVar> batch;  // outermost first
+    Func fallback;                    // what the sums begin with, where a panel has one
+    std::vector<Func> plain_dots;
+  };
+
+  // What is computed: sums_funcs.cpp.
+  // Loops over blocks of rows, chunks of columns and the batch, around two of a result's own; alike
+  // in name and number, so that compute_with can fuse the results.
+  Halide::RDom loops_of(Sum& result, int first, const Expr& second) const;
+  Expr chunk_of(const Halide::RDom& loops) const { return loops[3] * parts_ + loops[4]; }
+  SumTile sum_tile(const Result& r) const;
+  Expr number_of_parts() const;
+  Expr batch_at(const Halide::RDom& loops) const;
+  Expr batch_place(const Halide::RDom& loops, int at) const;
+  Expr needed(const Expr& batch, const Expr& i0, const Expr& i1, const Expr& j0, const Expr& j1,
+              int slack) const;
+  const Packed& pack(int index, bool transposed);
+  void add_tile(int index);
+  void add_result(int index);
+  void add_sums(const Result& s, Sum& result, const std::string& name);
+  struct Point {
+    TilesSpec::Point place;
+    TilesSpec::Values tile;
+  };
+  Point point(const Result& s, const SumTile& tile, const Expr& within) const;
+  void limit_to_seen(const Result& s, const SumTile& tile, Halide::RDom& r,
+                     const Expr& within) const;
+  Expr times_panel_at(const Result& s, const Point& here, const Expr& value) const;
+  void add_places(const Result& s, Sum& result);
+  // What hidden panels hold that is not finite: sums_fallback.cpp.
+  const Met& met(int index);
+  std::vector<Func> plain_tiles(std::vector<Func>& dots) const;
+  void add_fallback(const Result& s, Sum& result);
+  void place_fallbacks();
+  // Where and in what order: sums_places.cpp.
+  std::vector<Halide::VarOrRVar> loop_order(Sum& r, std::vector<Halide::VarOrRVar> inner) const;
+  void place_sums(Sum& r, const Result& s);
+  void place_places(Sum& r, const Result& s);
+  Func output(int index);
+  Expr features_stored(int index) const;
+  void place_packs(const Halide::LoopLevel& chunk, const Halide::LoopLevel& tile);
+  void place_tiles(const Halide::LoopLevel& tile);
+  void place_result(int index);
+  void keep_for_a_part(Func f) const;
+  void add_in_order(Func out, const Halide::RDom& part) const;
+
+  const TileSizes sizes_;
+  const int panel_;  // columns of a register tile
+  int slack_ = 0;    // rows that a register tile of a result may lie beyond a tile's
+  // Loops of a result before those over the batch: two of its own, the row block, the chunk within
+  // the part, the part.
+  static constexpr int kOwnLoops = 5;
+  Expr chunks_, parts_;  // of all columns; see number_of_parts
+  std::map<std::pair<int, bool>, Packed> packs_;
+  std::map<int, Met> met_;  // by pack
+  std::vector<Func> dots_, tiles_;
+  std::vector<Halide::RDom> tile_domains_;
+  std::vector<Sum> sums_;  // of each result
+  Var ib_{"ib"}, jb_{"jb"}, n_{"n"}, b_{"b"}, dy_{"dy"}, part_{"part"};
+  Halide::RVar row_block_{"row_block"}, column_chunk_{"column_chunk"}, column_part_{"column_part"};
+  std::vector<Halide::RVar> batch_loops_;
+  std::set<int> serial_;  // positions in the batch that some result sums
+};
+
+}  // namespace attn::lower

@@ -1,0 +1,54 @@
+// What the schedules of kernels of tiles share. Streams have results of rows only, computed in one
+// sweep over the columns; sums of rows and of columns have loops that all results fuse.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/lower/cpu/tuning.h"
+#include "compiler/lower/forms/tiles.h"
+#include "compiler/lower/terms/linear_index.h"
+
+namespace attn::lower {
+
+class TilesScheduler {
+ protected:
+  using Expr = Halide::Expr;
+  using Func = Halide::Func;
+  using Var = Halide::Var;
+  using Result = TilesSpec::Result;
+
+  TilesScheduler(const TilesSpec& spec, const Target& target);
+
+  Expr batch_of(const Expr& h) const { return in_range(h, batches_); }
+  // Beyond the last they repeat it.
+  Expr row_at(const Expr& i) const { return clamped(i, rows_); }
+  Expr column_at(const Expr& j) const { return clamped(j, columns_); }
+  // Vectors that hold all features.
+  int vectors_of(const Expr& features) const;
+  // The linear index of a place in the batch.
+  Expr linear(const std::vector<Expr>& place) const;
+  Expr linear_batch() const { return linear({batch_vars_.begin(), batch_vars_.end()}); }
+  // The dimensions of a result, innermost first.
+  std::vector<Var> vars_of(const Result& r, const Var& kept, const Var& feature) const;
+
+  // Of each block of `size` places of a pack, found(block, batch) is 1 where something is not
+  // finite.
+  struct NonFinite {
+    Func lanes, found;
+    Halide::RDom elements, over;
+    // Both are computed at `level`, one lane after the other.
+    void place(const Halide::LoopLevel& level, int lanes_of_vector);
+  };
+  NonFinite find_non_finite(int pack, int size) const;
+  bool has_fallback(const Result& r) const { return r.panel >= 0 && spec_.packs[r.panel].fallback; }
+
+  const TilesSpec& spec_;
+  const Target& target_;
+  const int lanes_;
+  Expr rows_, columns_, batches_ = 1;  // at least 1
+  std::vector<Var> batch_vars_;
+  Var i_{"i"}, j_{"j"}, h_{"h"}, d_{"d"}, l_{"l"}, u_{"u"};
+};
+
+}  // namespace attn::lower

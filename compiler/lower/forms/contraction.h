@@ -1,0 +1,74 @@
+// A contraction in Halide's terms: factors, epilogue and output.
+//
+//   C[batch, m, n] = epilogue(sum over terms t, k < K_t:  left_t(batch, m, k) * right_t(batch, k,
+//   n))
+//
+// batch, m, n and k are linear indices, each of a group of dimensions in row-major order (the last
+// dimension of the group runs fastest). Every extent may be a run-time Expr, and may be 0.
+#pragma once
+
+#include <Halide.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/terms/translate.h"
+#include "compiler/plan/plan.h"
+
+namespace attn::lower {
+
+// One factor's value at (batch, row or column, k). The indices it is given are always in range, so
+// it needs no tail handling; what its own guard hides (padding of a convolution) it gives as 0.
+// Reads of tensors should pass each subscript through `in_range`, since Halide cannot see through
+// decoded indices. The value is converted to the accumulation type.
+struct Factor {
+  using At = std::function<Halide::Expr(Halide::Expr batch, Halide::Expr outer, Halide::Expr k)>;
+  At at;
+
+  // Which index walks through neighbours in memory. Only speed depends on it.
+  enum class Along { kOuter, kReduced, kNeither };
+  Along contiguous = Along::kNeither;
+  // Where it may be other than 0; empty: everywhere.
+  At visible = {};
+  // The other factor's conditions hide elements of this one, whatever lies there: what is not
+  // finite is multiplied as 0, and a fallback adds its products where both are visible.
+  bool fallback = false;
+};
+
+struct ContractionTerm {
+  Factor left;           // over (batch, m, k)
+  Factor right;          // over (batch, n, k): the same order of arguments, n in the place of m
+  Halide::Expr reduced;  // K of this term
+};
+
+// One dimension of the output. The dimensions of a group make up its linear index.
+struct OutputDim {
+  enum class Group { kBatch, kRow, kColumn };  // batch, m, n
+  Group group;
+  Halide::Expr extent;
+};
+
+struct ContractionSpec {
+  std::string name;  // of the output Func, hence of the kernel's messages
+  std::vector<ContractionTerm> terms;
+  std::vector<OutputDim> output;  // outermost first, any order of groups; the buffer is row-major
+  Halide::Type accumulate = Halide::Float(32);
+  // The stored values, one a buffer; `place` are the coordinates, outermost first, in range. The
+  // types are those of the buffers. Empty: the sum itself.
+  std::function<std::vector<Halide::Expr>(const std::vector<Halide::Expr>& place, Halide::Expr sum)>
+      epilogue;
+
+  // Typical sizes where an extent is not constant, 0 for unknown. They drop strategies whose case
+  // does not come up (with nothing known two are compiled, and the kernel chooses at run time; a
+  // long reduction is split only where rows and columns are known or typical to be few). The result
+  // is right for all sizes.
+  int typical_batch = 0, typical_rows = 0, typical_columns = 0, typical_reduced = 0;
+  // Where the rows are unknown, they are not often so few that packing does not pay.
+  bool rarely_thin = false;
+};
+
+ContractionSpec contraction_spec(const plan::Function& f, const plan::Kernel& kernel,
+                                 const Arguments& arguments);
+
+}  // namespace attn::lower

@@ -1,0 +1,48 @@
+#include "compiler/lower/forms/scope.h"
+
+#include <algorithm>
+
+#include "compiler/lower/terms/linear_index.h"
+#include "compiler/plan/estimate.h"
+
+namespace attn::lower {
+
+using Halide::Expr;
+
+Expr Scope::extent(ir::IndexId i) const { return Translator(g, arguments, {}).extent(g[i].extent); }
+
+std::vector<Expr> Scope::extents(const IndexGroup& group) const {
+  std::vector<Expr> result;
+  for (ir::IndexId i : group) result.push_back(extent(i));
+  return result;
+}
+
+Expr Scope::count(const IndexGroup& group) const {
+  Expr product = 1;
+  for (const Expr& e : extents(group)) product = product * e;
+  return Halide::Internal::simplify(product);
+}
+
+int Scope::typical_count(const IndexGroup& group) const {
+  double product = 1;
+  for (ir::IndexId i : group) {
+    const ir::Poly p = g.expand(g[i].extent);
+    for (const auto& [monomial, c] : p.terms())
+      for (auto [id, power] : monomial)
+        if (!g[id].upper) return 0;
+    product *= plan::estimate(g, p);
+  }
+  return static_cast<int>(std::clamp(product, 0.0, 1e9));
+}
+
+void Scope::decode(const IndexGroup& group, const Expr& linear,
+                   Translator::Indices& indices) const {
+  const std::vector<Expr> place = decode_index(linear, extents(group));
+  for (size_t k = 0; k < group.size(); ++k) indices[group[k]] = place[k];
+}
+
+Translator Scope::at(Translator::Indices indices) const {
+  return Translator(g, arguments, std::move(indices), true);
+}
+
+}  // namespace attn::lower

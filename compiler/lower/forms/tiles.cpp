@@ -1,0 +1,213 @@
+#include "compiler/lower/forms/tiles.h"
+
+#include <algorithm>
+
+#include "compiler/base/check.h"
+#include "compiler/lower/terms/combine.h"
+
+namespace attn::lower {
+
+using Halide::cast;
+using HExpr = Halide::Expr;
+
+namespace {
+
+HExpr real(const HExpr& value) { return cast(Halide::Float(32), value); }
+
+bool contains(const std::vector<ir::Expr>& place, ir::IndexId i) {
+  return std::ranges::find(place, ir::index_value(i)) != place.end();
+}
+
+}  // namespace
+
+TilesSpec::TilesSpec(const plan::Function& f, const plan::Kernel& kernel,
+                     const Arguments& arguments)
+    : scope_{f.graph, arguments}, form_(std::get<plan::TilesForm>(kernel.form)) {
+  batch_extents = scope_.extents(form_.batch);
+  rows = scope_.extent(form_.row);
+  columns = scope_.extent(form_.column);
+  for (const plan::Tile& tile : form_.tiles) {
+    dots.emplace_back();
+    for (const plan::Product& p : tile.dots) {
+      Dot dot{&p, scope_.count(p.reduced)};
+      if (form_.is_apart(p)) {
+        dot.left = pack({true, p.left, p.left_guard, p.reduced});
+        dot.right = pack({false, p.right, p.right_guard, p.reduced});
+      }
+      dots.back().push_back(dot);
+    }
+  }
+  for (ir::TensorId t : kernel.writes) {
+    auto found = std::ranges::find(form_.results, t, &plan::TileResult::tensor);
+    ATTN_CHECK(found != form_.results.end(), "a kernel of tiles writes what it does not sum");
+    results.push_back(result(*found, true));
+  }
+  for (const plan::TileResult& r : form_.results)
+    if (std::ranges::find(kernel.writes, r.tensor) == kernel.writes.end())
+      results.push_back(result(r, false));
+  const ir::Conditions seen = form_.visible_somewhere();
+  columns_of_rows = edges(scope_, seen, form_.row, form_.column);
+  rows_of_columns = edges(scope_, seen, form_.column, form_.row);
+  if (form_.bounds) seen_by_data = lower::seen_by_data(scope_, *form_.bounds, form_.batch);
+}
+
+// One for all readers of the same factor. Its features are numbered alike in all of them: as the
+// first names them.
+int TilesSpec::pack(Pack wanted) {
+  for (size_t k = 0; k < packs.size(); ++k) {
+    const Pack& p = packs[k];
+    if (p.of_rows != wanted.of_rows || p.fallback != wanted.fallback ||
+        p.features.size() != wanted.features.size())
+      continue;
+    std::map<ir::IndexId, ir::Expr> names;
+    bool alike = true;
+    for (size_t n = 0; n < p.features.size(); ++n) {
+      alike = alike &&
+              scope_.g.same(scope_.g[wanted.features[n]].extent, scope_.g[p.features[n]].extent);
+      names.emplace(wanted.features[n], ir::index_value(p.features[n]));
+    }
+    if (alike && ir::substitute(wanted.value, names) == p.value &&
+        ir::substitute(wanted.guard, names) == p.guard)
+      return static_cast<int>(k);
+  }
+  wanted.length = scope_.count(wanted.features);
+  packs.push_back(std::move(wanted));
+  return static_cast<int>(packs.size() - 1);
+}
+
+TilesSpec::Result TilesSpec::result(const plan::TileResult& r, bool is_written) {
+  Result result{&r, static_cast<int>(r.tile), r.of_rows(), is_written};
+  result.visible = form_.tiles[r.tile].visible;
+  result.visible.insert(r.counted.begin(), r.counted.end());
+  if (r.feature.valid()) result.features = scope_.extent(r.feature);
+  if (form_.packs_panel(r))
+    result.panel =
+        pack({!r.of_rows(), r.panel, r.panel_guard, {r.feature}, {}, form_.hides_panel(r)});
+  else if (r.kind == Kind::weighted && !r.feature.valid())
+    result.panel = pack({false, r.panel, r.panel_guard, {}});
+  if (r.kind == Kind::scatter) {
+    add_place(result);
+    return result;
+  }
+  const int batches = static_cast<int>(form_.batch.size());
+  for (ir::IndexId i : r.free) {
+    auto found = std::ranges::find(form_.batch, i);
+    const bool kept = i == (r.of_rows() ? form_.row : form_.column);
+    result.dimensions.push_back(found != form_.batch.end()
+                                    ? static_cast<int>(found - form_.batch.begin())
+                                    : batches + (kept ? 0 : 1));
+  }
+  return result;
+}
+
+void TilesSpec::add_place(Result& result) const {
+  const plan::TileResult& r = *result.form;
+  const int batches = static_cast<int>(form_.batch.size());
+  for (const ir::Poly& p : scope_.g[r.tensor].extents)
+    result.extents.push_back(Translator(scope_.g, scope_.arguments, {}).extent(p));
+  for (const ir::Expr& e : r.place) {
+    int dimension = batches;
+    for (int k = 0; k < batches; ++k)
+      if (e == ir::index_value(form_.batch[k])) dimension = k;
+    if (r.feature.valid() && e == ir::index_value(r.feature)) dimension = batches + 1;
+    result.dimensions.push_back(dimension);
+  }
+  result.is_dense = contains(r.place, form_.row) && r.place.back() == ir::index_value(form_.column);
+  for (int k = 0; k < batches; ++k)
+    if (!contains(r.place, form_.batch[k])) result.summed_batch.insert(k);
+}
+
+const TilesSpec::Result* TilesSpec::find(Kind kind) const {
+  auto found = std::ranges::find(results, kind, &Result::kind);
+  return found == results.end() ? nullptr : &*found;
+}
+
+Translator TilesSpec::at(Translator::Indices indices, const HExpr& batch) const {
+  scope_.decode(form_.batch, batch, indices);
+  return scope_.at(std::move(indices));
+}
+
+Translator::Indices TilesSpec::cell(const Point& point) const {
+  return {{form_.row, point.row}, {form_.column, point.column}};
+}
+
+void TilesSpec::replace_earlier(Translator& t, const std::set<ir::TensorId>& read, int count,
+                                const Values& earlier) const {
+  for (int k = 0; k < count; ++k)
+    if (const ir::TensorId tile = form_.tiles[k].tensor; tile.valid() && read.count(tile))
+      t.replace(tile, earlier(k));
+}
+
+HExpr TilesSpec::value(int index, const Point& point, const HExpr& dot,
+                       const Values& earlier) const {
+  const plan::Tile& own = form_.tiles[index];
+  Translator t = at(cell(point), point.batch);
+  if (own.dot.valid()) t.replace(own.dot, dot);
+  std::set<ir::TensorId> read = ir::tensors(own.value);
+  read.merge(ir::tensors(own.visible));
+  replace_earlier(t, read, index, earlier);
+  const bool is_score = form_.streams() && form_.results[0].tile == static_cast<size_t>(index);
+  return t.where(own.visible, real(t(own.value)), is_score ? kLowest : 0.0f);
+}
+
+HExpr TilesSpec::product(const Dot& dot, const Point& point, const HExpr& feature) const {
+  const plan::Product& p = *dot.product;
+  ir::Conditions guard = p.left_guard;
+  guard.insert(p.right_guard.begin(), p.right_guard.end());
+  Translator::Indices indices = cell(point);
+  scope_.decode(p.reduced, feature, indices);
+  Translator t = at(std::move(indices), point.batch);
+  return t.where(guard, real(t(ir::multiply({p.left, p.right}))));
+}
+
+HExpr TilesSpec::factor(int pack, const HExpr& batch, const HExpr& place,
+                        const HExpr& feature) const {
+  const Pack& p = packs[pack];
+  Translator::Indices indices = {{p.of_rows ? form_.row : form_.column, place}};
+  scope_.decode(p.features, feature, indices);
+  Translator t = at(std::move(indices), batch);
+  return t.where(p.guard, real(t(p.value)));
+}
+
+HExpr TilesSpec::packed(int pack, const HExpr& batch, const HExpr& place,
+                        const HExpr& feature) const {
+  const HExpr value = factor(pack, batch, place, feature);
+  return packs[pack].fallback ? finite_or_zero(value) : value;
+}
+
+HExpr TilesSpec::panel_at(const Result& r, const Point& point, const HExpr& feature) const {
+  Translator::Indices indices = cell(point);
+  indices[r.form->feature] = feature;
+  Translator t = at(std::move(indices), point.batch);
+  return t.where(r.form->panel_guard, real(t(r.form->panel)));
+}
+
+HExpr TilesSpec::weight(const Result& r, const Point& point) const {
+  Translator t = at(cell(point), point.batch);
+  return t.where(r.form->counted, real(t(r.form->weight)));
+}
+
+HExpr TilesSpec::visible(const Result& r, const Point& point, const Values& tiles) const {
+  Translator t = at(cell(point), point.batch);
+  replace_earlier(t, ir::tensors(r.visible), static_cast<int>(form_.tiles.size()), tiles);
+  return t.condition(r.visible);
+}
+
+HExpr TilesSpec::scaled(const Result& r, const HExpr& batch, const HExpr& kept,
+                        const HExpr& feature, const HExpr& sum) const {
+  Translator::Indices indices = {{r.of_rows ? form_.row : form_.column, kept}};
+  if (r.form->feature.valid()) indices[r.form->feature] = feature;
+  return cast(storage_type(scope_.g[r.form->tensor].storage),
+              at(std::move(indices), batch).scaled(sum, r.form->scale));
+}
+
+std::vector<HExpr> TilesSpec::place(const Result& r, const Point& point) const {
+  Translator t = at(cell(point), point.batch);
+  std::vector<HExpr> place;
+  for (const ir::Expr& e : r.form->place)
+    place.push_back(r.form->feature.valid() && e == ir::index_value(r.form->feature) ? HExpr()
+                                                                                     : t(e));
+  return place;
+}
+
+}  // namespace attn::lower

@@ -1,0 +1,190 @@
+// Builds the Halide pipeline of a kernel and compiles it to an object.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "compiler/base/check.h"
+#include "compiler/lower/halide/argument_checks.h"
+#include "compiler/lower/halide/hoist_conditions.h"
+#include "compiler/lower/halide/result_loads.h"
+#include "compiler/lower/halide/schedules.h"
+#include "compiler/lower/halide/target.h"
+#include "compiler/lower/lower.h"
+
+namespace attn::lower {
+namespace {
+
+struct Built {
+  Halide::Pipeline pipeline;
+  std::vector<Halide::Argument> arguments;
+};
+
+class Builder {
+ public:
+  Builder(const plan::Function& f, const plan::Kernel& kernel, const Target& target)
+      : f_(f), g_(f.graph), kernel_(kernel), target_(target), schedules_(schedules(target.arch)) {}
+
+  Built build() {
+    for (ir::SizeId s : kernel_.sizes)
+      arguments_.sizes.emplace(s, Halide::Param<int32_t>(fresh_name(g_[s].name)));
+    Built built;
+    for (ir::TensorId t : kernel_.reads) {
+      arguments_.tensors.emplace(t, parameter(t, fresh_name(g_[t].name)));
+      built.arguments.push_back(arguments_.tensors.at(t));
+    }
+    const std::vector<Halide::Func> outs = std::visit(*this, kernel_.form);
+    auto written = kernel_.writes.begin();
+    for (const Halide::Func& out : outs) {
+      // Buffers of one Func have the same bounds.
+      Halide::OutputImageParam buffer = out.output_buffers()[0];
+      constrain(buffer, *written);
+      written += static_cast<int>(out.output_buffers().size());
+    }
+    for (ir::SizeId s : kernel_.sizes) built.arguments.push_back(arguments_.sizes.at(s));
+    built.pipeline = Halide::Pipeline(outs);
+    join_argument_checks(built.pipeline);
+    unalign_result_loads(built.pipeline);
+    hoist_conditions(built.pipeline);
+    return built;
+  }
+
+  // What the kernel writes, by the form that it has.
+  std::vector<Halide::Func> operator()(const plan::LoopsForm&) const {
+    return schedules_.loops(loops_spec(f_, kernel_, arguments_), target_);
+  }
+  std::vector<Halide::Func> operator()(const plan::RowForm&) const {
+    return schedules_.rows(row_spec(f_, kernel_, arguments_), target_);
+  }
+  std::vector<Halide::Func> operator()(const plan::ContractionForm&) const {
+    return schedules_.contraction(contraction_spec(f_, kernel_, arguments_), target_);
+  }
+  std::vector<Halide::Func> operator()(const plan::TilesForm&) const {
+    return schedules_.tiles(TilesSpec(f_, kernel_, arguments_), target_);
+  }
+
+ private:
+  // Names of arguments in messages and statements: letters, digits and `_`, each once. They end in
+  // `_`, as no name does that Halide or a schedule here makes up: `a3`, `t12`, `largest`.
+  std::string fresh_name(std::string text) {
+    for (char& c : text)
+      if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+    do {
+      text += '_';
+    } while (!names_.insert(text).second);
+    return text;
+  }
+
+  // Results have the extents of the graph, an empty one counting as 1: the caller's view is then of
+  // zeros. Of what it reads, a kernel asks no more than the part that it needs.
+  void constrain(Halide::OutputImageParam& buffer, ir::TensorId t) {
+    Translator translator(g_, arguments_, {});
+    int dim = static_cast<int>(g_[t].extents.size());
+    for (const ir::Poly& extent : g_[t].extents)
+      buffer.dim(--dim).set_bounds(0, max(translator.extent(extent), 1));
+    if (has_free_planes(g_[t])) buffer.dim(0).set_stride(Halide::Expr());
+  }
+
+  // The two numbers of one log-sum-exp: those of a step are not side by side among all.
+  static bool has_free_planes(const ir::Tensor& t) { return t.split && t.extents.empty(); }
+
+  Halide::ImageParam parameter(ir::TensorId t, const std::string& name) {
+    const ir::Tensor& tensor = g_[t];
+    int rank = static_cast<int>(tensor.extents.size()) + (tensor.split ? 1 : 0);
+    Halide::ImageParam p(storage_type(tensor.storage), rank, name);
+    for (size_t d = 0; d < tensor.extents.size(); ++d) p.dim(static_cast<int>(d)).set_min(0);
+    if (has_free_planes(tensor)) p.dim(0).set_stride(Halide::Expr());
+    return p;
+  }
+
+  const plan::Function& f_;
+  const ir::Graph& g_;
+  const plan::Kernel& kernel_;
+  const Target& target_;
+  const Schedules& schedules_;
+  Arguments arguments_;
+  std::set<std::string> names_ = {"out"};
+};
+
+// A file that is removed at the end of the scope.
+struct TemporaryFile {
+  TemporaryFile() {
+    const char* folder = getenv("TMPDIR");
+    path = std::string(folder ? folder : "/tmp") + "/attnc-XXXXXX";
+    int fd = mkstemp(path.data());
+    if (fd < 0) throw std::runtime_error("cannot make a temporary file " + path);
+    close(fd);
+  }
+  ~TemporaryFile() { unlink(path.c_str()); }
+  std::string text() const {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+  std::string path;
+};
+
+// Halide's warnings are about schedules (that bf16 is emulated, say): nothing a user could act on.
+class Reporter : public Halide::CompileTimeErrorReporter {
+  void warning(const char*) override {}
+  [[noreturn]] void error(const char* text) override { throw Halide::CompileError(text); }
+};
+
+template <class F>
+auto guarded(const plan::Kernel& kernel, F work) {
+  static Reporter reporter;
+  Halide::set_custom_compile_time_error_reporter(&reporter);
+  prepare_code_generation();
+  try {
+    return work();
+  } catch (const Halide::Error& e) {
+    throw InternalError("kernel " + kernel.name + ": " + e.what());
+  }
+}
+
+// Kernels refer to halide_NAME; the runtime defines attn_k_NAME, of equal length, so that foreign
+// Halide code can be linked beside. Only the string table holds these names.
+void rename_runtime(std::string& object) {
+  const std::string from = std::string(1, '\0') + "halide_", to = std::string(1, '\0') + "attn_k_";
+  for (size_t at = object.find(from); at != std::string::npos; at = object.find(from, at + 1))
+    object.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+std::string host_target() { return std::string(host().name); }
+
+std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
+                           const std::string& target, const std::string& symbol) {
+  return guarded(kernel, [&] {
+    const Target& row = target::named(target);
+    Built built = Builder(f, kernel, row).build();
+    TemporaryFile file;
+    built.pipeline.compile_to({{Halide::OutputFileType::object, file.path}}, built.arguments,
+                              symbol, kernel_target(row));
+    std::string object = file.text();
+    rename_runtime(object);
+    return object;
+  });
+}
+
+std::string statement(const plan::Function& f, const plan::Kernel& kernel,
+                      const std::string& target) {
+  return guarded(kernel, [&] {
+    const Target& row = target::named(target);
+    Built built = Builder(f, kernel, row).build();
+    TemporaryFile file;
+    built.pipeline.compile_to({{Halide::OutputFileType::stmt, file.path}}, built.arguments,
+                              kernel.name, kernel_target(row));
+    return file.text();
+  });
+}
+
+void write_archive(const std::vector<std::string>& object_paths, const std::string& path) {
+  Halide::create_static_library(object_paths, kernel_target(target::targets().front()), path);
+}
+
+}  // namespace attn::lower

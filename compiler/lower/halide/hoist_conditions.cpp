@@ -1,0 +1,183 @@
+#include "compiler/lower/halide/hoist_conditions.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace attn::lower {
+namespace {
+
+using Halide::Expr;
+using namespace Halide::Internal;
+
+using Conditions = std::vector<Expr>;
+
+bool contains(const Conditions& all, const Expr& e) {
+  return std::any_of(all.begin(), all.end(), [&](const Expr& other) { return equal(e, other); });
+}
+
+// The buffers that an expression reads.
+class Loads : public IRVisitor {
+ public:
+  std::set<std::string> names;
+
+ private:
+  using IRVisitor::visit;
+  void visit(const Load* op) override {
+    names.insert(op->name);
+    IRVisitor::visit(op);
+  }
+};
+
+std::set<std::string> loads_of(const Expr& e) {
+  Loads loads;
+  e.accept(&loads);
+  return loads.names;
+}
+
+void take_apart(const Expr& e, Conditions& parts) {
+  if (const And* both = e.as<And>()) {
+    take_apart(both->a, parts);
+    take_apart(both->b, parts);
+  } else if (const Call* likely = Call::as_intrinsic(e, {Call::likely})) {
+    take_apart(likely->args[0], parts);
+  } else {
+    parts.push_back(e);
+  }
+}
+
+// The conditions under which a statement stores anything that lives on after it: those on computed
+// data, or all. Nothing: it stores no such thing.
+class Effects : public IRVisitor {
+ public:
+  explicit Effects(bool all) : all_(all) {}
+  std::optional<Conditions> under;
+
+ private:
+  using IRVisitor::visit;
+
+  void meet(const std::optional<Conditions>& other) {
+    if (!other) return;
+    if (!under) {
+      under = other;
+      return;
+    }
+    std::erase_if(*under, [&](const Expr& e) { return !contains(*other, e); });
+  }
+  std::optional<Conditions> of(const Stmt& s) {
+    std::optional<Conditions> outside;
+    outside.swap(under);
+    if (s.defined()) s.accept(this);
+    outside.swap(under);
+    return outside;
+  }
+  template <class F>
+  void without(std::optional<Conditions> found, F depends) {
+    if (found) std::erase_if(*found, depends);
+    meet(found);
+  }
+
+  void visit(const Store* op) override {
+    if (locals_.count(op->name)) return;
+    meet(Conditions());
+  }
+  void visit(const Evaluate* op) override {
+    if (!is_const(op->value)) meet(Conditions());
+  }
+  void visit(const AssertStmt*) override { meet(Conditions()); }
+  void visit(const IfThenElse* op) override {
+    std::optional<Conditions> then = of(op->then_case), otherwise = of(op->else_case);
+    if (then && !otherwise) {
+      Conditions parts;
+      take_apart(op->condition, parts);
+      for (const Expr& e : parts)
+        if (all_ || !loads_of(e).empty()) then->push_back(e);
+    }
+    meet(then);
+    meet(otherwise);
+  }
+  void visit(const For* op) override {
+    without(of(op->body), [&](const Expr& e) { return expr_uses_var(e, op->name); });
+  }
+  void visit(const LetStmt* op) override {
+    std::optional<Conditions> found = of(op->body);
+    if (found)
+      for (Expr& e : *found) e = substitute(op->name, op->value, e);
+    meet(found);
+  }
+  void visit(const Allocate* op) override {
+    const bool fresh = locals_.insert(op->name).second;
+    without(of(op->body), [&](const Expr& e) { return loads_of(e).count(op->name) > 0; });
+    if (fresh) locals_.erase(op->name);
+  }
+
+  bool all_;
+  std::set<std::string> locals_;
+};
+
+class Stores : public IRVisitor {
+ public:
+  std::set<std::string> names;
+
+ private:
+  using IRVisitor::visit;
+  void visit(const Store* op) override { names.insert(op->name); }
+};
+
+class Hoist : public IRMutator {
+  using IRMutator::visit;
+
+  // Conditions that may be tested before a statement, and have not been.
+  Expr before(const Stmt& s) {
+    // Inside of such a condition the others come along: what they guard is dear.
+    Effects effects(!tested_.empty());
+    s.accept(&effects);
+    if (!effects.under) return {};
+    Stores stores;
+    s.accept(&stores);
+    Expr all;
+    for (const Expr& e : *effects.under) {
+      const std::set<std::string> read = loads_of(e);
+      const bool changes = std::any_of(read.begin(), read.end(), [&](const std::string& name) {
+        return stores.names.count(name) > 0;
+      });
+      if (changes || contains(tested_, e)) continue;
+      tested_.push_back(e);
+      all = all.defined() ? all && e : e;
+    }
+    return all;
+  }
+
+  // `mutated` is the statement with its parts done.
+  template <class F>
+  Stmt guarded(const Stmt& s, F mutated) {
+    const size_t known = tested_.size();
+    const Expr condition = before(s);
+    Stmt result = mutated();
+    tested_.resize(known);
+    return condition.defined() ? IfThenElse::make(condition, result) : result;
+  }
+
+  Stmt visit(const For* op) override {
+    return guarded(op, [&] {
+      Stmt body = guarded(op->body, [&] { return mutate(op->body); });
+      return body.same_as(op->body) ? Stmt(op)
+                                    : For::make(op->name, op->min, op->extent, op->for_type,
+                                                op->partition_policy, op->device_api, body);
+    });
+  }
+
+  Stmt visit(const Allocate* op) override {
+    return guarded(op, [&] { return IRMutator::visit(op); });
+  }
+
+  Conditions tested_;
+};
+
+}  // namespace
+
+void hoist_conditions(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new Hoist); }
+
+}  // namespace attn::lower

@@ -1,0 +1,50 @@
+#include "compiler/lower/halide/target.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "compiler/base/check.h"
+
+namespace attn::lower {
+namespace {
+
+Halide::Target instruction_set(const Target& target) {
+  return Halide::Target(std::string(target.machine)).with_feature(Halide::Target::LargeBuffers);
+}
+
+bool runs(const Halide::Target& machine, const Halide::Target& code) {
+  if (machine.arch != code.arch || machine.bits != code.bits) return false;
+  for (int k = 0; k < Halide::Target::FeatureEnd; ++k) {
+    const auto feature = static_cast<Halide::Target::Feature>(k);
+    if (code.has_feature(feature) && !machine.has_feature(feature)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Halide::Target kernel_target(const Target& target) {
+  return instruction_set(target)
+      .with_feature(Halide::Target::NoRuntime)
+      .with_feature(Halide::Target::UserContext)
+      .with_feature(Halide::Target::NoBoundsQuery);
+}
+
+Halide::Target jit_target(const Target& target) {
+  return instruction_set(target).with_feature(Halide::Target::JIT);
+}
+
+void prepare_code_generation() {
+  setenv("HL_LLVM_ARGS", "-x86-branches-within-32B-boundaries -vectorize-slp=false", 0);
+}
+
+const Target& host() {
+  const Halide::Target machine = Halide::get_host_target();
+  const Target* best = nullptr;
+  for (const Target& t : target::targets())
+    if (runs(machine, Halide::Target(std::string(t.machine)))) best = &t;
+  ATTN_CHECK(best, "this machine runs none of the targets");
+  return *best;
+}
+
+}  // namespace attn::lower

@@ -1,0 +1,18 @@
+// What reductions start with and do, in Halide's terms.
+#pragma once
+
+#include <Halide.h>
+
+#include "compiler/ir/graph.h"
+
+namespace attn::lower {
+
+// The lowest and highest finite f32, which reductions over nothing give in every precision.
+constexpr float kLowest = -3.4028235e38f;
+constexpr float kHighest = 3.4028235e38f;
+
+// The value over nothing, of a log-sum-exp that of its maximum; and the value of two.
+Halide::Expr neutral(ir::Combine combine, const Halide::Type& type);
+Halide::Expr combined(ir::Combine combine, const Halide::Expr& a, const Halide::Expr& b);
+
+}  // namespace attn::lower

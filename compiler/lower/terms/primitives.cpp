@@ -1,0 +1,112 @@
+// The operations that have a Halide form of their own. Everything else is expanded by its table
+// row.
+#include <map>
+
+#include "compiler/base/check.h"
+#include "compiler/ir/operation.h"
+#include "compiler/lower/terms/translate.h"
+#include "compiler/lower/terms/vector_math.h"
+#include "compiler/ops/philox.h"
+
+namespace attn::lower {
+namespace {
+
+using Halide::cast;
+using Halide::Expr;
+using Halide::Type;
+using Args = const std::vector<Expr>&;
+
+Expr constant(double value, const Type& t) { return Halide::Internal::make_const(t, value); }
+
+// exp(-|x|) never overflows.
+Expr sigmoid(const Expr& x) {
+  Expr e = vector_exp(-abs(x));
+  return select(x < 0, e, constant(1, x.type())) / (1 + e);
+}
+
+// The value, or NaN where one of the arguments is: the machine's extremes may return the other.
+Expr kept(Args args, Expr value) {
+  for (const Expr& a : args)
+    if (a.type().is_float() && !is_const(a)) value = or_nan(a, value);
+  return value;
+}
+
+Expr uniform(Args args, const Type& t) {
+  std::vector<Expr> words;
+  for (const Expr& a : args) words.push_back(cast<uint64_t>(cast<uint32_t>(a)));
+  const Expr bits = cast<int32_t>(ops::random_word(words) >> ops::kDroppedBits);
+  return cast(t, bits) * constant(ops::kUniformStep, t);
+}
+
+using Form = Expr (*)(Args, Type);
+const std::map<std::string_view, Form>& forms() {
+  static const std::map<std::string_view, Form> kForms = {
+      {"exp", [](Args a, Type) { return unbounded_exp(a[0]); }},
+      {"log", [](Args a, Type) { return vector_log(a[0]); }},
+      {"log1p", [](Args a, Type) { return vector_log1p(a[0]); }},
+      {"tanh", [](Args a, Type) { return vector_tanh(a[0]); }},
+      {"sigmoid", [](Args a, Type) { return sigmoid(a[0]); }},
+      {"erf", [](Args a, Type) { return vector_erf(a[0]); }},
+      {"sin", [](Args a, Type) { return sin(a[0]); }},
+      {"cos", [](Args a, Type) { return cos(a[0]); }},
+      {"atan", [](Args a, Type) { return atan(a[0]); }},
+      {"abs", [](Args a, Type t) { return cast(t, abs(a[0])); }},
+      {"min", [](Args a, Type) { return kept(a, min(a[0], a[1])); }},
+      {"max", [](Args a, Type) { return kept(a, max(a[0], a[1])); }},
+      {"floor", [](Args a, Type) { return floor(a[0]); }},
+      {"float", [](Args a, Type t) { return cast(t, a[0]); }},
+      {"int", [](Args a, Type t) { return cast(t, a[0]); }},
+      {"finite", [](Args a, Type) { return has_finite_bits(a[0]); }},
+      {"uniform", [](Args a, Type t) { return uniform(a, t); }},
+  };
+  return kForms;
+}
+
+}  // namespace
+
+bool is_primitive(const ir::Operation& op) { return forms().count(op.name) > 0; }
+
+Expr primitive(const ir::Operation& op, Args args, Type type) {
+  return forms().at(op.name)(args, type);
+}
+
+// floor(a / b); Halide's rounds so that the remainder is not negative, which differs for b < 0.
+Expr floor_divide(const Expr& a, const Expr& b) {
+  if (Halide::Internal::is_positive_const(b)) return a / b;
+  Expr q = a / b, r = a - q * b;
+  return q - cast<int>(b < 0 && r != 0);
+}
+
+// By a constant it is Halide's own: of a - 2 * (a / 2) == 1 in a loop that is split Halide makes a
+// condition on the block.
+Expr floor_remainder(const Expr& a, const Expr& b) {
+  if (Halide::Internal::is_positive_const(b)) return a % b;
+  return a - b * floor_divide(a, b);
+}
+
+Expr masked(const Expr& condition, const Expr& a, const Expr& b) {
+  Type word = Halide::UInt(a.type().bits());
+  Expr mask = select(condition, word.max(), Halide::Internal::make_zero(word));
+  return reinterpret(a.type(), (reinterpret(word, a) & mask) | (reinterpret(word, b) & ~mask));
+}
+
+Expr finite_or_zero(const Expr& value) {
+  return masked(has_finite_bits(value), value, Halide::Internal::make_zero(value.type()));
+}
+
+Expr zero_or_not_finite(const Expr& value) {
+  return masked(has_finite_bits(value), Halide::Internal::make_zero(value.type()), value);
+}
+
+// As a comparison of magnitudes: LLVM takes the bits of the exponent, tested for equality, for a
+// test of a class, which what is computed without regard to NaN never fails.
+Expr has_finite_bits(const Expr& value) {
+  const int bits = value.type().bits();
+  const Type word = Halide::Int(bits);
+  Expr magnitude = Halide::Internal::make_const(word, bits == 64 ? INT64_MAX : INT32_MAX);
+  Expr infinity =
+      Halide::Internal::make_const(word, bits == 64 ? 0x7ff0000000000000 : int64_t{0x7f800000});
+  return (reinterpret(word, value) & magnitude) < infinity;
+}
+
+}  // namespace attn::lower

@@ -1,0 +1,373 @@
+#include "compiler/lower/terms/translate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/base/check.h"
+#include "compiler/ir/operation.h"
+#include "compiler/lower/terms/linear_index.h"
+#include "compiler/lower/terms/vector_math.h"
+#include "compiler/solve/prove.h"
+
+namespace attn::lower {
+
+using Halide::cast;
+using ir::Kind;
+using HExpr = Halide::Expr;
+
+Halide::Type arithmetic_type(ir::Type t) {
+  switch (t) {
+    case ir::Type::boolean:
+      return Halide::Bool();
+    case ir::Type::integer:
+      return Halide::Int(32);
+    case ir::Type::f64:
+      return Halide::Float(64);
+    default:
+      return Halide::Float(32);
+  }
+}
+
+Halide::Type storage_type(ir::Storage s) {
+  switch (s) {
+    case ir::Storage::boolean:
+      return Halide::Bool();  // a byte in memory
+    case ir::Storage::i32:
+      return Halide::Int(32);
+    case ir::Storage::f16:
+      return Halide::Float(16);
+    case ir::Storage::bf16:
+      return Halide::BFloat(16);
+    case ir::Storage::f64:
+      return Halide::Float(64);
+    default:
+      return Halide::Float(32);
+  }
+}
+
+HExpr Translator::poly(const ir::Poly& p, const Halide::Type& type) {
+  ir::Poly expanded = g_.expand(p);
+  int64_t common = 1;
+  for (const auto& [monomial, c] : expanded.terms()) common = std::lcm(common, c.den);
+  const auto number = [&](int64_t n) { return Halide::Internal::make_const(type, n); };
+  HExpr sum = number(0);
+  for (const auto& [monomial, c] : expanded.terms()) {
+    HExpr product = number(c.num * (common / c.den));
+    for (auto [size, power] : monomial)
+      for (int k = 0; k < power; ++k) product = product * cast(type, arguments_.sizes.at(size));
+    sum = sum + product;
+  }
+  return Halide::Internal::simplify(common == 1 ? sum : sum / number(common));
+}
+
+HExpr Translator::extent(const ir::Poly& p) {
+  if (auto n = g_.known(p)) return static_cast<int32_t>(std::max<int64_t>(*n, 0));
+  HExpr e = poly(p);
+  return solve::nonnegative(g_, p) ? e : max(e, 0);
+}
+
+HExpr Translator::condition(const ir::Conditions& c) {
+  HExpr all;
+  for (const ir::Expr& e : c) all = all.defined() ? all && (*this)(e) : (*this)(e);
+  return all.defined() ? all : Halide::Internal::const_true();
+}
+
+HExpr Translator::where(const ir::Conditions& c, const HExpr& value, const HExpr& otherwise) {
+  if (c.empty()) return value;
+  return choose(tensors(c).empty(), condition(c), value,
+                otherwise.defined() ? otherwise : Halide::Internal::make_zero(value.type()));
+}
+
+HExpr Translator::scaled(const HExpr& sum, const ir::Expr& scale) {
+  const auto times = [&](const ir::Expr& factor) {
+    return factor.is_one() ? sum : sum * cast<float>((*this)(factor));
+  };
+  const bool hides = scale.is(Kind::select) && scale.args()[2].is_zero();
+  return hides ? where(ir::conjuncts(scale.args()[0]), times(scale.args()[1])) : times(scale);
+}
+
+HExpr Translator::choose(bool affine, const HExpr& condition, const HExpr& a, const HExpr& b) {
+  if (affine || !decoded_ || a.type().is_bool()) return select(condition, a, b);
+  return masked(condition, a, b);
+}
+
+HExpr Translator::operator()(const ir::Expr& e) {
+  if (auto it = done_.find(e); it != done_.end()) return it->second;
+  HExpr result = build(e);
+  done_.emplace(e, result);
+  return result;
+}
+
+void Translator::bound_by(const ir::Conditions& c, const std::vector<ir::IndexId>& loops) {
+  bounded_ = bounded_ || !c.empty();
+  for (const ir::Expr& e : c)
+    for (ir::IndexId i : loops)
+      if (uses(e, i)) cut_.insert(i);
+}
+
+Halide::Type Translator::type_of(const ir::Expr& e) const {
+  Halide::Type type = arithmetic_type(e.type());
+  return promoted_ && type.is_float() ? Halide::Float(64) : type;
+}
+
+// Constants are as precise as what they meet: sqrt(2) is f64 beside an f64 tensor.
+HExpr Translator::as(const Halide::Type& type, const ir::Expr& e) {
+  // A product of sizes is more than an int holds.
+  if (e.is(Kind::size) && type.is_float()) return cast(type, poly(e->size, Halide::Float(64)));
+  if (promoted_ || type != Halide::Float(64) || e.type() != ir::Type::f32 || !tensors(e).empty())
+    return cast(type, (*this)(e));
+  Translator precise(g_, arguments_, indices_, decoded_);
+  precise.promoted_ = true;
+  return cast(type, precise(e));
+}
+
+HExpr Translator::build(const ir::Expr& e) {
+  Halide::Type type = type_of(e);
+  auto arg = [&](int k) { return (*this)(e.args()[k]); };
+  auto common = [&](int a, int b) {
+    Halide::Type s = type_of(e.args()[a]), t = type_of(e.args()[b]);
+    if (e.args()[a].type() > e.args()[b].type()) t = s;
+    return std::pair{as(t, e.args()[a]), as(t, e.args()[b])};
+  };
+  switch (e.kind()) {
+    case Kind::literal:
+      if (e.type() == ir::Type::boolean)
+        return e.is_true() ? Halide::Internal::const_true() : Halide::Internal::const_false();
+      return e->number.is_integer ? HExpr(static_cast<int32_t>(e->number.integer))
+                                  : Halide::Internal::make_const(Halide::Float(64), e->number.real);
+    case Kind::size:
+      return poly(e->size);
+    case Kind::index:
+      return indices_.at(e->index);
+    case Kind::read:
+      return read(e);
+    case Kind::add:
+      return add(e);
+    case Kind::multiply:
+      return multiply(e);
+    case Kind::power:
+      return power(e);
+    case Kind::select: {
+      HExpr a = as(type, e.args()[1]), b = as(type, e.args()[2]);
+      return choose(tensors(e.args()[0]).empty(), arg(0), a, b);
+    }
+    case Kind::quotient:
+      return floor_divide(arg(0), arg(1));
+    case Kind::remainder:
+      return floor_remainder(arg(0), arg(1));
+    case Kind::call: {
+      if (!is_primitive(*e->operation)) {
+        ATTN_CHECK(e->operation->expand,
+                   fmt::format("`{}` has neither a form for kernels nor an expansion",
+                               e->operation->name));
+        return cast(type, (*this)(e->operation->expand(e.args())));
+      }
+      std::vector<HExpr> args;
+      for (size_t k = 0; k < e.args().size(); ++k) {
+        bool as_result = e->operation->typing == ir::Typing::common ||
+                         (e->operation->typing == ir::Typing::real && e->operation->arity >= 0);
+        args.push_back(as_result && ir::is_real(e.type()) ? as(type, e.args()[k])
+                                                          : arg(static_cast<int>(k)));
+      }
+      return primitive(*e->operation, args, type);
+    }
+    case Kind::at_least_zero:
+      return compared(e.args()[0]) >= 0;
+    case Kind::is_zero:
+      return compared(e.args()[0]) == 0;
+    case Kind::not_zero:
+      return compared(e.args()[0]) != 0;
+    case Kind::less: {
+      auto [a, b] = common(0, 1);
+      return a < b;
+    }
+    case Kind::at_most: {
+      auto [a, b] = common(0, 1);
+      return a <= b;
+    }
+    case Kind::equal: {
+      auto [a, b] = common(0, 1);
+      return a == b;
+    }
+    case Kind::both:
+    case Kind::either: {
+      HExpr all = arg(0);
+      for (size_t k = 1; k < e.args().size(); ++k) {
+        HExpr next = arg(static_cast<int>(k));
+        all = e.is(Kind::both) ? all && next : all || next;
+      }
+      return all;
+    }
+    case Kind::negation:
+      return !arg(0);
+  }
+  throw InternalError("an expression of unknown kind");
+}
+
+namespace {
+
+// Whether a quotient stands in a product: a number rounded to multiples, as D * (j // D).
+bool rounds(const ir::Expr& e) {
+  bool result = false;
+  ir::visit(e, [&](const ir::Expr& part) {
+    if (!part.is(Kind::multiply)) return !result;
+    for (const ir::Expr& f : part.args()) result = result || f.is(Kind::quotient);
+    return !result;
+  });
+  return result;
+}
+
+}  // namespace
+
+// A whole number that is compared with 0. Of j - 2 * (j // 2) == 1 in a loop that is split Halide
+// would make a condition on the block.
+HExpr Translator::compared(const ir::Expr& e) {
+  return rounds(e) ? opaque((*this)(e)) : (*this)(e);
+}
+
+// A log-sum-exp is two planes: everything else first, then the maximum, then the logarithm, in this
+// order whatever the compiler would like, so that large scores keep their digits.
+HExpr Translator::add(const ir::Expr& e) {
+  Halide::Type type = type_of(e);
+  HExpr sum, minus;
+  std::vector<std::pair<double, ir::Expr>> split;
+  for (const ir::Expr& term : e.args()) {
+    ir::Scaled s = ir::split_coefficient(term);
+    if (s.rest.is(Kind::read) && g_[s.rest->tensor].split && !replaced_.count(s.rest->tensor)) {
+      split.push_back({s.coefficient.value(), s.rest});
+      continue;
+    }
+    bool negative = s.coefficient.value() < 0;
+    HExpr value = as(type, negative ? ir::negate(term) : term);
+    HExpr& into = negative ? minus : sum;
+    into = into.defined() ? into + value : value;
+  }
+  if (minus.defined()) sum = sum.defined() ? sum - minus : -minus;
+  if (!sum.defined()) sum = Halide::Internal::make_zero(type);
+  for (const auto& [coefficient, x] : split) {
+    HExpr c = Halide::Internal::make_const(type, coefficient);
+    auto [high, low] = planes(x, type);
+    // Both strict: with one, LLVM still adds the planes first.
+    sum = strict_float(sum + c * high);
+    sum = strict_float(sum + c * low);
+  }
+  return sum;
+}
+
+HExpr Translator::multiply(const ir::Expr& e) {
+  Halide::Type type = type_of(e);
+  HExpr above, below;
+  for (const ir::Expr& f : e.args()) {
+    bool inverse =
+        f.is(Kind::power) && f.args()[1].is(Kind::literal) && f.args()[1]->number.value() < 0;
+    HExpr value = as(type, inverse ? ir::power(f, -1) : f);
+    HExpr& into = inverse ? below : above;
+    into = into.defined() ? into * value : value;
+  }
+  if (!above.defined()) above = Halide::Internal::make_one(type);
+  return below.defined() ? above / below : above;
+}
+
+HExpr Translator::power(const ir::Expr& e) {
+  Halide::Type type = type_of(e);
+  HExpr base = as(type, e.args()[0]);
+  if (!e.args()[1].is(Kind::literal)) return vector_pow(base, as(type, e.args()[1]));
+  double n = e.args()[1]->number.value();
+  if (n < 0) return Halide::Internal::make_one(type) / (*this)(ir::power(e, -1));
+  if (2 * n == std::floor(2 * n) && n <= 64) {
+    HExpr product;
+    HExpr square = base;
+    if (n != std::floor(n)) product = sqrt(base);
+    for (int k = static_cast<int>(n); k > 0; k /= 2, square = square * square)
+      if (k % 2) product = product.defined() ? product * square : square;
+    return product;
+  }
+  return vector_pow(base, Halide::Internal::make_const(type, n));
+}
+
+namespace {
+
+// Of sums and products only, whose bounds Halide finds exactly.
+bool made_of_sums(const ir::Expr& e) {
+  bool result = true;
+  ir::visit(e, [&](const ir::Expr& part) {
+    Kind k = part.kind();
+    result = result && (k == Kind::literal || k == Kind::size || k == Kind::index ||
+                        k == Kind::add || k == Kind::multiply);
+    return result;
+  });
+  return result;
+}
+
+// Whether it is smaller at the next of some index.
+bool falls(const ir::Expr& e) {
+  bool result = false;
+  ir::visit(e, [&](const ir::Expr& part) {
+    if (part.is(Kind::multiply))
+      for (const ir::Expr& factor : part.args())
+        result = result || (factor.is(Kind::literal) && factor->number.value() < 0);
+    return !result;
+  });
+  return result;
+}
+
+}  // namespace
+
+std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
+  const ir::Tensor& t = g_[e->tensor];
+  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
+  std::vector<HExpr> at;
+  for (size_t k = e.args().size(); k-- > 0;) {
+    const ir::Expr& s = e.args()[k];
+    HExpr value = (*this)(s), limit = extent(t.extents[k]);
+    // What comes from data is bounded here even when known to be in range: Halide must see it.
+    // Bounded by the buffer's extent, of which Halide knows nothing: in a loop over n points it
+    // takes n > 0 for granted, makes clamp(2, 0, n - 1) shorter, and asks for the element also
+    // where the loop is empty; where i < 2 is a condition of the loop, it drops that of min(i + 2,
+    // 3).
+    const std::set<ir::IndexId> used = indices(s);
+    const bool cut =
+        std::any_of(used.begin(), used.end(), [&](ir::IndexId i) { return cut_.count(i) > 0; });
+    bool proved = !cut && tensors(s).empty() && solve::proves(g_, {}, ir::at_least_zero(s)) &&
+                  solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
+    if (!proved)
+      value =
+          clamp(value, 0,
+                (constant(limit) > 0 && !bounded_ ? limit : buffer.dim(at.size()).extent()) - 1);
+    else if (constant(limit) > 0 && falls(s))
+      // Halide fails on a vector that is read backwards from a place that it knows. (By the one
+      // more its range is not exact, or the promise would go as superfluous, and with it the
+      // range.)
+      value = in_range(opaque(value + 1) - 1, limit);
+    else if (decoded_ || !made_of_sums(s))
+      value = in_range(value, limit);
+    at.push_back(value);
+  }
+  return at;
+}
+
+std::pair<HExpr, HExpr> Translator::planes(const ir::Expr& e, const Halide::Type& type) {
+  if (auto it = planes_.find(e->tensor); it != planes_.end()) return it->second;
+  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
+  std::vector<HExpr> high = subscripts(e), low = high;
+  high.push_back(0);
+  low.push_back(1);
+  return {cast(type, buffer(high)), cast(type, buffer(low))};
+}
+
+HExpr Translator::read(const ir::Expr& e) {
+  if (auto it = replaced_.find(e->tensor); it != replaced_.end()) return it->second;
+  const ir::Tensor& t = g_[e->tensor];
+  Halide::Type type = arithmetic_type(e.type());
+  if (t.split) {
+    auto [high, low] = planes(e, type);
+    return high + low;
+  }
+  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
+  std::vector<HExpr> at = subscripts(e);
+  return cast(type, buffer(at));
+}
+
+}  // namespace attn::lower

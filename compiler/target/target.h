@@ -1,0 +1,102 @@
+// The machines that kernels are compiled for, one row each, and what plans and schedules weigh on
+// an architecture. Names on the command line, in messages and in symbols come from here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::target {
+
+enum class Arch : uint8_t { x86_64 };
+
+// An instruction set of an architecture. What is tuned for one stands in lower's tuning.cpp.
+enum class Level : uint8_t { x86_64_v2, x86_64_v3, x86_64_v4 };
+
+struct Target {
+  std::string_view name;  // "x86-64-v3"
+  std::string_view tail;  // of a kernel's symbol: "_v3"
+  Arch arch;
+  Level level;
+  int rank;          // among those of the architecture, as the runtime's attn_cpu_level counts
+  int vector_bytes;  // of one vector register
+  int registers;     // vector registers
+  int l1_bytes;      // data, per core
+  int l2_bytes;      // per core; the least that is common
+  // The machine in the words of the code generator: architecture, bits, system, features.
+  std::string_view machine;
+};
+
+// All rows, those of an architecture together and in increasing rank.
+std::span<const Target> targets();
+std::vector<std::string> names();
+// The row of this name, or null.
+const Target* find(std::string_view name);
+// The row of a name that is known to be there; throws InternalError.
+const Target& named(std::string_view name);
+
+// What claims and schedules weigh, one record an architecture. "Unit" says that a number defines
+// what others count in, "capacity" that it follows from a size of memory, "compile time" that it
+// bounds the work of the compiler; the rest says what was measured, or that nothing was.
+struct Costs {
+  // Contractions. Fewer multiplications than least_reduced a result, or results than least_side a
+  // packed row, do not pay for packing. 1024 x 1024 results of 2 terms took 0.34 ms packed and
+  // 11.5 ms by rows, of 3 terms 0.34 and 19.4 ms. least_side is a capacity: the least register
+  // tile has four rows.
+  double least_reduced = 2, least_side = 4;
+  // At most so many results of so many terms each are read as they lie. Capacity: 16 sums fill the
+  // registers.
+  double most_mixed = 16;
+
+  // Maps. One of at most cheap_map operations is computed again by each reader. Unit: the latency
+  // of a load from the first-level cache, four or five cycles.
+  int64_t cheap_map = 4;
+  // An epilogue of so many operations is latency-bound: the register tile issues its loads one
+  // after the other. Not measured apart.
+  int64_t expensive_epilogue = 16;
+
+  // Rows. Compile time: definitions in one kernel, and reductions that a map tries to join.
+  size_t most_definitions = 24, row_seeds = 8;
+  // The last of several columns has at least so many elements, or every load is a gather.
+  // Capacity: four floats are the shortest vector.
+  int64_t least_run = 4;
+
+  // Tiles. So many rows or more share the columns that are packed for them. Not measured apart.
+  int64_t least_rows = 32;
+  // Rows that have one bound of the columns that data lets them see. Unit.
+  int bound_rows = 16;
+  // Elements of a tensor that exists in tiles only, at least. Capacity: two first-level caches; a
+  // smaller one stays in a cache between two kernels.
+  double least_wide = 1 << 14;
+  // A product that is so many times larger than its operands is not stored. Not measured apart.
+  double most_times_operands = 16;
+
+  // A run-time size without bounds counts as this. Unit.
+  double unknown_size = 1024;
+  // A plain loop over so many points is reported as slow. Unit: some 10 ms of scalar code.
+  double slow_points = 1 << 24;
+
+  // Schedules. Points that a task of a parallel loop has at least. Unit: some 5 us, an exponential
+  // in vectors taking 0.3 ns.
+  int task_points = 1 << 14;
+  // Blocks of rows, beyond which they grow: their column sums are added one after the other.
+  int most_row_blocks = 64;
+  // Tasks of a kernel of tiles, at least; chunks of columns are dealt out to reach them. Unit:
+  // the cores of a small machine.
+  int tile_tasks = 8;
+  // Floats that all parts of a result take at most. Capacity: 16 MB, the share of a last-level
+  // cache.
+  int part_floats = 1 << 22;
+  // A long reduction is cut into parts of at least least_split values, most_splits at most, where
+  // at most split_area results keep a part. Not measured apart.
+  int least_split = 2048, most_splits = 32, split_area = 1 << 20;
+  // Rows of a contraction whose right factor is read once and never packed. Capacity: the least
+  // register tile has four rows.
+  int direct_rows = 4;
+};
+
+const Costs& costs(Arch arch);
+
+}  // namespace attn::target
