@@ -150,7 +150,7 @@ class Derivation {
     for (const ir::Output& o : c_.forward.outputs) outputs.push_back(o.tensor);
     c_.raw_gradient = simplify::spread_guards(raw);
     c_.shared = c_.forward.tensors.size();
-    c_.kept = plan::kept_maps(c_.forward);
+    c_.kept = plan::kept_maps(c_.forward, target::costs(options_.arch));
     c_.gradient = finished("gradient", *c_.raw_gradient, outputs, c_.kept);
   }
 
@@ -193,16 +193,19 @@ class Derivation {
   Diagnostics& diagnostics_;
 };
 
-void make_plan(Compiled& c, Diagnostics& diagnostics) {
+void make_plan(Compiled& c, const plan::Costs& costs, Diagnostics& diagnostics) {
   std::optional<plan::Gradient> gradient;
   if (c.gradient) gradient.emplace(plan::Gradient{*c.gradient, c.shared, c.kept});
-  c.plan = plan::make_plan(c.forward, gradient ? &*gradient : nullptr, diagnostics);
-  if (c.jvp) c.plan->jvp = plan::plan_derivative(plan::FunctionKind::jvp, *c.jvp, diagnostics);
-  if (c.hvp) c.plan->hvp = plan::plan_derivative(plan::FunctionKind::hvp, *c.hvp, diagnostics);
+  c.plan = plan::make_plan(c.forward, gradient ? &*gradient : nullptr, costs, diagnostics);
+  if (c.jvp)
+    c.plan->jvp = plan::plan_derivative(plan::FunctionKind::jvp, *c.jvp, costs, diagnostics);
+  if (c.hvp)
+    c.plan->hvp = plan::plan_derivative(plan::FunctionKind::hvp, *c.hvp, costs, diagnostics);
   for (const Probe& p : c.probes)
-    c.plan->probes.push_back(plan::plan_probe(p.graph, c.raw.tensors.size(), *c.plan, diagnostics));
+    c.plan->probes.push_back(
+        plan::plan_probe(p.graph, c.raw.tensors.size(), *c.plan, costs, diagnostics));
   plan::verify(*c.plan);
-  if (c.step) c.step_plan = plan::plan_step(c.name, *c.step, diagnostics);
+  if (c.step) c.step_plan = plan::plan_step(c.name, *c.step, costs, diagnostics);
 }
 
 }  // namespace
@@ -271,7 +274,7 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
     Compiled c{.name = m.graph.name, .doc = m.doc, .step = std::move(m.step)};
     Derivation(c, options, some_loss, source.diagnostics).run(m);
     if (source.diagnostics.has_errors()) return {};
-    if (options.plan) make_plan(c, source.diagnostics);
+    if (options.plan) make_plan(c, target::costs(options.arch), source.diagnostics);
     if (source.diagnostics.has_errors()) return {};
     result.push_back(std::move(c));
   }

@@ -12,13 +12,6 @@ namespace {
 
 using namespace ir;
 
-// Fewer multiplications than this a result, or results than this a pack, are not worth packing
-// (target::Costs has the measurements).
-constexpr double kLeastReduced = 2;
-constexpr double kLeastSide = 4;
-// At most so many results of so many terms each make a mixture.
-constexpr double kMostMixed = 16;
-
 std::vector<Expr> factors_of(const Expr& e) {
   if (!e.is(Kind::multiply)) return {e};
   return e.args();
@@ -114,10 +107,11 @@ bool place_guard(const Definition& d, const Sides& s, Product& term, Conditions&
 
 // A few planes mixed to a few others, r[b,g,i,j] = sum[h] a[g,h] s[b,h,i,j]: packing the planes
 // takes longer than reading them as they lie, along j.
-bool is_mixture(const Graph& g, const Definition& sum, const Sides& s) {
+bool is_mixture(const Graph& g, const Costs& costs, const Definition& sum, const Sides& s) {
   if (!s.batch.empty() || sum.reduced.size() != 1 || sum.free.empty()) return false;
   if (indices(sum.guard).count(sum.reduced[0])) return false;
-  if (points(g, s.rows) > kMostMixed || points(g, {sum.reduced[0]}) > kMostMixed) return false;
+  if (points(g, s.rows) > costs.most_mixed || points(g, {sum.reduced[0]}) > costs.most_mixed)
+    return false;
   const Expr along = index_value(sum.free.back());
   for (const std::vector<Expr>* side : {&s.left, &s.right})
     for (const Expr& f : *side)
@@ -127,12 +121,13 @@ bool is_mixture(const Graph& g, const Definition& sum, const Sides& s) {
 
 }  // namespace
 
-std::optional<ContractionForm> contraction_of(const Graph& g, const Definition& sum,
-                                              const Definition* finish, bool keep) {
+std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs,
+                                              const Definition& sum, const Definition* finish,
+                                              bool keep) {
   if (sum.combine != Combine::sum || !is_real(arithmetic_type(g[sum.target].storage)))
     return std::nullopt;
   std::set<IndexId> reduced(sum.reduced.begin(), sum.reduced.end());
-  if (points(g, reduced) < kLeastReduced) return std::nullopt;
+  if (points(g, reduced) < costs.least_reduced) return std::nullopt;
   ContractionForm c;
   std::optional<Sides> like;
   std::vector<Expr> outer;
@@ -143,7 +138,8 @@ std::optional<ContractionForm> contraction_of(const Graph& g, const Definition& 
     if (!like) {
       const double m = points(g, s->rows), n = points(g, s->columns);
       const bool times_vectors = !s->batch.empty() && std::min(m, n) == 1;
-      if (std::max(m, n) < kLeastSide || (std::min(m, n) < kLeastSide && !times_vectors))
+      if (std::max(m, n) < costs.least_side ||
+          (std::min(m, n) < costs.least_side && !times_vectors))
         return std::nullopt;
     }
     Product term{.left = multiply(s->left), .right = multiply(s->right), .reduced = sum.reduced};
@@ -172,7 +168,7 @@ std::optional<ContractionForm> contraction_of(const Graph& g, const Definition& 
       std::swap(t.left_guard, t.right_guard);
     }
   }
-  if (!finish && is_mixture(g, sum, *like)) return std::nullopt;
+  if (!finish && is_mixture(g, costs, sum, *like)) return std::nullopt;
   c.batch = in_order(sum.free, like->batch);
   c.rows = in_order(sum.free, like->rows);
   c.columns = in_order(sum.free, like->columns);
@@ -198,11 +194,11 @@ std::optional<ContractionForm> contraction_of(const Graph& g, const Definition& 
   return c;
 }
 
-bool packs(const Graph& g, const ContractionForm& c) {
+bool packs(const Graph& g, const Costs& costs, const ContractionForm& c) {
   auto count = [&](const std::vector<IndexId>& group) {
     return points(g, {group.begin(), group.end()});
   };
-  return std::min(count(c.rows), count(c.columns)) >= kLeastSide;
+  return std::min(count(c.rows), count(c.columns)) >= costs.least_side;
 }
 
 namespace {
@@ -248,9 +244,10 @@ struct Joint {
 
 }  // namespace
 
-std::optional<ContractionForm> with_sum(const Graph& g, const ContractionForm& c,
-                                        const Definition& first, const Definition& other) {
-  std::optional<ContractionForm> o = contraction_of(g, other, nullptr);
+std::optional<ContractionForm> with_sum(const Graph& g, const Costs& costs,
+                                        const ContractionForm& c, const Definition& first,
+                                        const Definition& other) {
+  std::optional<ContractionForm> o = contraction_of(g, costs, other, nullptr);
   if (!o) return std::nullopt;
   std::map<IndexId, Expr> names;
   std::map<IndexId, IndexId> ids;
@@ -289,7 +286,8 @@ namespace {
 
 // The sums that the map `d` finishes, in one kernel with it. The last is finished here; the others
 // join it where they are added to it. What a gradient reads is stored too, alone.
-std::optional<Claimed> finished(const Graph& g, const Open& open, const Definition& d) {
+std::optional<Claimed> finished(const Graph& g, const Costs& costs, const Open& open,
+                                const Definition& d) {
   const auto found = open.epilogues.find(d.target);
   if (found == open.epilogues.end() || open.claimed.count(d.target)) return std::nullopt;
   std::vector<TensorId> operands = found->second;
@@ -301,8 +299,8 @@ std::optional<Claimed> finished(const Graph& g, const Open& open, const Definiti
   for (size_t n = operands.size(); n-- > 0;) {
     const Definition& sum = *g.definition_of(operands[n]);
     std::optional<ContractionForm> more =
-        c ? with_sum(g, *c, sums[0], sum)
-          : contraction_of(g, sum, &d, open.wanted.count(sum.target) > 0);
+        c ? with_sum(g, costs, *c, sums[0], sum)
+          : contraction_of(g, costs, sum, &d, open.wanted.count(sum.target) > 0);
     if (!more) continue;
     c = std::move(more);
     sums.push_back(sum);
@@ -319,16 +317,16 @@ bool computes(const Claimed& claimed, TensorId t) {
 
 }  // namespace
 
-std::optional<Proposal> claim_contraction(const Graph& g, const Open& open) {
+std::optional<Proposal> claim_contraction(const Graph& g, const Costs& costs, const Open& open) {
   const Definition& d = g.definitions[open.at];
-  if (auto own = finished(g, open, d)) return Proposal{{std::move(*own)}, {}};
+  if (auto own = finished(g, costs, open, d)) return Proposal{{std::move(*own)}, {}};
   // Left to the map that finishes it.
   for (const auto& [map, operands] : open.epilogues)
     if (std::count(operands.begin(), operands.end(), d.target))
-      if (auto other = finished(g, open, *g.definition_of(map));
+      if (auto other = finished(g, costs, open, *g.definition_of(map));
           other && computes(*other, d.target))
         return std::nullopt;
-  auto c = contraction_of(g, d, nullptr);
+  auto c = contraction_of(g, costs, d, nullptr);
   if (!c) return std::nullopt;
   return Proposal{{{d.target, {.form = std::move(*c), .definitions = {d}}}}, {}};
 }

@@ -87,11 +87,11 @@ bool sums_wide(const Definition& d, const solve::Wide& wide) {
 }
 
 // The definitions as kinds are asked about them: what is solved and inlined first.
-Graph prepared(Graph g, const solve::Wide& wide) {
+Graph prepared(Graph g, const Costs& costs, const solve::Wide& wide) {
   g.definitions = compute_gathered(g, wide);
   for (Definition& d : g.definitions)
     if (!sums_wide(d, wide)) d = solve::solve_equalities(g, Definition(d));
-  g.definitions = substitute_maps(g, choose_inlined(g));
+  g.definitions = substitute_maps(g, choose_inlined(g, costs));
   return g;
 }
 
@@ -122,14 +122,14 @@ void place_wholes(Function& f, const Segment& segment) {
 
 // Adds the kernels of one segment of `g`; the graph that they are of, with what planning has added.
 Graph plan_segment(const std::string& model, Function& f, const Graph& g, const Segment& segment,
-                   solve::Wide wide, std::set<TensorId> wanted) {
+                   const Costs& costs, solve::Wide wide, std::set<TensorId> wanted) {
   // What another segment reads is stored, however large it is.
   for (const Output& o : segment.outputs) wide.set(o.tensor, false);
   place_slices(f, segment, wanted);
   ClaimedGraph claimed =
-      claim_kernels(prepared(graph_of(g, segment), wide), wide, std::move(wanted));
+      claim_kernels(prepared(graph_of(g, segment), costs, wide), costs, wide, std::move(wanted));
   const size_t first = f.kernels.size();
-  add_kernels(model, f, claimed);
+  add_kernels(model, f, costs, claimed);
   place_wholes(f, segment);
   if (segment.steps) f.loops.push_back({*segment.steps, first, f.kernels.size()});
   for (const Slice& slice : segment.slices)
@@ -141,7 +141,7 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
 
 Function plan_function(std::string model, FunctionKind kind, std::string name, Graph g,
                        const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
-                       std::set<TensorId> wanted, Diagnostics& diagnostics) {
+                       std::set<TensorId> wanted, const Costs& costs, Diagnostics& diagnostics) {
   copy_split_outputs(g, wanted);
   const solve::Wide wide(g);
   Checks checks = data_checks(g);
@@ -159,12 +159,12 @@ Function plan_function(std::string model, FunctionKind kind, std::string name, G
   of_checks.outputs.clear();
   for (const Definition& d : checks.definitions)
     of_checks.outputs.push_back({.name = g[d.target].name, .tensor = d.target});
-  add_plainly(model, f, f.checks, std::move(of_checks));
+  add_plainly(model, f, f.checks, costs, std::move(of_checks));
   f.data_checks = checks.checks;
   const std::vector<Output> outputs = g.outputs;
   std::vector<Definition> planned;
   for (const Segment& segment : segments) {
-    g = plan_segment(model, f, g, segment, wide, wanted);
+    g = plan_segment(model, f, g, segment, costs, wide, wanted);
     planned.insert(planned.end(), g.definitions.begin(), g.definitions.end());
   }
   g.definitions = std::move(planned);

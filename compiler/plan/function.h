@@ -13,7 +13,7 @@ namespace attn::plan {
 Function plan_function(std::string model, FunctionKind kind, std::string name, ir::Graph g,
                        const std::vector<ir::TensorId>& forwarded,
                        const std::vector<ir::TensorId>& saved, std::set<ir::TensorId> wanted,
-                       Diagnostics& diagnostics);
+                       const Costs& costs, Diagnostics& diagnostics);
 
 // What `forward` calls a tensor of `from`, the graph that it was planned from: an output that is
 // stored in two planes has its value in a tensor of its own.

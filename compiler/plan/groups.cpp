@@ -101,11 +101,11 @@ struct Attempt {
 };
 
 // The group of a tensor; `misfit` is what does not fit where there is none.
-std::optional<Attempt> attempt(const Graph& g, const solve::Wide& wide,
+std::optional<Attempt> attempt(const Graph& g, const Costs& costs, const solve::Wide& wide,
                                const std::set<TensorId>& candidates, TensorId seed,
                                const std::vector<Kernel>& others, TensorId& misfit) {
   Attempt a{.graph = g, .group = {}, .found = {}};
-  std::optional<Group> group = grow_group(a.graph, candidates, seed, misfit);
+  std::optional<Group> group = grow_group(a.graph, costs, candidates, seed, misfit);
   if (!group) return std::nullopt;
   std::optional<GroupKernels> found = kernels_of(a.graph, wide, *group, others, misfit);
   if (!found) return std::nullopt;
@@ -118,7 +118,7 @@ std::optional<Attempt> attempt(const Graph& g, const solve::Wide& wide,
 }  // namespace
 
 // All groups at once, asked for at the first tensor of any: what does not fit one is stored for it.
-std::optional<Proposal> claim_tiles(const Graph& given, const Open& open) {
+std::optional<Proposal> claim_tiles(const Graph& given, const Costs& costs, const Open& open) {
   std::set<TensorId> candidates = candidates_of(given, open.wide);
   if (candidates.empty()) return std::nullopt;
   for (size_t n = 0; n < open.at; ++n)
@@ -130,7 +130,7 @@ std::optional<Proposal> claim_tiles(const Graph& given, const Open& open) {
   std::vector<TensorId> first;  // that each computes
   for (std::set<TensorId> left = candidates; !left.empty();) {
     TensorId misfit;
-    if (auto made = attempt(g, open.wide, candidates, *left.begin(), kernels, misfit)) {
+    if (auto made = attempt(g, costs, open.wide, candidates, *left.begin(), kernels, misfit)) {
       const std::vector<Kernel>& own = made->found.kernels;
       kernels.insert(kernels.end(), own.begin(), own.end());
       g = std::move(made->graph);

@@ -14,9 +14,6 @@ using namespace ir;
 
 namespace {
 
-// So many rows or more share the columns that are packed for them.
-constexpr int64_t kLeastRows = 32;
-
 // The reads of wide tensors in a definition.
 std::vector<Expr> sites(const Definition& d, const std::set<TensorId>& of) {
   std::vector<Expr> result;
@@ -146,24 +143,24 @@ double stored(const Graph& g, const Group& group, IndexId row, IndexId column) {
 
 // Of several that could be the rows, those for which least is written; of these, those that run
 // over many; of these, those that run over as many as the columns do.
-void keep_best_rows(const Graph& g, const Group& group,
+void keep_best_rows(const Graph& g, const Costs& costs, const Group& group,
                     const std::function<IndexId(IndexId)>& shared, IndexId column,
                     std::vector<IndexId>& rows) {
-  std::vector<std::tuple<double, bool, bool>> costs;
+  std::vector<std::tuple<double, bool, bool>> scores;
   for (IndexId i : rows)
-    costs.emplace_back(stored(g, group, shared(i), column),
-                       g.known(g[i].extent).value_or(kLeastRows) < kLeastRows,
-                       !g.same(g[i].extent, g[column].extent));
-  const auto least = *std::min_element(costs.begin(), costs.end());
+    scores.emplace_back(stored(g, group, shared(i), column),
+                        g.known(g[i].extent).value_or(costs.least_rows) < costs.least_rows,
+                        !g.same(g[i].extent, g[column].extent));
+  const auto least = *std::min_element(scores.begin(), scores.end());
   std::vector<IndexId> kept;
   for (size_t k = 0; k < rows.size(); ++k)
-    if (costs[k] == least) kept.push_back(rows[k]);
+    if (scores[k] == least) kept.push_back(rows[k]);
   rows = kept;
 }
 
 // Rows and columns: a log-sum-exp runs over columns; a sum of products has one factor of each;
 // every reader sums over one of them, where that can be had.
-void choose_axes(Graph& g, Group& group) {
+void choose_axes(Graph& g, const Costs& costs, Group& group) {
   IndexId column, row;
   auto all_sum = [&](IndexId candidate) {
     return std::all_of(group.readers.begin(), group.readers.end(), [&](TensorId t) {
@@ -186,7 +183,7 @@ void choose_axes(Graph& g, Group& group) {
     std::map<IndexId, Expr> values;
     for (auto [own, shared] : group.names.at(t)) values.emplace(own, index_value(shared));
     visible.merge(substitute(d.guard, values));
-    std::optional<ContractionForm> c = contraction_of(g, d, nullptr);
+    std::optional<ContractionForm> c = contraction_of(g, costs, d, nullptr);
     if (row.valid() || !c || c->rows.empty() || c->columns.empty()) continue;
     auto shared = [&](IndexId i) { return group.names.at(t).at(i); };
     std::vector<IndexId> others = c->rows;
@@ -194,7 +191,7 @@ void choose_axes(Graph& g, Group& group) {
       if (shared(i) == column) others = c->columns;
     if (!column.valid()) column = shared(c->columns.back());
     const bool several = others.size() > 1;
-    if (several) keep_best_rows(g, group, shared, column, others);
+    if (several) keep_best_rows(g, costs, group, shared, column, others);
     std::vector<IndexId> summed = others;
     std::erase_if(summed, [&](IndexId i) { return !all_sum(shared(i)); });
     if (!summed.empty() || !several) others = summed;
@@ -219,13 +216,13 @@ void choose_axes(Graph& g, Group& group) {
 
 }  // namespace
 
-std::optional<Group> grow_group(Graph& g, const std::set<TensorId>& candidates, TensorId seed,
-                                TensorId& misfit) {
+std::optional<Group> grow_group(Graph& g, const Costs& costs, const std::set<TensorId>& candidates,
+                                TensorId seed, TensorId& misfit) {
   Growth growth(g, candidates);
   std::optional<Group> group = growth.grow(seed);
   misfit = growth.misfit;
   if (!group || !unify_ranges(g, *group, misfit)) return {};
-  choose_axes(g, *group);
+  choose_axes(g, costs, *group);
   return group;
 }
 

@@ -20,8 +20,9 @@ struct Group {
 // read, as long as they agree on the indices, whose ranges become the same in all of them. Nothing
 // where one does not fit: `misfit` is then it, or the tensor that it reads. `candidates` may become
 // tiles.
-std::optional<Group> grow_group(ir::Graph& g, const std::set<ir::TensorId>& candidates,
-                                ir::TensorId seed, ir::TensorId& misfit);
+std::optional<Group> grow_group(ir::Graph& g, const Costs& costs,
+                                const std::set<ir::TensorId>& candidates, ir::TensorId seed,
+                                ir::TensorId& misfit);
 
 // A sum of products over the points of a wide tensor and other indices is split: what needs the
 // others is summed first, to a tensor over the points. `candidates` are wide, and get the new ones.

@@ -35,17 +35,17 @@ bool read_outside(const Graph& g, const std::set<TensorId>& own, TensorId t) {
 // Asks the kinds of kernels, and applies what they propose.
 class Claims {
  public:
-  Claims(Graph g, const solve::Wide& wide, std::set<TensorId> wanted)
-      : g_(std::move(g)), open_{.wide = wide, .wanted = std::move(wanted)} {}
+  Claims(Graph g, const Costs& costs, const solve::Wide& wide, std::set<TensorId> wanted)
+      : g_(std::move(g)), costs_(costs), open_{.wide = wide, .wanted = std::move(wanted)} {}
 
   void ask(const KernelKind& kind) {
     if (!kind.claim) return;
-    open_.epilogues = epilogue_operands(g_);
+    open_.epilogues = epilogue_operands(g_, costs_);
     for (size_t n = 0; n < g_.definitions.size(); ++n) {
       if (open_.claimed.count(g_.definitions[n].target)) continue;
       open_.at = n;
       open_.later = later();
-      if (auto proposal = kind.claim(g_, open_)) apply(std::move(*proposal));
+      if (auto proposal = kind.claim(g_, costs_, open_)) apply(std::move(*proposal));
     }
   }
 
@@ -57,7 +57,7 @@ class Claims {
       if (open_.claimed.count(d.target))
         definitions.push_back(d);
       else
-        for (Definition& part : split_sums(g_, {solve::solve_equalities(g_, d)}))
+        for (Definition& part : split_sums(g_, costs_, {solve::solve_equalities(g_, d)}))
           definitions.push_back(std::move(part));
     }
     std::set<TensorId> needed;
@@ -114,6 +114,7 @@ class Claims {
   }
 
   Graph g_;
+  const Costs& costs_;
   Open open_;
   std::vector<Claimed> kernels_;
 };
@@ -147,8 +148,8 @@ struct Written {
 // The kernels of a function's graph, as they are added.
 class Adder {
  public:
-  Adder(const std::string& model, Function& f, ClaimedGraph& claimed)
-      : model_(model), f_(f), claimed_(claimed) {}
+  Adder(const std::string& model, Function& f, const Costs& costs, ClaimedGraph& claimed)
+      : model_(model), f_(f), costs_(costs), claimed_(claimed) {}
 
   void run() {
     for (Claimed& c : claimed_.kernels) {
@@ -170,20 +171,22 @@ class Adder {
     g.definitions = std::move(found->definitions);
     g.outputs = {{.name = "first", .tensor = found->bounds.first},
                  {.name = "end", .tensor = found->bounds.end}};
-    add_plainly(model_, f_, f_.kernels, std::move(g));
+    add_plainly(model_, f_, f_.kernels, costs_, std::move(g));
     return known->second;
   }
 
   const std::string& model_;
   Function& f_;
+  const Costs& costs_;
   ClaimedGraph& claimed_;
   std::map<BoundsQuery, std::optional<BlockBounds>> bounds_;
 };
 
 }  // namespace
 
-ClaimedGraph claim_kernels(Graph g, const solve::Wide& wide, std::set<TensorId> wanted) {
-  Claims claims(std::move(g), wide, std::move(wanted));
+ClaimedGraph claim_kernels(Graph g, const Costs& costs, const solve::Wide& wide,
+                           std::set<TensorId> wanted) {
+  Claims claims(std::move(g), costs, wide, std::move(wanted));
   const std::span<const KernelKind> kinds = kernel_kinds();
   claims.ask(kinds[0]);
   claims.settle();
@@ -191,13 +194,14 @@ ClaimedGraph claim_kernels(Graph g, const solve::Wide& wide, std::set<TensorId> 
   return claims.take();
 }
 
-void add_kernels(const std::string& model, Function& f, ClaimedGraph& claimed) {
-  Adder(model, f, claimed).run();
+void add_kernels(const std::string& model, Function& f, const Costs& costs, ClaimedGraph& claimed) {
+  Adder(model, f, costs, claimed).run();
 }
 
-void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels, Graph g) {
+void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels,
+                 const Costs& costs, Graph g) {
   const solve::Wide wide(g);
-  Claims claims(std::move(g), wide, {});
+  Claims claims(std::move(g), costs, wide, {});
   for (const KernelKind& kind : kernel_kinds().subspan(1)) claims.ask(kind);
   ClaimedGraph claimed = claims.take();
   for (Claimed& c : claimed.kernels) {

@@ -14,13 +14,15 @@ struct ClaimedGraph {
 
 // Asks the kinds in their order: tiles first, since a group knows best what to do with an equality;
 // then, of the rest, each definition in turn. `wanted` as in plan_function.
-ClaimedGraph claim_kernels(ir::Graph g, const solve::Wide& wide, std::set<ir::TensorId> wanted);
+ClaimedGraph claim_kernels(ir::Graph g, const Costs& costs, const solve::Wide& wide,
+                           std::set<ir::TensorId> wanted);
 
 // Adds the kernels to `f`, each after what bounds its columns.
-void add_kernels(const std::string& model, Function& f, ClaimedGraph& claimed);
+void add_kernels(const std::string& model, Function& f, const Costs& costs, ClaimedGraph& claimed);
 
 // Adds kernels to `kernels`, of `f`, for the definitions of `g` as they are written: none of tiles.
-void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels, ir::Graph g);
+void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels,
+                 const Costs& costs, ir::Graph g);
 
 // Fills name, reads, writes and sizes of a kernel of `g` that has its definitions, and places what
 // it writes. `wanted` as in plan_function.

@@ -19,13 +19,12 @@ constexpr KernelKind kKinds[] = {
 };
 
 // Why `d` lowers slowly as plain loops, or empty where loops are the right form (maps, small sums).
-std::string why_slow(const ir::Graph& g, const ir::Definition& d) {
+std::string why_slow(const ir::Graph& g, const Costs& costs, const ir::Definition& d) {
   if (d.reduced.empty()) return {};
   if (solve::find_landing(d)) return {};  // each point is visited once
   double work =
       points(g, {d.reduced.begin(), d.reduced.end()}) * points(g, {d.free.begin(), d.free.end()});
-  constexpr double kSmall = 1 << 24;
-  if (work < kSmall) return {};
+  if (work < costs.slow_points) return {};
   return fmt::format("its {} is a plain loop{}", name_of(d.combine),
                      d.combine == ir::Combine::sum ? ": no two factors of it can be packed apart"
                                                    : " over all its points");
@@ -45,9 +44,9 @@ const KernelKind& kind_of(const Form& form) {
   return kKinds[std::visit(Row{}, form)];
 }
 
-std::optional<Proposal> claim_loops(const ir::Graph& g, const Open& open) {
+std::optional<Proposal> claim_loops(const ir::Graph& g, const Costs& costs, const Open& open) {
   const ir::Definition& d = g.definitions[open.at];
-  Kernel kernel{.form = LoopsForm{d}, .definitions = {d}, .why = why_slow(g, d)};
+  Kernel kernel{.form = LoopsForm{d}, .definitions = {d}, .why = why_slow(g, costs, d)};
   return Proposal{{{d.target, std::move(kernel)}}, {}};
 }
 

@@ -40,34 +40,37 @@ struct KernelKind {
   int effort;  // to compile one, beside the others: the longest are started first
   // What the kind would make of the definition `open.at` and of others with it. A pure function;
   // null where the claim of another kind makes these too.
-  std::optional<Proposal> (*claim)(const ir::Graph& g, const Open& open);
+  std::optional<Proposal> (*claim)(const ir::Graph& g, const Costs& costs, const Open& open);
 };
 // In the order in which they are asked: what a kind does not want is left to the next.
 std::span<const KernelKind> kernel_kinds();
 const KernelKind& kind_of(const Form& form);
 
-std::optional<Proposal> claim_tiles(const ir::Graph& g, const Open& open);
-std::optional<Proposal> claim_contraction(const ir::Graph& g, const Open& open);
-std::optional<Proposal> claim_row(const ir::Graph& g, const Open& open);
-std::optional<Proposal> claim_loops(const ir::Graph& g, const Open& open);
+std::optional<Proposal> claim_tiles(const ir::Graph& g, const Costs& costs, const Open& open);
+std::optional<Proposal> claim_contraction(const ir::Graph& g, const Costs& costs, const Open& open);
+std::optional<Proposal> claim_row(const ir::Graph& g, const Costs& costs, const Open& open);
+std::optional<Proposal> claim_loops(const ir::Graph& g, const Costs& costs, const Open& open);
 
 // A sum of products of two factors, matrices or, in a batch, each a matrix and a vector of its own
 // (one vector for all rows is better read with what else reads the rows), alone or with the map
 // that finishes it. `finish` may be null; it reads the sum at its own free indices only. `keep`:
 // the sum is stored beside what finishes it.
-std::optional<ContractionForm> contraction_of(const ir::Graph& g, const ir::Definition& sum,
+std::optional<ContractionForm> contraction_of(const ir::Graph& g, const Costs& costs,
+                                              const ir::Definition& sum,
                                               const ir::Definition* finish, bool keep = false);
 
 // `c`, the contraction of `first`, with the products of `other`, where its epilogue only adds the
 // two sums and their groups of indices agree.
-std::optional<ContractionForm> with_sum(const ir::Graph& g, const ContractionForm& c,
-                                        const ir::Definition& first, const ir::Definition& other);
+std::optional<ContractionForm> with_sum(const ir::Graph& g, const Costs& costs,
+                                        const ContractionForm& c, const ir::Definition& first,
+                                        const ir::Definition& other);
 
 // Whether its factors are packed, each element once: a matrix times a vector is read where it lies.
-bool packs(const ir::Graph& g, const ContractionForm& c);
+bool packs(const ir::Graph& g, const Costs& costs, const ContractionForm& c);
 
 // Takes reductions over several indices, of which the last runs along memory, in two steps: over
 // one index, then over the rest. `definitions` are the graph's to be.
-std::vector<ir::Definition> split_sums(ir::Graph& g, std::vector<ir::Definition> definitions);
+std::vector<ir::Definition> split_sums(ir::Graph& g, const Costs& costs,
+                                       std::vector<ir::Definition> definitions);
 
 }  // namespace attn::plan

@@ -11,11 +11,6 @@ namespace {
 
 using namespace ir;
 
-// A map of at most this cost is computed again by each reader.
-constexpr int64_t kCheap = 4;
-// So many operations do not overlap with the fetching of their operands.
-constexpr int64_t kDearEpilogue = 16;
-
 // Definitions that read a tensor, by their places in the graph.
 using Readers = std::map<TensorId, std::vector<size_t>>;
 
@@ -76,10 +71,10 @@ bool is_sum_of_products(const Definition& reader) {
 
 // A contraction packs each factor on its own, so a factor may be computed anew: the other indices
 // of the reader do not multiply its work much. Of another sum of products they do.
-bool is_packed(const Graph& g, const Definition& reader) {
+bool is_packed(const Graph& g, const Costs& costs, const Definition& reader) {
   if (!is_sum_of_products(reader)) return false;
-  const std::optional<ContractionForm> c = contraction_of(g, reader, nullptr);
-  return c && packs(g, *c);
+  const std::optional<ContractionForm> c = contraction_of(g, costs, reader, nullptr);
+  return c && packs(g, costs, *c);
 }
 
 class Substitution {
@@ -122,8 +117,8 @@ class Substitution {
 
 // Whether a map computes much from other elements of every place: behind a register tile they would
 // be fetched from memory a few at a time, each waiting for the one before.
-bool is_dear_elsewhere(const Definition& map, TensorId sum) {
-  if (cost(map.body) < kDearEpilogue) return false;
+bool is_expensive_elsewhere(const Costs& costs, const Definition& map, TensorId sum) {
+  if (cost(map.body) < costs.expensive_epilogue) return false;
   bool elsewhere = false;
   visit(map.body, [&](const Expr& x) {
     if (x.is(Kind::read) && !(x->tensor == sum)) {
@@ -136,7 +131,7 @@ bool is_dear_elsewhere(const Definition& map, TensorId sum) {
 }
 
 // The sums that `map` can finish, as the header says.
-std::vector<TensorId> operands_of(const Graph& g, const Readers& readers,
+std::vector<TensorId> operands_of(const Graph& g, const Costs& costs, const Readers& readers,
                                   const std::set<TensorId>& outputs, const Definition& map) {
   if (map.combine != Combine::set) return {};
   std::vector<TensorId> result;
@@ -151,25 +146,25 @@ std::vector<TensorId> operands_of(const Graph& g, const Readers& readers,
       for (size_t k = 0; own && k < map.free.size(); ++k)
         own = site.args()[k] == index_value(map.free[k]) &&
               g.same(g[t].extents[k], g[map.target].extents[k]);
-    if (own && !is_dear_elsewhere(map, t)) result.push_back(t);
+    if (own && !is_expensive_elsewhere(costs, map, t)) result.push_back(t);
   }
   return result;
 }
 
-bool is_inlined(const Graph& g, const Readers& readers, const std::set<TensorId>& outputs,
-                const Definition& d) {
+bool is_inlined(const Graph& g, const Costs& costs, const Readers& readers,
+                const std::set<TensorId>& outputs, const Definition& d) {
   const std::vector<size_t>& own = readers.at(d.target);
   const Definition& first = g.definitions[own[0]];
   const bool one_reader = own.size() == 1;
   const bool in_map =
       one_reader && first.combine == Combine::set && same_work(first, sites(first, d.target));
-  if (!operands_of(g, readers, outputs, d).empty() && !in_map) return false;
+  if (!operands_of(g, costs, readers, outputs, d).empty() && !in_map) return false;
   const int64_t total = cost(d.body) + static_cast<int64_t>(d.guard.size());
   const bool whole = !is_real(arithmetic_type(g[d.target].storage));
-  const bool cheap = total <= kCheap || (whole && total <= 4 * kCheap);
+  const bool cheap = total <= costs.cheap_map || (whole && total <= 4 * costs.cheap_map);
   return cheap || in_map ||
          (one_reader && sites(first, d.target).size() == 1 &&
-          (is_packed(g, first) || same_work(first, sites(first, d.target))));
+          (is_packed(g, costs, first) || same_work(first, sites(first, d.target))));
 }
 
 }  // namespace
@@ -193,17 +188,17 @@ Definition substitute_maps(Graph& g, const Definition& d,
   return Substitution(g, maps).apply(d);
 }
 
-std::map<TensorId, std::vector<TensorId>> epilogue_operands(const Graph& g) {
+std::map<TensorId, std::vector<TensorId>> epilogue_operands(const Graph& g, const Costs& costs) {
   const Readers readers = readers_of(g);
   const std::set<TensorId> outputs = outputs_of(g);
   std::map<TensorId, std::vector<TensorId>> result;
   for (const Definition& d : g.definitions)
-    if (auto operands = operands_of(g, readers, outputs, d); !operands.empty())
+    if (auto operands = operands_of(g, costs, readers, outputs, d); !operands.empty())
       result.emplace(d.target, std::move(operands));
   return result;
 }
 
-std::set<TensorId> choose_inlined(const Graph& given) {
+std::set<TensorId> choose_inlined(const Graph& given, const Costs& costs) {
   // Its definitions take in what is chosen: a map that reads a sum through others may finish it.
   Graph g = given;
   const std::set<TensorId> outputs = outputs_of(g);
@@ -215,7 +210,7 @@ std::set<TensorId> choose_inlined(const Graph& given) {
     const Definition d = g.definitions[k];
     if (d.combine != Combine::set || outputs.count(d.target)) continue;
     if (g[d.target].role != Role::interior || readers[d.target].empty()) continue;
-    if (!is_inlined(g, readers, outputs, d)) continue;
+    if (!is_inlined(g, costs, readers, outputs, d)) continue;
     gone.insert(d.target);
     bodies = {{d.target, d}};
     for (TensorId t : reads(d)) std::erase(readers[t], k);

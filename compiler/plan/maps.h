@@ -6,6 +6,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/solve/wide.h"
+#include "compiler/target/target.h"
 
 namespace attn::plan {
 
@@ -24,10 +25,11 @@ std::vector<ir::Definition> compute_gathered(ir::Graph& g, const solve::Wide& wi
 
 // Interior maps to substitute: those of a few cheap operations, and those with one reader whose
 // work does not grow by it. A map that can be the epilogue of a sum stays: the sum goes instead.
-std::set<ir::TensorId> choose_inlined(const ir::Graph& g);
+std::set<ir::TensorId> choose_inlined(const ir::Graph& g, const target::Costs& costs);
 
 // For each map the sums that it can finish: interior sums over the same points, read by nothing
 // else, and by the map at its own free indices only. In the order of their tensors.
-std::map<ir::TensorId, std::vector<ir::TensorId>> epilogue_operands(const ir::Graph& g);
+std::map<ir::TensorId, std::vector<ir::TensorId>> epilogue_operands(const ir::Graph& g,
+                                                                    const target::Costs& costs);
 
 }  // namespace attn::plan

@@ -82,21 +82,22 @@ std::set<TensorId> wanted_by(const Shared& shared, const std::vector<TensorId>& 
 
 }  // namespace
 
-Plan make_plan(const Graph& forward, const Gradient* gradient, Diagnostics& diagnostics) {
+Plan make_plan(const Graph& forward, const Gradient* gradient, const Costs& costs,
+               Diagnostics& diagnostics) {
   Plan plan{.model = forward.name, .forward_graph = forward};
   if (!gradient) {
     plan.forward = plan_function(forward.name, FunctionKind::forward, "forward",
                                  step_major(forward, steps_behind_others(forward)).graph, {}, {},
-                                 {}, diagnostics);
+                                 {}, costs, diagnostics);
     return plan;
   }
   plan.gradient_graph = gradient->graph;
   const Shared shared(gradient->graph, forward, gradient->shared);
   plan.forward = plan_function(forward.name, FunctionKind::forward, "forward", shared.forward.graph,
-                               {}, {}, wanted_by(shared, gradient->kept), diagnostics);
+                               {}, {}, wanted_by(shared, gradient->kept), costs, diagnostics);
   Backward b = cut_saved(shared, plan.forward);
   plan.backward = plan_function(forward.name, FunctionKind::backward, "backward",
-                                std::move(b.graph), b.forwarded, b.saved, {}, diagnostics);
+                                std::move(b.graph), b.forwarded, b.saved, {}, costs, diagnostics);
   // What backward wants saved moves out of forward's workspace.
   Function& f = plan.forward;
   for (TensorId t : b.saved_by_forward) {
@@ -115,14 +116,14 @@ TensorId planned(const Graph& from, const Function& forward, TensorId t) {
   return t;
 }
 
-std::vector<TensorId> kept_maps(const Graph& forward) {
+std::vector<TensorId> kept_maps(const Graph& forward, const Costs& costs) {
   const solve::Wide wide(forward);
   Graph g = forward;
   std::vector<TensorId> result;
   for (Segment& s : segments_of(g)) {
     std::map<TensorId, TensorId> wholes;
     for (const Slice& slice : s.slices) wholes.emplace(slice.tensor, slice.whole);
-    const std::set<TensorId> inlined = choose_inlined(graph_of(g, s));
+    const std::set<TensorId> inlined = choose_inlined(graph_of(g, s), costs);
     for (const Definition& d : s.definitions) {
       if (d.combine != Combine::set || inlined.count(d.target)) continue;
       // Of a recurrence whole tensors are stored however wide they are.
@@ -135,9 +136,10 @@ std::vector<TensorId> kept_maps(const Graph& forward) {
   return result;
 }
 
-Function plan_derivative(FunctionKind kind, const Graph& g, Diagnostics& diagnostics) {
+Function plan_derivative(FunctionKind kind, const Graph& g, const Costs& costs,
+                         Diagnostics& diagnostics) {
   return plan_function(g.name, kind, std::string(name_of(kind)),
-                       step_major(g, steps_behind_others(g)).graph, {}, {}, {}, diagnostics);
+                       step_major(g, steps_behind_others(g)).graph, {}, {}, {}, costs, diagnostics);
 }
 
 std::string_view name_of(FunctionKind kind) {

@@ -10,8 +10,11 @@
 #include "compiler/ir/graph.h"
 #include "compiler/plan/form.h"
 #include "compiler/plan/segments.h"
+#include "compiler/target/target.h"
 
 namespace attn::plan {
+
+using target::Costs;
 
 // Where a tensor lives while the function runs.
 enum class Place : uint8_t {
@@ -78,7 +81,7 @@ struct Function {
   std::vector<Slot> workspace;
 };
 
-// Everything that the compiled library holds of one model.
+// Everything that the compiled library holds of one model, for one architecture.
 struct Plan {
   std::string model;
   ir::Graph forward_graph;                  // simplified
@@ -106,20 +109,22 @@ struct Gradient {
 
 // Maps that forward will store, wide ones left out that no recurrence holds: a gradient had better
 // read them than compute them again.
-std::vector<ir::TensorId> kept_maps(const ir::Graph& forward);
+std::vector<ir::TensorId> kept_maps(const ir::Graph& forward, const Costs& costs);
 
 // Warnings (category performance) name each definition that lowers slowly, its reader and the
 // reason. `gradient` may be null.
-Plan make_plan(const ir::Graph& forward, const Gradient* gradient, Diagnostics& diagnostics);
+Plan make_plan(const ir::Graph& forward, const Gradient* gradient, const Costs& costs,
+               Diagnostics& diagnostics);
 
 // A derivative that is called on its own: jvp or hvp.
-Function plan_derivative(FunctionKind kind, const ir::Graph& g, Diagnostics& diagnostics);
+Function plan_derivative(FunctionKind kind, const ir::Graph& g, const Costs& costs,
+                         Diagnostics& diagnostics);
 
 // The function that computes a probe, the one output of `probe`, which was elaborated with the
 // model of `plan`: the first `shared` tensors are the same. It reads what `plan` has forward leave
 // behind, outputs and saved block, wherever `probe` would compute the same; for it alone nothing is
 // saved. Its name is the number that it gets among the probes of `plan`: "probe0".
-Function plan_probe(const ir::Graph& probe, size_t shared, const Plan& plan,
+Function plan_probe(const ir::Graph& probe, size_t shared, const Plan& plan, const Costs& costs,
                     Diagnostics& diagnostics);
 
 // The printed plan: kernels, loops, what is inlined, stored, saved; workspace and operations as

@@ -109,7 +109,7 @@ std::string title(const Function& f) {
   return f.kind == FunctionKind::probe ? "probe " + f.graph.outputs.at(0).name : f.name;
 }
 
-Function plan_probe(const Graph& probe, size_t shared_tensors, const Plan& plan,
+Function plan_probe(const Graph& probe, size_t shared_tensors, const Plan& plan, const Costs& costs,
                     Diagnostics& diagnostics) {
   const Function& forward = plan.forward;
   const Shared shared(probe, plan.forward_graph, shared_tensors);
@@ -140,7 +140,7 @@ Function plan_probe(const Graph& probe, size_t shared_tensors, const Plan& plan,
     for (const auto& [t, of_forward] : in_forward)
       if (used.count(t) && of_forward == kept) saved.push_back(t);
   return plan_function(plan.model, FunctionKind::probe, fmt::format("probe{}", plan.probes.size()),
-                       std::move(rest), forwarded, saved, {}, diagnostics);
+                       std::move(rest), forwarded, saved, {}, costs, diagnostics);
 }
 
 }  // namespace attn::plan

@@ -13,10 +13,6 @@ namespace {
 
 using namespace ir;
 
-constexpr size_t kMostDefinitions = 24;  // in one kernel: they cost compile time
-constexpr size_t kSeeds = 8;             // reductions that a map tries to join
-constexpr int64_t kLeastRun = 4;         // of the last of several columns, lest all be gathered
-
 std::vector<Expr> read_sites(const Definition& d) {
   std::vector<Expr> result;
   auto collect = [&](const Expr& e) {
@@ -63,7 +59,7 @@ bool is_row_reduction(Combine c) {
 }
 
 // Rows and columns as the reduction has them, or nothing where plain loops do as well.
-std::optional<RowForm> shape_of(const Graph& g, const Definition& d) {
+std::optional<RowForm> shape_of(const Graph& g, const Costs& costs, const Definition& d) {
   if (d.reduced.empty() || !is_row_reduction(d.combine)) return std::nullopt;
   // Compiled for rows of nothing: no row to keep.
   if (std::any_of(d.reduced.begin(), d.reduced.end(),
@@ -80,7 +76,7 @@ std::optional<RowForm> shape_of(const Graph& g, const Definition& d) {
   if (!(*plain_index(site->args().back()) == d.free.back())) return std::nullopt;
   if (d.free.size() > 1) {
     std::optional<int64_t> run = g.known(g[d.free.back()].extent);
-    if (!run || *run < kLeastRun) return std::nullopt;
+    if (!run || *run < costs.least_run) return std::nullopt;
   }
   // Rows in the order of memory.
   RowForm row{{}, d.free, {}};
@@ -101,8 +97,8 @@ enum class Form { none, map, row_map, row_reduction, column_sum };
 
 class Claim {
  public:
-  Claim(const Graph& g, std::span<const Definition> run, RowForm row)
-      : g_(g), run_(run), row_(std::move(row)), members_(run.size()) {}
+  Claim(const Graph& g, const Costs& costs, std::span<const Definition> run, RowForm row)
+      : g_(g), costs_(costs), run_(run), row_(std::move(row)), members_(run.size()) {}
 
   // Takes what can join run[seed].
   void grow(size_t seed) {
@@ -110,7 +106,7 @@ class Claim {
     size_t count = 1;
     for (bool changed = true; changed;) {
       changed = false;
-      for (size_t n = 0; n < run_.size() && count < kMostDefinitions; ++n) {
+      for (size_t n = 0; n < run_.size() && count < costs_.most_definitions; ++n) {
         if (members_[n]) continue;
         std::optional<Definition> d = joined(run_[n]);
         if (!d) continue;
@@ -263,6 +259,7 @@ class Claim {
   }
 
   const Graph& g_;
+  const Costs& costs_;
   std::span<const Definition> run_;
   RowForm row_;
   std::vector<std::optional<Definition>> members_;  // over the kernel's indices
@@ -274,17 +271,17 @@ namespace {
 
 // Definitions that one pass over rows can compute, run[0] among them; nothing taken where there are
 // none. No member of the claim reads what is `later`, so the kernel can come at once.
-RowClaim claim_rows(const Graph& g, std::span<const Definition> run,
+RowClaim claim_rows(const Graph& g, const Costs& costs, std::span<const Definition> run,
                     const std::set<TensorId>& later) {
   size_t seeds = 0;
-  for (size_t n = 0; n < run.size() && seeds < kSeeds; ++n) {
-    std::optional<RowForm> shape = shape_of(g, run[n]);
+  for (size_t n = 0; n < run.size() && seeds < costs.row_seeds; ++n) {
+    std::optional<RowForm> shape = shape_of(g, costs, run[n]);
     if (!shape) {
       if (run[n].combine != Combine::set && n == 0) return {};
       continue;
     }
     ++seeds;
-    Claim claim(g, run, *shape);
+    Claim claim(g, costs, run, *shape);
     claim.grow(n);
     claim.prune(later);
     RowClaim result = claim.result();
@@ -296,22 +293,23 @@ RowClaim claim_rows(const Graph& g, std::span<const Definition> run,
 
 }  // namespace
 
-std::optional<Proposal> claim_row(const Graph& g, const Open& open) {
+std::optional<Proposal> claim_row(const Graph& g, const Costs& costs, const Open& open) {
   std::vector<Definition> run;
   for (size_t n = open.at; n < g.definitions.size(); ++n)
     if (!open.claimed.count(g.definitions[n].target)) run.push_back(g.definitions[n]);
-  RowClaim claim = claim_rows(g, run, open.later);
+  RowClaim claim = claim_rows(g, costs, run, open.later);
   if (claim.taken.empty()) return std::nullopt;
   Kernel kernel{.form = std::move(claim.form)};
   for (size_t n : claim.taken) kernel.definitions.push_back(run[n]);
   return Proposal{{{run[0].target, std::move(kernel)}}, {}};
 }
 
-std::vector<Definition> split_sums(Graph& g, std::vector<Definition> definitions) {
+std::vector<Definition> split_sums(Graph& g, const Costs& costs,
+                                   std::vector<Definition> definitions) {
   std::vector<Definition> result;
   for (Definition d : definitions) {
     while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
-           !contraction_of(g, d, nullptr)) {
+           !contraction_of(g, costs, d, nullptr)) {
       std::optional<IndexId> column = contiguous_reduced(g, d);
       if (!column) break;
       std::vector<IndexId> others;

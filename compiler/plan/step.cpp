@@ -53,14 +53,15 @@ Plan plan_update(const std::string& name, const Update& update) {
 
 }  // namespace
 
-StepPlan plan_step(const std::string& model, const Step& step, Diagnostics& diagnostics) {
+StepPlan plan_step(const std::string& model, const Step& step, const Costs& costs,
+                   Diagnostics& diagnostics) {
   StepPlan plan{.step = step};
   for (const Update& u : step.updates)
     plan.updates.push_back(plan_update(fmt::format("{}_step_{}", model, name_of(u.storage)), u));
   for (const SquaredNorm& n : step.norms) {
     Graph g = n.graph;
     g.name = fmt::format("{}_norm_{}", model, name_of(n.storage));
-    plan.norms.push_back(make_plan(g, nullptr, diagnostics));
+    plan.norms.push_back(make_plan(g, nullptr, costs, diagnostics));
   }
   return plan;
 }

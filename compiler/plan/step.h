@@ -14,7 +14,8 @@ struct StepPlan {
 
 // `model` begins the names of kernels. An update is one kernel, which may write its results over
 // what it reads.
-StepPlan plan_step(const std::string& model, const ir::Step& step, Diagnostics& diagnostics);
+StepPlan plan_step(const std::string& model, const ir::Step& step, const Costs& costs,
+                   Diagnostics& diagnostics);
 
 // The printed plan, as of a model.
 std::string to_string(const StepPlan& plan);

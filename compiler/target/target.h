@@ -65,16 +65,7 @@ struct Costs {
 
   // Tiles. So many rows or more share the columns that are packed for them. Not measured apart.
   int64_t least_rows = 32;
-  // Rows that have one bound of the columns that data lets them see. Unit.
-  int bound_rows = 16;
-  // Elements of a tensor that exists in tiles only, at least. Capacity: two first-level caches; a
-  // smaller one stays in a cache between two kernels.
-  double least_wide = 1 << 14;
-  // A product that is so many times larger than its operands is not stored. Not measured apart.
-  double most_times_operands = 16;
 
-  // A run-time size without bounds counts as this. Unit.
-  double unknown_size = 1024;
   // A plain loop over so many points is reported as slow. Unit: some 10 ms of scalar code.
   double slow_points = 1 << 24;
 

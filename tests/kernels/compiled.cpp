@@ -48,15 +48,16 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool de
   graph.name = name;
   driver::Compiled c{.name = name, .doc = ""};
   Diagnostics diagnostics;
+  const target::Costs& costs = target::costs(target::Arch::x86_64);
   c.raw = simplify::spread_guards(graph);
   c.forward = simplify::simplify(c.raw);
   c.raw_gradient = simplify::spread_guards(derive::gradient(c.forward, diagnostics));
   std::vector<ir::TensorId> outputs;
   for (const ir::Output& o : c.forward.outputs) outputs.push_back(o.tensor);
-  const std::vector<ir::TensorId> kept = plan::kept_maps(c.forward);
+  const std::vector<ir::TensorId> kept = plan::kept_maps(c.forward, costs);
   c.gradient = simplify::simplify_gradient(*c.raw_gradient, outputs, kept);
   const plan::Gradient gradient{*c.gradient, c.forward.tensors.size(), kept};
-  c.plan = plan::make_plan(c.forward, &gradient, diagnostics);
+  c.plan = plan::make_plan(c.forward, &gradient, costs, diagnostics);
   auto finished = [](const ir::Graph& raw) {
     return simplify::simplify_gradient(simplify::spread_guards(raw), {});
   };
@@ -64,8 +65,8 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool de
     c.jvp = finished(derive::jvp(c.forward, diagnostics));
     const ir::Graph first = finished(derive::loss_gradient(c.forward, diagnostics));
     c.hvp = finished(derive::hessian_product(first, diagnostics));
-    c.plan->jvp = plan::plan_derivative(plan::FunctionKind::jvp, *c.jvp, diagnostics);
-    c.plan->hvp = plan::plan_derivative(plan::FunctionKind::hvp, *c.hvp, diagnostics);
+    c.plan->jvp = plan::plan_derivative(plan::FunctionKind::jvp, *c.jvp, costs, diagnostics);
+    c.plan->hvp = plan::plan_derivative(plan::FunctionKind::hvp, *c.hvp, costs, diagnostics);
   }
   if (diagnostics.has_errors()) throw std::runtime_error("errors in a graph");
   return c;
