@@ -9,6 +9,7 @@
 //   model.step({{"lr", 1e-3}});      // where the source says `using`
 #pragma once
 
+#include <attn/model.h>
 #include <attn/train.h>
 
 #include <attn/buffers.hpp>
@@ -37,11 +38,12 @@ class Model {
   Status forward(const std::vector<View>& inputs) {
     if (Status s = take_inputs(inputs); !s) return s;
     std::vector<int64_t> sizes(static_cast<size_t>(description_->n_sizes) + 1);
-    attn_status code = description_->read_sizes(context_->get(), detail::views(param_views_),
-                                                inputs_.data(), sizes.data());
+    attn_status code = attn_read_sizes(context_->get(), description_, detail::views(param_views_),
+                                       inputs_.data(), sizes.data());
     if (code != ATTN_OK) return context_->status(code);
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_outputs));
-    description_->shapes(sizes.data(), nullptr, nullptr, shapes.data());
+    code = attn_shapes(description_, sizes.data(), nullptr, nullptr, shapes.data());
+    if (code != ATTN_OK) return out_of_memory();
     own_outputs_.resize(shapes.size());
     outputs_.resize(shapes.size());
     for (size_t k = 0; k < shapes.size(); ++k) {
@@ -89,50 +91,52 @@ class Model {
     }
     if (Status s = make_gradients(); !s) return s;
     if (Status s = detail::make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
-    return context_->status(description_->backward(
-        context_->get(), detail::views(param_views_), inputs_.data(), outputs_.data(),
-        saved_.view().data, given.data(), detail::views(gradient_views_), wanted.data(),
-        workspace_.view().data));
+    return context_->status(
+        attn_backward(context_->get(), description_, detail::views(param_views_), inputs_.data(),
+                      outputs_.data(), saved_.view().data, given.data(),
+                      detail::views(gradient_views_), wanted.data(), workspace_.view().data));
   }
 
   // A probe for the last forward call, whose inputs, outputs and parameters must still be there,
   // unchanged. Makes `result` as the probe demands.
   Status probe(std::string_view name, Tensor& result) {
-    const attn_probe* p = description_->probes;
-    const attn_probe* end = p + description_->n_probes;
-    while (p != end && name != p->result->name) ++p;
-    if (p == end) return refuse("has no probe " + std::string(name));
+    const size_t k = detail::find(description_->probes, description_->n_probes, name);
+    if (k == static_cast<size_t>(description_->n_probes)) {
+      return refuse("has no probe " + std::string(name));
+    }
     if (outputs_.empty()) return refuse("a probe needs a forward call before it");
     std::vector<int64_t> sizes(static_cast<size_t>(description_->n_sizes) + 1);
-    attn_status code = description_->read_sizes(context_->get(), detail::views(param_views_),
-                                                inputs_.data(), sizes.data());
+    attn_status code = attn_read_sizes(context_->get(), description_, detail::views(param_views_),
+                                       inputs_.data(), sizes.data());
     if (code != ATTN_OK) return context_->status(code);
+    const int32_t which = static_cast<int32_t>(k);
     attn_tensor shape = {};
-    p->shape(sizes.data(), &shape);
+    code = attn_probe_shape(description_, which, sizes.data(), &shape);
+    if (code != ATTN_OK) return out_of_memory();
     if (Status s = detail::make(result, shape); !s) return s;
-    if (Status s = detail::make_buffer(workspace_, p->workspace(sizes.data())); !s) return s;
-    code = p->run(context_->get(), detail::views(param_views_), inputs_.data(), outputs_.data(),
-                  saved_.view().data, &result.view(), workspace_.view().data);
-    return context_->status(code);
+    if (Status s = detail::make_buffer(workspace_, sizes_.probe_workspace); !s) return s;
+    return context_->status(attn_probe(context_->get(), description_, which,
+                                       detail::views(param_views_), inputs_.data(), outputs_.data(),
+                                       saved_.view().data, &result.view(), workspace_.view().data));
   }
 
   // A step of the update that the model names with `using`, by the gradients of the last backward
   // call: step({{"lr", 1e-3}}). Options that are not given have their defaults.
   using Option = std::pair<std::string_view, double>;
   Status step(const std::vector<Option>& given) {
-    if (description_->step == nullptr) return refuse("it names no update with `using`");
+    if (!description_->has_step) return refuse("it names no update with `using`");
     if (gradient_views_.empty()) return refuse("a step needs a backward call before it");
     std::vector<double> options(static_cast<size_t>(description_->n_step_options) + 1);
     if (Status s = take_options(given, options); !s) return s;
     if (Status s = make_states(); !s) return s;
     if (Status s =
-            detail::make_buffer(workspace_, description_->step_workspace(param_views_.data()));
+            detail::make_buffer(workspace_, attn_step_workspace(description_, param_views_.data()));
         !s) {
       return s;
     }
     const attn_status code =
-        description_->step(context_->get(), options.data(), step_ + 1, param_views_.data(),
-                           gradient_views_.data(), state_views_.data(), workspace_.view().data);
+        attn_step(context_->get(), description_, options.data(), step_ + 1, param_views_.data(),
+                  gradient_views_.data(), state_views_.data(), workspace_.view().data);
     if (code == ATTN_OK) ++step_;
     return context_->status(code);
   }
@@ -206,6 +210,8 @@ class Model {
     return {ATTN_REFUSED, std::string(description_->name) + ": " + std::move(text)};
   }
 
+  static Status out_of_memory() { return {ATTN_NO_MEMORY, "out of memory"}; }
+
   const Tensor& at(const std::vector<Tensor>& list, size_t k) const {
     return k < list.size() ? list[k] : none_;
   }
@@ -241,12 +247,16 @@ class Model {
       sizes[k] = size.second;
       known[k] = true;
     }
-    description_->shapes(sizes.data(), shapes.data(), nullptr, nullptr);
+    if (attn_shapes(description_, sizes.data(), shapes.data(), nullptr, nullptr) != ATTN_OK) {
+      return out_of_memory();
+    }
     std::vector<attn_tensor> changed(shapes.size());
     for (size_t k = 0; k < count; ++k) {
       if (known[k]) continue;
       sizes[k] = 1009;
-      description_->shapes(sizes.data(), changed.data(), nullptr, nullptr);
+      if (attn_shapes(description_, sizes.data(), changed.data(), nullptr, nullptr) != ATTN_OK) {
+        return out_of_memory();
+      }
       sizes[k] = 1;
       for (size_t j = 0; j < shapes.size(); ++j) {
         if (detail::same_shape(shapes[j], changed[j])) continue;
@@ -325,13 +335,13 @@ class Model {
   Status run_forward() {
     std::vector<attn_tensor> outputs;
     outputs.swap(outputs_);
-    attn_status code =
-        description_->sizes(context_->get(), detail::views(param_views_), inputs_.data(), &sizes_);
+    attn_status code = attn_call_sizes(context_->get(), description_, detail::views(param_views_),
+                                       inputs_.data(), &sizes_);
     if (code != ATTN_OK) return context_->status(code);
     if (Status s = detail::make_buffer(workspace_, sizes_.forward_workspace); !s) return s;
     if (Status s = detail::make_buffer(saved_, sizes_.saved); !s) return s;
-    code = description_->forward(context_->get(), detail::views(param_views_), inputs_.data(),
-                                 outputs.data(), saved_.view().data, workspace_.view().data);
+    code = attn_forward(context_->get(), description_, detail::views(param_views_), inputs_.data(),
+                        outputs.data(), saved_.view().data, workspace_.view().data);
     if (code == ATTN_OK) outputs_.swap(outputs);
     return context_->status(code);
   }

@@ -51,7 +51,7 @@ attn_status attn_model_save(attn_context* context, const attn_model* model,
 attn_status attn_model_load(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const char* path);
 /* Reads the extents of the parameters from the file (type, rank and extents; no data). Names and
- * types are compared as above; whether the extents fit is for attn_model.read_sizes to say. */
+ * types are compared as above; whether the extents fit is for attn_read_sizes to say. */
 attn_status attn_model_load_shapes(attn_context* context, const attn_model* model,
                                    attn_tensor* params, const char* path);
 
