@@ -248,6 +248,7 @@ Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
   const emit::Library compiled = make_library("model", source, one, plans, options.targets);
   Loaded library(link_shared(compiled, scratch, options));
   library.open(call.threads);
+  if (call.trace) library.call().set_trace(library.context(), Trace::record, call.trace);
   const attn_model& m = library.model(name);
   Arrays results;
   if (call.calls_model) results = KernelCall(library, m, call.given).run(call);

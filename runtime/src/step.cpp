@@ -10,6 +10,7 @@
 #include "context.h"
 #include "elements.h"
 #include "frame.h"
+#include "host_copy.h"
 
 namespace attn::rt {
 namespace {
@@ -184,7 +185,11 @@ attn_status attn_initialise_states(attn_context* context, const attn_model* mode
           model->step_states[k / model->n_params].name, model->params[k % model->n_params].name);
     }
     const double value = model->step_states[k / model->n_params].value;
-    for (int64_t j = 0; j < count; ++j) put_real(state.type, state.data, j, value);
+    HostCopy copy(context, state, false);
+    if (copy.status() != ATTN_OK) return copy.status();
+    for (int64_t j = 0; j < count; ++j) put_real(state.type, copy.tensor().data, j, value);
+    const attn_status status = copy.write_to(state);
+    if (status != ATTN_OK) return status;
   }
   return ATTN_OK;
 }
