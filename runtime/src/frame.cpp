@@ -52,13 +52,14 @@ int64_t aligned_end(int64_t at, int64_t bytes) {
 // ---- memory
 
 Frame::Frame(attn_context* c, const attn_model& m, const attn_function* f)
-    : context(c), model(m), program(*m.program), function(f), program_then_(program) {
+    : context(c), model(m), program(*m.program), function(f) {
+  memcpy(&program_then_, &program, sizeof program);
   for (int32_t k = 0; k < program.n_shapes; ++k) {
     n_dimensions_ += program.shapes[k].rank;
     most_rank_ = std::max(most_rank_, program.shapes[k].rank);
   }
   if (function == nullptr) return;
-  function_then_ = *function;
+  memcpy(&function_then_, function, sizeof function_then_);
   level = std::min(attn_cpu_level() - program.lowest_level, program.n_levels - 1);
   const int32_t counts[] = {model.n_params, model.n_inputs, model.n_outputs};
   uint32_t groups = 1u << ATTN_PARAMS | 1u << ATTN_INPUTS;

@@ -129,7 +129,7 @@ class Frame {
 
   // What the tables say where a library was unloaded and another loaded in its place.
   attn_program program_then_;
-  attn_function function_then_ = {};
+  attn_function function_then_;
   Frame* next_ = nullptr;  // in the context's list
   attn_dimension* dimensions_;
   void** all_arguments_;

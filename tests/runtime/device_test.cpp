@@ -2,6 +2,7 @@
 #include <attn/device.h>
 #include <attn/train.h>
 
+#include <attn/attn.hpp>
 #include <memory>
 
 #include "fake_device.h"
@@ -141,6 +142,41 @@ TEST(Device, SavesAndLoadsWeights) {
   there.require(attn_scale(there.context, 2, there.gradients.data(), 0.5));
   EXPECT_NEAR(attn_gradient_norm(there.context, 2, there.gradients.data()), norm / 2, 1e-6 * norm);
   std::remove(path.c_str());
+}
+
+// What the C++ layer has trained, on the host.
+std::vector<float> trained(attn::Context& context) {
+  attn::Model model(context, fake_model());
+  attn::Tensor x(ATTN_F32, {5, 3}), target(ATTN_F32, {5});
+  for (int k = 0; k < 15; ++k) x.data<float>()[k] = static_cast<float>(k * k % 7);
+  EXPECT_TRUE(model.init(1, {{"D", 3}}));
+  for (int round = 0; round < 3; ++round) {
+    attn::Status status = model.forward({x, target});
+    EXPECT_TRUE(status) << status.text();
+    status = model.backward();
+    EXPECT_TRUE(status) << status.text();
+    status = model.step({{"lr", 0.01}});
+    EXPECT_TRUE(status) << status.text();
+  }
+  std::vector<float> all;
+  for (const attn::Tensor* t : std::initializer_list<const attn::Tensor*>{&model.param("w"), &model.gradient("w"), &model.output("y")}) {
+    EXPECT_EQ(t->data<float>() != nullptr, context.device().type == ATTN_CPU);
+    attn::Result<attn::Tensor> host = t->to_host(context);
+    EXPECT_TRUE(host) << host.text();
+    all.insert(all.end(), host->data<float>(), host->data<float>() + host->count());
+    // There and back.
+    attn::Result<attn::Tensor> there = host->to(context);
+    EXPECT_TRUE(there) << there.text();
+    attn::Result<attn::Tensor> back = there->to_host(context);
+    EXPECT_EQ(0, memcmp(back->data<float>(), host->data<float>(), 4 * host->count()));
+  }
+  return all;
+}
+
+TEST(Device, OfAModelInCppGetsTheHostsInputs) {
+  FakeDevice device;
+  attn::Context there(device.options()), here(1);
+  EXPECT_EQ(trained(there), trained(here));
 }
 
 TEST(Device, RefusesTensorsOfAnotherMemory) {
