@@ -51,7 +51,8 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
       if (!is_new) continue;
       codes.push_back(fmt::format("CODE({})", kernel.name));
       for (const std::string& target : targets)
-        library.objects.push_back({&f, &kernel, target, kernel.name + std::string(target::named(target).tail)});
+        library.objects.push_back(
+            {&f, &kernel, target, kernel.name + std::string(target::named(target).tail)});
     }
   };
   for (const ModelPlan& m : models) {

@@ -185,8 +185,8 @@ class TableWriter {
         "{}.n_values = {}, .n_operations = {}, .operations = {}_operations, .lowest_level = {}, "
         ".n_levels = {},",
         values.empty() ? "" : fmt::format(".values = {}_values, ", i_.model),
-        shared_.values.count(), shared_.values.operations_count(), i_.model, target::named(targets_.at(0)).rank,
-        targets_.size()));
+        shared_.values.count(), shared_.values.operations_count(), i_.model,
+        target::named(targets_.at(0)).rank, targets_.size()));
     out_ += table("attn_program", i_.model + "_program", program_);
   }
 
