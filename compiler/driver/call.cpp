@@ -36,13 +36,11 @@ attn_type type_of(ir::Storage s) {
   }
 }
 
-attn_init init_of(const std::string& name) {
-  constexpr const char* kNames[] = {"ZEROS",   "ONES",   "CONSTANT",  "NORMAL",
-                                    "UNIFORM", "XAVIER", "ORTHOGONAL"};
-  for (int k = 0; k < 7; ++k)
-    if (name == kNames[k]) return static_cast<attn_init>(k);
-  throw InternalError("an initialiser without a name: " + name);
+// Both list them in one order; ours begins with the automatic one.
+attn_init init_of(ir::Initialiser::Kind kind) {
+  return static_cast<attn_init>(static_cast<int>(kind) - 1);
 }
+static_assert(static_cast<int>(ir::Initialiser::Kind::orthogonal) - 1 == ATTN_INIT_ORTHOGONAL);
 
 }  // namespace
 
@@ -275,7 +273,7 @@ void initialise_missing(const Compiled& model, uint64_t seed, Arrays& given) {
     argument.name = t.name.c_str();
     argument.type = type_of(t.storage);
     argument.rank = static_cast<int32_t>(t.extents.size());
-    argument.init = init_of(start.init);
+    argument.init = init_of(start.kind);
     argument.init_a = start.a;
     argument.init_b = start.b;
     argument.fan_in_mask = start.fan_in;

@@ -8,20 +8,14 @@ namespace attn::emit {
 using namespace ir;
 
 std::string c_type(Storage s) {
-  switch (s) {
-    case Storage::boolean:
-      return "BOOL";
-    case Storage::i32:
-      return "I32";
-    case Storage::f16:
-      return "F16";
-    case Storage::bf16:
-      return "BF16";
-    case Storage::f64:
-      return "F64";
-    default:
-      return "F32";
-  }
+  constexpr const char* kNames[] = {"BOOL", "I32", "F16", "BF16", "F32", "F64"};
+  return kNames[static_cast<size_t>(s)];
+}
+
+std::string c_start(Initialiser::Kind kind) {
+  constexpr const char* kNames[] = {"AUTOMATIC", "ZEROS",   "ONES",   "CONSTANT",
+                                    "NORMAL",    "UNIFORM", "XAVIER", "ORTHOGONAL"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 std::string c_number(const std::optional<double>& value) {
@@ -38,33 +32,10 @@ std::string shape_text(const Graph& g, const Tensor& t) {
 
 Start start_of(const Graph& g, TensorId parameter) {
   const Tensor& t = g[parameter];
-  Start start{.a = t.init.a, .b = t.init.b};
   using Kind = Initialiser::Kind;
-  switch (t.init.kind) {
-    case Kind::zeros:
-      start.init = "ZEROS";
-      break;
-    case Kind::ones:
-      start.init = "ONES";
-      break;
-    case Kind::constant:
-      start.init = "CONSTANT";
-      break;
-    case Kind::normal:
-      start.init = "NORMAL";
-      break;
-    case Kind::uniform:
-      start.init = "UNIFORM";
-      break;
-    case Kind::xavier:
-      start.init = "XAVIER";
-      break;
-    case Kind::orthogonal:
-      start.init = "ORTHOGONAL";
-      break;
-    case Kind::automatic:
-      start.init = t.extents.size() <= 1 ? "ZEROS" : "XAVIER";
-  }
+  Start start{.kind = t.init.kind, .a = t.init.a, .b = t.init.b};
+  if (start.kind == Kind::automatic)
+    start.kind = t.extents.size() <= 1 ? Kind::zeros : Kind::xavier;
   for (const Definition& d : g.definitions) {
     if (!reads(d).count(parameter)) continue;
     std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());

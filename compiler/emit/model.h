@@ -28,7 +28,7 @@ Interface interface_of(const plan::Plan& plan);
 
 // How a parameter starts.
 struct Start {
-  std::string init;  // "XAVIER", for ATTN_INIT_XAVIER
+  ir::Initialiser::Kind kind;  // not automatic
   double a = 0, b = 0;
   uint64_t fan_in = 0;  // bit k: the first reader sums over extent k
 };
@@ -38,6 +38,8 @@ Start start_of(const ir::Graph& g, ir::TensorId parameter);
 std::string shape_text(const ir::Graph& g, const ir::Tensor& t);
 // "F32", as attn/tables.h has it.
 std::string c_type(ir::Storage s);
+// "XAVIER", as attn/abi.h has it after ATTN_INIT_.
+std::string c_start(ir::Initialiser::Kind kind);
 // NAN where there is no value.
 std::string c_number(const std::optional<double>& value);
 

@@ -72,8 +72,8 @@ class TableWriter {
                                   : fmt::format("WEIGHT({}, {}", quoted(a.name), quoted(weight));
     const Start start = start_of(g_, a.tensor);
     return fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {})", names, c_type(t.storage),
-                       shared_.shape(values_, t), a.differentiable ? 1 : 0, start.init, start.a,
-                       start.b, start.fan_in, extents(g_, t));
+                       shared_.shape(values_, t), a.differentiable ? 1 : 0, c_start(start.kind),
+                       start.a, start.b, start.fan_in, extents(g_, t));
   }
 
   // Where a size stands alone, or else one extent that is linear in it.
