@@ -22,7 +22,7 @@ MAX_RANK = 8
 
 class Tensor(c.Structure):
     _fields_ = [("data", c.c_void_p), ("type", c.c_int), ("rank", c.c_int32),
-                ("extent", c.c_int64 * MAX_RANK)]
+                ("extent", c.c_int64 * MAX_RANK), ("device", c.c_int32 * 2)]
 
 
 class Sizes(c.Structure):
@@ -35,18 +35,19 @@ class Argument(c.Structure):
     _fields_ = [("name", c.c_char_p), ("type", c.c_int), ("rank", c.c_int32),
                 ("extent", c.c_char_p * MAX_RANK), ("differentiable", c.c_int32),
                 ("weight_name", c.c_char_p), ("init", c.c_int), ("init_a", c.c_double),
-                ("init_b", c.c_double), ("fan_in_mask", c.c_uint64)]
+                ("init_b", c.c_double), ("fan_in_mask", c.c_uint64), ("shape", c.c_int32)]
 
 
 class Options(c.Structure):
     _fields_ = [("threads", c.c_int32), ("pool_bytes", c.c_int64), ("log", c.c_void_p),
-                ("log_data", c.c_void_p)]
+                ("log_data", c.c_void_p), ("device", c.c_int32 * 2),
+                ("device_functions", c.c_void_p), ("trace", c.c_void_p), ("trace_data", c.c_void_p)]
 
 
 P = c.c_void_p
 
 
-ABI_VERSION = 4  # of attn/abi.h, which the structures here follow
+ABI_VERSION = 5  # of attn/abi.h, which the structures here follow
 
 
 class Named(c.Structure):
@@ -61,16 +62,11 @@ class Interface(c.Structure):
                 ("n_sizes", c.c_int32), ("params", c.POINTER(Argument)),
                 ("inputs", c.POINTER(Argument)), ("outputs", c.POINTER(Argument)),
                 ("size_names", c.POINTER(c.c_char_p)), ("has_backward", c.c_int32),
-                ("read_sizes", c.CFUNCTYPE(c.c_int, P, P, P, P)),
-                ("shapes", c.CFUNCTYPE(None, P, P, P, P)),
-                ("sizes", c.CFUNCTYPE(c.c_int, P, P, P, P)),
-                ("forward", c.CFUNCTYPE(c.c_int, P, P, P, P, P, P)),
-                ("backward", c.CFUNCTYPE(c.c_int, P, P, P, P, P, P, P, P, P)),
-                ("jvp", P), ("hvp", P), ("n_step_options", c.c_int32),
-                ("n_step_states", c.c_int32), ("step_options", c.POINTER(Named)),
-                ("step_states", c.POINTER(Named)),
-                ("step_workspace", c.CFUNCTYPE(c.c_int64, P)),
-                ("step", c.CFUNCTYPE(c.c_int, P, P, c.c_int64, P, P, P, P))]
+                ("has_jvp", c.c_int32), ("has_hvp", c.c_int32), ("n_probes", c.c_int32),
+                ("probes", c.POINTER(Argument)), ("has_step", c.c_int32),
+                ("n_step_options", c.c_int32), ("n_step_states", c.c_int32),
+                ("step_options", c.POINTER(Named)), ("step_states", c.POINTER(Named)),
+                ("program", P)]
 
 
 def aligned(shape, dtype=np.float32):
@@ -133,6 +129,8 @@ class Model:
         self.library.attn_context_message.argtypes = [P]
         self.library.attn_allocate.restype = P
         self.library.attn_allocate.argtypes = [P, c.c_size_t]
+        self.library.attn_step_workspace.restype = c.c_int64
+        self.about = c.byref(self.interface)
         self.context = P()
         options = Options(threads=threads)
         self.require(self.library.attn_context_create(c.byref(options), c.byref(self.context)))
@@ -174,11 +172,14 @@ class Call:
             self.put(self.inputs[k], a.name.decode(), arrays[a.name.decode()])
         self.make_params(arrays)
         sizes = (c.c_int64 * (i.n_sizes + 1))()
-        model.require(i.read_sizes(model.context, self.params, self.inputs, sizes))
-        i.shapes(sizes, None, None, self.outputs)
+        library = model.library
+        model.require(library.attn_read_sizes(model.context, model.about, self.params, self.inputs,
+                                              sizes))
+        model.require(library.attn_shapes(model.about, sizes, None, None, self.outputs))
         self.allocate("outputs", self.outputs)
         need = Sizes()
-        model.require(i.sizes(model.context, self.params, self.inputs, c.byref(need)))
+        model.require(library.attn_call_sizes(model.context, model.about, self.params, self.inputs,
+                                              c.byref(need)))
         self.saved = self.memory(need.saved)
         self.workspace = self.memory(max(need.forward_workspace, need.backward_workspace))
         self.cotangents = (Tensor * i.n_outputs)()
@@ -210,17 +211,15 @@ class Call:
 
     def make_params(self, arrays):
         """Those that are given; the others initialised, their extents read off the inputs'."""
-        i = self.model.interface
+        m, i, library = self.model, self.model.interface, self.model.library
         if not i.n_params:
             return
         sizes = (c.c_int64 * (i.n_sizes + 1))()
-        self.model.require(i.read_sizes(self.model.context, None, self.inputs, sizes))
-        i.shapes(sizes, self.params, None, None)
+        m.require(library.attn_read_sizes(m.context, m.about, None, self.inputs, sizes))
+        m.require(library.attn_shapes(m.about, sizes, self.params, None, None))
         self.allocate("params", self.params)
-        initialise = self.model.library.attn_initialise_model
-        self.model.require(initialise(self.model.context, c.byref(i), self.params,
-                                      c.c_uint64(1)))
-        for a in self.model.arguments("params"):
+        m.require(library.attn_initialise_model(m.context, m.about, self.params, c.c_uint64(1)))
+        for a in m.arguments("params"):
             if a.name.decode() in arrays:
                 self.arrays[a.name.decode()][...] = arrays[a.name.decode()]
 
@@ -239,10 +238,10 @@ class Call:
         """The three functions as calls whose arguments are converted already: what is left of a
         call is below a microsecond."""
         m, at = self.model, lambda array: P(c.addressof(array))
-        given = (m.context, at(self.params), at(self.inputs), at(self.outputs))
+        given = (m.context, m.about, at(self.params), at(self.inputs), at(self.outputs))
         workspace, saved = P(self.workspace), P(self.saved)
         rest = (at(self.cotangents), at(self.param_gradients), at(self.input_gradients), workspace)
-        forward, backward, require = m.interface.forward, m.interface.backward, m.require
+        forward, backward, require = m.library.attn_forward, m.library.attn_backward, m.require
 
         def bind(function, *arguments):
             def call(keep=self):  # alive, with all memory that the arguments point to
@@ -270,12 +269,12 @@ class Call:
         for k, array in enumerate(arrays):
             array[...] = i.step_states[k // i.n_params].value
             describe(states[k], array)
-        workspace = P(self.memory(i.step_workspace(self.params)))
+        workspace = P(self.memory(m.library.attn_step_workspace(m.about, self.params)))
         steps = iter(range(1, 1 << 60))
 
         def run(keep=(self, arrays)):
-            status = i.step(m.context, values, next(steps), self.params, self.param_gradients,
-                            states, workspace)
+            status = m.library.attn_step(m.context, m.about, values, c.c_int64(next(steps)),
+                                         self.params, self.param_gradients, states, workspace)
             if status:
                 m.require(status)
 

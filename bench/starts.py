@@ -15,6 +15,7 @@ import ours
 
 PROGRAM = r"""
 #include <attn/attn.h>
+#include <attn/model.h>
 #include <stdio.h>
 #include <string.h>
 #include "one.h"
@@ -31,9 +32,9 @@ int main(void) {
   const attn_model* m = one_model();
   attn_tensor inputs[] = {tensor(q), tensor(k), tensor(v)}, outputs[] = {tensor(z)};
   attn_sizes bytes;
-  if (m->sizes(context, 0, inputs, &bytes)) return 1;
+  if (attn_call_sizes(context, m, 0, inputs, &bytes)) return 1;
   void* workspace = attn_allocate(context, (size_t)bytes.forward_workspace + 1);
-  if (m->forward(context, 0, inputs, outputs, 0, workspace)) return 1;
+  if (attn_forward(context, m, 0, inputs, outputs, 0, workspace)) return 1;
   char line[256];
   FILE* status = fopen("/proc/self/status", "r");
   while (status && fgets(line, sizeof line, status))

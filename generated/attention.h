@@ -26,20 +26,6 @@ typedef struct attention_outputs {
   attn_tensor loss; /* f32[] */
   attn_tensor y; /* f32[B, T, D] */
 } attention_outputs;
-/* For generic callers: attn_model_save, attn::Model and the like. */
-const attn_model* attention_model(void);
-/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
-attn_status attention_sizes(attn_context* context, const attention_params* params,
-    const attention_inputs* inputs, attn_sizes* sizes);
-/* `saved` may be null where no backward follows. */
-attn_status attention_forward(attn_context* context, const attention_params* params,
-    const attention_inputs* inputs, const attention_outputs* outputs, void* saved, void* workspace);
-/* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and bf16
- * tensors both are f32. */
-attn_status attention_backward(attn_context* context, const attention_params* params,
-    const attention_inputs* inputs, const attention_outputs* outputs, const void* saved,
-    const attention_outputs* cotangents, const attention_params* param_gradients,
-    const attention_inputs* input_gradients, void* workspace);
 /* What adam takes beside tensors. */
 typedef struct attention_options {
   double lr; /* to be set */
@@ -55,13 +41,28 @@ typedef struct attention_states {
   attention_params m;
   attention_params v;
 } attention_states;
+/* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
+const attn_model* attention_model(void);
+/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
+attn_status attention_sizes(attn_context* context, const attention_params* params,
+    const attention_inputs* inputs, attn_sizes* sizes);
+/* `saved` may be null where no backward follows. */
+attn_status attention_forward(attn_context* context, const attention_params* params,
+    const attention_inputs* inputs, const attention_outputs* outputs, void* saved,
+    void* workspace);
+/* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and bf16
+ * tensors both are f32. */
+attn_status attention_backward(attn_context* context, const attention_params* params,
+    const attention_inputs* inputs, const attention_outputs* outputs, const void* saved,
+    const attention_outputs* cotangents, const attention_params* param_gradients,
+    const attention_inputs* input_gradients, void* workspace);
 /* Bytes of workspace, aligned to 64 bytes; null will do for 0. */
 int64_t attention_step_workspace(const attention_params* params);
 /* Updates parameters and states in place; `step` counts from 1. A parameter whose gradient has
  * null data stays as it is. */
-attn_status attention_step(attn_context* context, const attention_options* options, int64_t step,
-    const attention_params* params, const attention_params* gradients, const attention_states* states,
-    void* workspace);
+attn_status attention_step(attn_context* context, const attention_options* options,
+    int64_t step, const attention_params* params, const attention_params* gradients,
+    const attention_states* states, void* workspace);
 
 #ifdef __cplusplus
 }  /* extern "C" */

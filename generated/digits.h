@@ -63,20 +63,6 @@ typedef struct digits_outputs {
   attn_tensor loss; /* f32[] */
   attn_tensor logit; /* f32[B, C] */
 } digits_outputs;
-/* For generic callers: attn_model_save, attn::Model and the like. */
-const attn_model* digits_model(void);
-/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
-attn_status digits_sizes(attn_context* context, const digits_params* params,
-    const digits_inputs* inputs, attn_sizes* sizes);
-/* `saved` may be null where no backward follows. */
-attn_status digits_forward(attn_context* context, const digits_params* params,
-    const digits_inputs* inputs, const digits_outputs* outputs, void* saved, void* workspace);
-/* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and bf16
- * tensors both are f32. */
-attn_status digits_backward(attn_context* context, const digits_params* params,
-    const digits_inputs* inputs, const digits_outputs* outputs, const void* saved,
-    const digits_outputs* cotangents, const digits_params* param_gradients,
-    const digits_inputs* input_gradients, void* workspace);
 /* What adam takes beside tensors. */
 typedef struct digits_options {
   double lr; /* to be set */
@@ -92,6 +78,20 @@ typedef struct digits_states {
   digits_params m;
   digits_params v;
 } digits_states;
+/* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
+const attn_model* digits_model(void);
+/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
+attn_status digits_sizes(attn_context* context, const digits_params* params,
+    const digits_inputs* inputs, attn_sizes* sizes);
+/* `saved` may be null where no backward follows. */
+attn_status digits_forward(attn_context* context, const digits_params* params,
+    const digits_inputs* inputs, const digits_outputs* outputs, void* saved, void* workspace);
+/* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and bf16
+ * tensors both are f32. */
+attn_status digits_backward(attn_context* context, const digits_params* params,
+    const digits_inputs* inputs, const digits_outputs* outputs, const void* saved,
+    const digits_outputs* cotangents, const digits_params* param_gradients,
+    const digits_inputs* input_gradients, void* workspace);
 /* Bytes of workspace, aligned to 64 bytes; null will do for 0. */
 int64_t digits_step_workspace(const digits_params* params);
 /* Updates parameters and states in place; `step` counts from 1. A parameter whose gradient has
@@ -152,14 +152,15 @@ typedef struct digits_read_outputs {
   attn_tensor logit; /* f32[B, C] */
   attn_tensor look; /* f32[B, C, H, T] */
 } digits_read_outputs;
-/* For generic callers: attn_model_save, attn::Model and the like. */
+/* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* digits_read_model(void);
 /* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
 attn_status digits_read_sizes(attn_context* context, const digits_read_params* params,
     const digits_read_inputs* inputs, attn_sizes* sizes);
 /* `saved` may be null where no backward follows. */
 attn_status digits_read_forward(attn_context* context, const digits_read_params* params,
-    const digits_read_inputs* inputs, const digits_read_outputs* outputs, void* saved, void* workspace);
+    const digits_read_inputs* inputs, const digits_read_outputs* outputs, void* saved,
+    void* workspace);
 
 #ifdef __cplusplus
 }  /* extern "C" */

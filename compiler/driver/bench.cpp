@@ -1,5 +1,5 @@
-// attnc bench: compiles a model with a mark before and after every kernel, calls it again and again
-// with random data, and prints what each kernel takes beside what this processor could do at most.
+// attnc bench: compiles a model, calls it again and again with random data and a trace, and prints
+// what each kernel takes beside what this processor could do at most.
 #include <attn/attn.h>
 #include <attn/train.h>
 #include <attn/types.h>
@@ -34,26 +34,39 @@ double median(Times times) {
 }
 double least(const Times& times) { return *std::min_element(times.begin(), times.end()); }
 
-// What the calls of one function took, and of each of its kernels, checks first.
-struct Measured {
-  Times whole;
-  std::vector<Times> kernels;  // of one that a loop runs: all runs of the call
-  Times current;               // of the call that runs; negative: not run
-  Clock::time_point begin;
+// What the calls of a kernel, or of a whole function, took.
+struct Taken {
+  Times times;
+  double work = 0, bytes = 0;  // of a call: operations; what is read and written
+};
 
-  static void mark(void* data, int32_t kernel, int32_t ends) {
-    auto* m = static_cast<Measured*>(data);
-    if (ends)
-      m->current[kernel] = std::max(m->current[kernel], 0.0) + seconds_since(m->begin);
-    else
-      m->begin = Clock::now();
+// The calls of one function.
+struct Measured {
+  Taken whole;
+  std::vector<Taken> kernels;  // of one that a loop runs: all runs of the call
+  std::vector<Taken> current;  // of the call that runs: at most one time each
+
+  static void record(void* data, const attn_trace_event* event) {
+    if (event->index < 0) return;
+    Taken& now = static_cast<Measured*>(data)->current.at(static_cast<size_t>(event->index));
+    now.times.resize(1);
+    now.times[0] += event->milliseconds / 1e3;
+    now.work += event->operations;
+    now.bytes += event->bytes_read + event->bytes_written;
   }
 
-  void begin_call() { current.assign(kernels.size(), -1); }
+  void begin_call() { current.assign(kernels.size(), {}); }
   void end_call(double seconds) {
-    whole.push_back(seconds);
-    for (size_t k = 0; k < kernels.size(); ++k)
-      if (current[k] >= 0) kernels[k].push_back(current[k]);
+    whole.times.push_back(seconds);
+    whole.work = whole.bytes = 0;
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      if (current[k].times.empty()) continue;
+      kernels[k].times.push_back(current[k].times[0]);
+      kernels[k].work = current[k].work;
+      kernels[k].bytes = current[k].bytes;
+      whole.work += current[k].work;
+      whole.bytes += current[k].bytes;
+    }
   }
 };
 
@@ -106,28 +119,32 @@ class Subject {
     params_.resize(m.n_params);
     inputs_.resize(m.n_inputs);
     outputs_.resize(m.n_outputs);
-    m.shapes(sizes_.data(), params_.data(), inputs_.data(), outputs_.data());
+    const Loaded::Functions& call = library.call();
+    library.require(
+        call.shapes(&m, sizes_.data(), params_.data(), inputs_.data(), outputs_.data()));
     for (auto* group : {&params_, &inputs_, &outputs_})
       for (attn_tensor& t : *group) give_memory(t);
     std::vector<int64_t> read(m.n_sizes + 1);
-    library.require(m.read_sizes(library.context(), params_.data(), inputs_.data(), read.data()));
+    library.require(
+        call.read_sizes(library.context(), &m, params_.data(), inputs_.data(), read.data()));
     initialise(seed);
     for (int32_t k = 0; k < m.n_inputs; ++k) fill(m.inputs[k].name, inputs_[k]);
     attn_sizes bytes{};
-    library.require(m.sizes(library.context(), params_.data(), inputs_.data(), &bytes));
+    library.require(call.call_sizes(library.context(), &m, params_.data(), inputs_.data(), &bytes));
     saved_ = memory_.allocate(bytes.saved);
     workspace_ = memory_.allocate(std::max(bytes.forward_workspace, bytes.backward_workspace));
     if (m.has_backward) prepare_backward();
   }
 
   void forward() {
-    library_.require(m_.forward(library_.context(), params_.data(), inputs_.data(), outputs_.data(),
-                                m_.has_backward ? saved_ : nullptr, workspace_));
+    library_.require(library_.call().forward(library_.context(), &m_, params_.data(),
+                                             inputs_.data(), outputs_.data(),
+                                             m_.has_backward ? saved_ : nullptr, workspace_));
   }
   void backward() {
-    library_.require(m_.backward(library_.context(), params_.data(), inputs_.data(),
-                                 outputs_.data(), saved_, cotangents_.data(),
-                                 param_gradients_.data(), input_gradients_.data(), workspace_));
+    library_.require(library_.call().backward(
+        library_.context(), &m_, params_.data(), inputs_.data(), outputs_.data(), saved_,
+        cotangents_.data(), param_gradients_.data(), input_gradients_.data(), workspace_));
   }
 
  private:
@@ -209,59 +226,26 @@ std::string duration(double seconds) {
   return fmt::format("{:.3f} s ", seconds);
 }
 
-std::string line(const std::string& what, size_t width, const Times& times, double work,
-                 double bytes, double peak) {
+std::string line(const std::string& what, size_t width, const Taken& taken, double peak) {
   std::string text = fmt::format("  {:<{}}", what, width);
-  if (times.empty()) return text + "  not called\n";
-  const double typical = median(times);
-  const double rate = work / typical;
+  if (taken.times.empty()) return text + "  not called\n";
+  const double typical = median(taken.times);
+  const double rate = taken.work / typical;
   return text + fmt::format(" {:>12} {:>12} {:>9.2f} {:>8.2f} {:>6.1f} %\n", duration(typical),
-                            duration(least(times)), rate / 1e9, bytes / typical / 1e9,
+                            duration(least(taken.times)), rate / 1e9, taken.bytes / typical / 1e9,
                             100 * rate / peak);
 }
 
-std::string describe(const plan::Function& f, const plan::Kernel& k) {
-  std::string text = plan::kind_of(k.form).name;
-  for (ir::TensorId t : k.writes) text += " " + f.graph[t].name;
-  return text;
-}
-
-// What a call moves at least: each tensor once, or once a step where it is one step's.
-double bytes_of(const plan::Function& f, const plan::Kernel& k, const std::vector<int64_t>& sizes,
-                double times) {
-  double bytes = 0;
-  for (const auto* list : {&k.reads, &k.writes})
-    for (ir::TensorId t : *list) {
-      const bool of_step = std::any_of(f.slices.begin(), f.slices.end(),
-                                       [&](const plan::Slice& s) { return s.tensor == t; });
-      bytes += (of_step ? times : 1) *
-               static_cast<double>(plan::element_bytes(f.graph[t].storage)) *
-               static_cast<double>(f.graph.value(plan::elements(f.graph, t), sizes));
-    }
-  return bytes;
-}
-
-std::string table(const plan::Function& f, const Measured& measured,
-                  const std::vector<int64_t>& sizes, double peak) {
-  const std::vector<const plan::Kernel*> kernels = kernels_of(f);
+std::string table(const plan::Function& f, const Measured& measured, double peak) {
+  std::vector<std::string> names;
+  for (const plan::Kernel* k : kernels_of(f)) names.push_back(emit::title(f, *k));
   size_t width = 32;
-  for (const plan::Kernel* k : kernels) width = std::max(width, describe(f, *k).size());
+  for (const std::string& name : names) width = std::max(width, name.size());
   std::string text = fmt::format("{:<{}} {:>12} {:>12} {:>9} {:>8} {:>8}\n", f.name, width + 2,
                                  "median", "best", "GF/s", "GB/s", "of peak");
-  double all_work = 0, all_bytes = 0;
-  for (size_t n = 0; n < kernels.size(); ++n) {
-    const plan::Kernel& k = *kernels[n];
-    const ir::Poly runs = n < f.checks.size() ? 1 : plan::runs(f, n - f.checks.size());
-    const double times = static_cast<double>(f.graph.value(runs, sizes));
-    const double work =
-        times * static_cast<double>(f.graph.value(plan::operations(f.graph, k), sizes));
-    const double bytes = bytes_of(f, k, sizes, times);
-    text += line(describe(f, k), width, measured.kernels[n], work, bytes, peak);
-    if (measured.kernels[n].empty()) continue;
-    all_work += work;
-    all_bytes += bytes;
-  }
-  return text + line("together", width, measured.whole, all_work, all_bytes, peak);
+  for (size_t n = 0; n < names.size(); ++n)
+    text += line(names[n], width, measured.kernels[n], peak);
+  return text + line("together", width, measured.whole, peak);
 }
 
 // At least ten calls, and as many as a second holds; the first, which finds cold caches and an
@@ -274,10 +258,10 @@ struct Figures {
   double peak = 0;  // of one thread
 };
 
-Figures measure(Loaded& library, const attn_model& m, const plan::Plan& plan, Subject& subject) {
+Figures measure(Loaded& library, const plan::Plan& plan, Subject& subject) {
   Figures figures;
   auto once = [&](Measured& measured, auto call) {
-    library.watch(m.name, Measured::mark, &measured);
+    library.call().set_trace(library.context(), Measured::record, &measured);
     measured.begin_call();
     const Clock::time_point begin = Clock::now();
     call();
@@ -295,7 +279,7 @@ Figures measure(Loaded& library, const attn_model& m, const plan::Plan& plan, Su
       start = Clock::now();
     }
     once(figures.forward, [&] { subject.forward(); });
-    if (m.has_backward) once(figures.backward, [&] { subject.backward(); });
+    if (plan.backward) once(figures.backward, [&] { subject.backward(); });
     figures.peak = std::max(figures.peak, attn_fma_peak(1e-3, 0));
   }
   return figures;
@@ -316,7 +300,7 @@ int bench(const CommandLine& c) {
   Scratch scratch;
   std::vector<emit::ModelPlan> plans;
   const emit::Library compiled =
-      make_library("model", source, models, plans, {lower::host_target()}, true);
+      make_library("model", source, models, plans, {lower::host_target()});
   Loaded library(link_shared(
       compiled, scratch,
       {.targets = {lower::host_target()}, .cache = c.cache, .progress = c.progress != "off"}));
@@ -325,18 +309,16 @@ int bench(const CommandLine& c) {
   const attn_model& m = library.model(models[0].name);
   const plan::Plan& plan = plans[0].plan;
   Subject subject(library, m, plan, sizes, c.seed);
-  const Figures figures = measure(library, m, plan, subject);
+  const Figures figures = measure(library, plan, subject);
   std::string at;
   for (int32_t k = 0; k < m.n_sizes; ++k)
     at += fmt::format("{}{} = {}", k ? ", " : " with ", m.size_names[k], sizes[k]);
   print(fmt::format("{}{}, {} call{}, {} thread{}; peak {:.1f} GF/s a thread\n", m.name, at,
-                    figures.forward.whole.size(), figures.forward.whole.size() == 1 ? "" : "s",
-                    threads, threads == 1 ? "" : "s", figures.peak / 1e9));
-  print("\n" + table(plan.forward, figures.forward, sizes_in(plan.forward.graph, m, sizes),
-                     figures.peak * threads));
-  if (plan.backward)
-    print("\n" + table(*plan.backward, figures.backward, sizes_in(plan.backward->graph, m, sizes),
-                       figures.peak * threads));
+                    figures.forward.whole.times.size(),
+                    figures.forward.whole.times.size() == 1 ? "" : "s", threads,
+                    threads == 1 ? "" : "s", figures.peak / 1e9));
+  print("\n" + table(plan.forward, figures.forward, figures.peak * threads));
+  if (plan.backward) print("\n" + table(*plan.backward, figures.backward, figures.peak * threads));
   return 0;
 }
 

@@ -55,12 +55,12 @@ std::string describe(const emit::Object& o) {
   return text;
 }
 
-// The glue, with everything that its object depends on: the C compiler and the runtime's headers.
-std::string describe_glue(const emit::Library& library, const std::string& compiler,
-                          const std::string& include) {
+// The tables, with everything that its object depends on: the C compiler and the runtime's headers.
+std::string describe_tables(const emit::Library& library, const std::string& compiler,
+                            const std::string& include) {
   std::string text = fmt::format("{}\n{}\n{}\n", compiler_identity(), compiler, library.stem), said;
   if (run_program({compiler, "--version"}, said) != 0) return {};
-  text += said + library.header + library.glue;
+  text += said + library.header + library.tables;
   std::vector<std::string> headers;
   for (const fs::directory_entry& e : fs::directory_iterator(include + "/attn"))
     headers.push_back(e.path().string());
@@ -195,22 +195,22 @@ std::vector<std::string> compile_objects(const emit::Library& library, const Scr
   return paths;
 }
 
-std::string compile_glue(const emit::Library& library, const Scratch& scratch, bool use_cache,
-                         std::string& why_not) {
+std::string compile_tables(const emit::Library& library, const Scratch& scratch, bool use_cache,
+                           std::string& why_not) {
   std::string include = runtime_include();
   if (include.empty()) {
     why_not = "the runtime's headers are not beside the compiler";
     return {};
   }
   std::string c = fmt::format("{}/{}.c", scratch.path(), library.stem);
-  std::string o = fmt::format("{}/{}_glue.o", scratch.path(), library.stem);
-  write_file(c, library.glue);
+  std::string o = fmt::format("{}/{}_tables.o", scratch.path(), library.stem);
+  write_file(c, library.tables);
   write_file(fmt::format("{}/{}.h", scratch.path(), library.stem), library.header);
   const char* named = getenv("CC");
   const std::string compiler = named && *named ? named : "cc";
   const std::string cache = use_cache ? cache_folder() : std::string();
   const std::string cached =
-      cached_path(cache, cache.empty() ? "" : describe_glue(library, compiler, include));
+      cached_path(cache, cache.empty() ? "" : describe_tables(library, compiler, include));
   if (take(cached, o)) return o;
   std::vector<std::string> command = {
       compiler, "-std=c11", "-O1", "-fPIC",        "-c",
@@ -222,7 +222,7 @@ std::string compile_glue(const emit::Library& library, const Scratch& scratch, b
     return {};
   }
   if (status != 0)
-    throw InternalError(fmt::format("the generated glue does not compile:\n{}", said));
+    throw InternalError(fmt::format("the generated tables do not compile:\n{}", said));
   keep(o, cached);
   return o;
 }
@@ -253,12 +253,11 @@ std::string make_archive(const std::vector<std::string>& objects, const Scratch&
 
 emit::Library make_library(const std::string& stem, const Source& source,
                            std::vector<Compiled>& models, std::vector<emit::ModelPlan>& plans,
-                           const std::vector<std::string>& targets, bool timed) {
+                           const std::vector<std::string>& targets) {
   std::string everything;
   for (int32_t k = 0; k < source.map.size(); ++k) everything += source.map.file(k).text + '\0';
   for (Compiled& m : models) {
-    emit::ModelPlan p{
-        .plan = std::move(*m.plan), .step = std::move(m.step_plan), .doc = m.doc, .timed = timed};
+    emit::ModelPlan p{.plan = std::move(*m.plan), .step = std::move(m.step_plan), .doc = m.doc};
     std::string sizes;
     for (const ir::Size& s : p.plan.forward_graph.sizes)
       if (s.value) sizes += fmt::format("{}={};", s.name, *s.value);

@@ -1,5 +1,5 @@
-// From plans to files: kernels compiled side by side in processes of their own, the glue compiled
-// where a C compiler is at hand, everything written whole or not at all.
+// From plans to files: kernels compiled side by side in processes of their own, the tables
+// compiled where a C compiler is at hand, everything written whole or not at all.
 #pragma once
 
 #include <string>
@@ -15,12 +15,6 @@ struct BuildOptions {
   int jobs = 0;                      // 0: one per processor
   bool cache = true;
   bool progress = true;  // a moving line, where standard error is a terminal
-};
-
-struct Artefacts {
-  std::string header, glue;          // texts
-  std::vector<std::string> objects;  // paths of kernel objects, in order
-  std::string folder;                // that holds them; removed by ~Scratch
 };
 
 // A folder of our own under the system's temporary folder, removed with all in it.
@@ -39,16 +33,16 @@ class Scratch {
 // The library's objects, compiled (or taken from the cache) into `scratch`.
 std::vector<std::string> compile_objects(const emit::Library& library, const Scratch& scratch,
                                          const BuildOptions& options);
-// Compiles the glue to an object in `scratch` (or takes it from the cache); empty, with the reason,
-// where no C compiler works.
-std::string compile_glue(const emit::Library& library, const Scratch& scratch, bool use_cache,
-                         std::string& why_not);
+// Compiles the tables to an object in `scratch` (or takes it from the cache); empty, with the
+// reason, where no C compiler works.
+std::string compile_tables(const emit::Library& library, const Scratch& scratch, bool use_cache,
+                           std::string& why_not);
 // The bytes of an archive of the objects.
 std::string make_archive(const std::vector<std::string>& objects, const Scratch& scratch);
-// The plans of `models` as a library called `stem`; `timed` as in emit::ModelPlan.
+// The plans of `models` as a library called `stem`.
 emit::Library make_library(const std::string& stem, const Source& source,
                            std::vector<Compiled>& models, std::vector<emit::ModelPlan>& plans,
-                           const std::vector<std::string>& targets, bool timed = false);
+                           const std::vector<std::string>& targets);
 
 // Writes a file whole: beside it first, then renamed over it.
 void write_file(const std::string& path, const std::string& bytes);

@@ -36,14 +36,11 @@ attn_type type_of(ir::Storage s) {
   }
 }
 
-attn_init init_of(const std::string& name) {
-  constexpr const char* kNames[] = {
-      "ATTN_INIT_ZEROS",   "ATTN_INIT_ONES",   "ATTN_INIT_CONSTANT",  "ATTN_INIT_NORMAL",
-      "ATTN_INIT_UNIFORM", "ATTN_INIT_XAVIER", "ATTN_INIT_ORTHOGONAL"};
-  for (int k = 0; k < 7; ++k)
-    if (name == kNames[k]) return static_cast<attn_init>(k);
-  throw InternalError("an initialiser without a name: " + name);
+// Both list them in one order; ours begins with the automatic one.
+attn_init init_of(ir::Initialiser::Kind kind) {
+  return static_cast<attn_init>(static_cast<int>(kind) - 1);
 }
+static_assert(static_cast<int>(ir::Initialiser::Kind::orthogonal) - 1 == ATTN_INIT_ORTHOGONAL);
 
 }  // namespace
 
@@ -77,22 +74,24 @@ class KernelCall {
     params_ = filled(m.params, m.n_params, "");
     inputs_ = filled(m.inputs, m.n_inputs, "");
     sizes_.resize(m.n_sizes + 1);
-    library.require(m.read_sizes(context(), params_.data(), inputs_.data(), sizes_.data()));
+    library.require(
+        call().read_sizes(context(), &m_, params_.data(), inputs_.data(), sizes_.data()));
     outputs_.resize(m.n_outputs);
-    m.shapes(sizes_.data(), nullptr, nullptr, outputs_.data());
+    library.require(call().shapes(&m_, sizes_.data(), nullptr, nullptr, outputs_.data()));
     for (attn_tensor& t : outputs_) t.data = memory_.allocate(count_of(t) * 8);
-    library.require(m.sizes(context(), params_.data(), inputs_.data(), &bytes_));
+    library.require(call().call_sizes(context(), &m_, params_.data(), inputs_.data(), &bytes_));
   }
 
   Arrays run(const Call& call) {
-    if (call.gradient || call.probes || !call.jvp || !m_.jvp) forward(call.gradient || call.probes);
+    if (call.gradient || call.probes || !call.jvp || !m_.has_jvp)
+      forward(call.gradient || call.probes);
     if (call.probes) probes();
-    if (call.gradient && m_.backward) backward();
+    if (call.gradient && m_.has_backward) backward();
     if (!call.jvp && !call.hvp) return std::move(results_);
     param_tangents_ = filled(m_.params, m_.n_params, "t");
     input_tangents_ = filled(m_.inputs, m_.n_inputs, "t");
-    if (call.jvp && m_.jvp) jvp();
-    if (call.hvp && m_.hvp) hvp();
+    if (call.jvp && m_.has_jvp) jvp();
+    if (call.hvp && m_.has_hvp) hvp();
     return std::move(results_);
   }
 
@@ -100,6 +99,7 @@ class KernelCall {
   using Tensors = std::vector<attn_tensor>;
 
   attn_context* context() { return library_.context(); }
+  const Loaded::Functions& call() const { return library_.call(); }
 
   // Those whose name behind the prefix is given.
   Tensors filled(const attn_argument* table, int32_t count, const std::string& prefix) {
@@ -138,21 +138,20 @@ class KernelCall {
   void forward(bool saves) {
     saved_ = memory_.allocate(bytes_.saved);
     void* workspace = memory_.allocate(bytes_.forward_workspace);
-    library_.require(m_.forward(context(), params_.data(), inputs_.data(), outputs_.data(),
-                                saves ? saved_ : nullptr, workspace));
+    library_.require(call().forward(context(), &m_, params_.data(), inputs_.data(), outputs_.data(),
+                                    saves ? saved_ : nullptr, workspace));
     collect(m_.outputs, outputs_, "");
   }
 
   void probes() {
     for (int32_t k = 0; k < m_.n_probes; ++k) {
-      const attn_probe& probe = m_.probes[k];
       attn_tensor result{};
-      probe.shape(sizes_.data(), &result);
+      library_.require(call().probe_shape(&m_, k, sizes_.data(), &result));
       result.data = memory_.allocate(count_of(result) * 8);
-      void* workspace = memory_.allocate(probe.workspace(sizes_.data()));
-      library_.require(probe.run(context(), params_.data(), inputs_.data(), outputs_.data(), saved_,
-                                 &result, workspace));
-      results_[probe.result->name] = fetch(result);
+      void* workspace = memory_.allocate(bytes_.probe_workspace);
+      library_.require(call().probe(context(), &m_, k, params_.data(), inputs_.data(),
+                                    outputs_.data(), saved_, &result, workspace));
+      results_[m_.probes[k].name] = fetch(result);
     }
   }
 
@@ -160,8 +159,9 @@ class KernelCall {
     const Tensors cotangents = filled(m_.outputs, m_.n_outputs, "d");
     const Tensors params = wanted(m_.params, params_), inputs = wanted(m_.inputs, inputs_);
     void* workspace = memory_.allocate(bytes_.backward_workspace);
-    library_.require(m_.backward(context(), params_.data(), inputs_.data(), outputs_.data(), saved_,
-                                 cotangents.data(), params.data(), inputs.data(), workspace));
+    library_.require(call().backward(context(), &m_, params_.data(), inputs_.data(),
+                                     outputs_.data(), saved_, cotangents.data(), params.data(),
+                                     inputs.data(), workspace));
     collect(m_.params, params, "d");
     collect(m_.inputs, inputs, "d");
   }
@@ -169,8 +169,9 @@ class KernelCall {
   void jvp() {
     const Tensors tangents = wanted(m_.outputs, outputs_);
     void* workspace = memory_.allocate(bytes_.jvp_workspace);
-    library_.require(m_.jvp(context(), params_.data(), inputs_.data(), param_tangents_.data(),
-                            input_tangents_.data(), outputs_.data(), tangents.data(), workspace));
+    library_.require(call().jvp(context(), &m_, params_.data(), inputs_.data(),
+                                param_tangents_.data(), input_tangents_.data(), outputs_.data(),
+                                tangents.data(), workspace));
     collect(m_.outputs, outputs_, "");
     collect(m_.outputs, tangents, "t");
   }
@@ -178,8 +179,9 @@ class KernelCall {
   void hvp() {
     const Tensors params = wanted(m_.params, params_), inputs = wanted(m_.inputs, inputs_);
     void* workspace = memory_.allocate(bytes_.hvp_workspace);
-    library_.require(m_.hvp(context(), params_.data(), inputs_.data(), param_tangents_.data(),
-                            input_tangents_.data(), params.data(), inputs.data(), workspace));
+    library_.require(call().hvp(context(), &m_, params_.data(), inputs_.data(),
+                                param_tangents_.data(), input_tangents_.data(), params.data(),
+                                inputs.data(), workspace));
     collect(m_.params, params, "h");
     collect(m_.inputs, inputs, "h");
   }
@@ -244,6 +246,7 @@ Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
   const emit::Library compiled = make_library("model", source, one, plans, options.targets);
   Loaded library(link_shared(compiled, scratch, options));
   library.open(call.threads);
+  if (call.trace) library.call().set_trace(library.context(), Trace::record, call.trace);
   const attn_model& m = library.model(name);
   Arrays results;
   if (call.calls_model) results = KernelCall(library, m, call.given).run(call);
@@ -270,7 +273,7 @@ void initialise_missing(const Compiled& model, uint64_t seed, Arrays& given) {
     argument.name = t.name.c_str();
     argument.type = type_of(t.storage);
     argument.rank = static_cast<int32_t>(t.extents.size());
-    argument.init = init_of(start.init);
+    argument.init = init_of(start.kind);
     argument.init_a = start.a;
     argument.init_b = start.b;
     argument.fan_in_mask = start.fan_in;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/driver/build.h"
+#include "compiler/driver/trace.h"
 #include "compiler/evaluate/evaluate.h"
 
 namespace attn::driver {
@@ -27,6 +28,7 @@ struct Call {
   std::optional<StepCall> step = {};
   bool calls_model = true;  // false: all gradients of the step are given
   int threads = 0;
+  Trace* trace = nullptr;  // told of all kernels, where there is one
 };
 
 // The outputs (and probes by their names, gradients as dNAME, tangents as tOUT, products as hNAME;

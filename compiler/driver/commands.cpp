@@ -274,12 +274,12 @@ int build(const CommandLine& c) {
   BuildOptions options{
       .targets = targets, .jobs = c.jobs, .cache = c.cache, .progress = c.progress != "off"};
   std::vector<std::string> objects = compile_objects(library, scratch, options);
-  std::string glue = compile_glue(library, scratch, c.cache, why_not);
-  if (!glue.empty()) objects.push_back(glue);
+  std::string tables = compile_tables(library, scratch, c.cache, why_not);
+  if (!tables.empty()) objects.push_back(tables);
   std::string bytes = make_archive(objects, scratch);
-  write_files({{base + ".h", library.header}, {base + ".c", library.glue}, {base + ".a", bytes}});
+  write_files({{base + ".h", library.header}, {base + ".c", library.tables}, {base + ".a", bytes}});
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (glue.empty())
+  if (tables.empty())
     say(fmt::format("attnc: {}: compile {}.c with your program ({})\n", c.file, stem, why_not));
   auto count = [](size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");

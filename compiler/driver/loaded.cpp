@@ -17,9 +17,21 @@ Loaded::Loaded(const std::string& path) {
   handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_)
     throw InternalError(fmt::format("the compiled library does not load: {}", dlerror()));
-  create_ = reinterpret_cast<decltype(create_)>(symbol("attn_context_create"));
-  destroy_ = reinterpret_cast<decltype(destroy_)>(symbol("attn_context_destroy"));
-  message_ = reinterpret_cast<decltype(message_)>(symbol("attn_context_message"));
+  find(create_, "attn_context_create");
+  find(destroy_, "attn_context_destroy");
+  find(message_, "attn_context_message");
+  find(functions_.read_sizes, "attn_read_sizes");
+  find(functions_.shapes, "attn_shapes");
+  find(functions_.probe_shape, "attn_probe_shape");
+  find(functions_.call_sizes, "attn_call_sizes");
+  find(functions_.forward, "attn_forward");
+  find(functions_.backward, "attn_backward");
+  find(functions_.jvp, "attn_jvp");
+  find(functions_.hvp, "attn_hvp");
+  find(functions_.probe, "attn_probe");
+  find(functions_.step_workspace, "attn_step_workspace");
+  find(functions_.step, "attn_step");
+  find(functions_.set_trace, "attn_context_set_trace");
 }
 
 Loaded::~Loaded() {
@@ -36,12 +48,6 @@ void* Loaded::symbol(const std::string& name) const {
 const attn_model& Loaded::model(const std::string& name) const {
   auto get = reinterpret_cast<const attn_model* (*)()>(symbol(emit::identifier(name) + "_model"));
   return *get();
-}
-
-void Loaded::watch(const std::string& model, Mark mark, void* data) {
-  const std::string name = emit::identifier(model) + "_mark";
-  *static_cast<Mark*>(symbol(name)) = mark;
-  *static_cast<void**>(symbol(name + "_data")) = data;
 }
 
 void Loaded::open(int threads) {
@@ -64,14 +70,14 @@ std::string link_shared(const emit::Library& library, const Scratch& scratch,
                         const BuildOptions& options) {
   std::vector<std::string> objects = compile_objects(library, scratch, options);
   std::string why_not;
-  std::string glue = compile_glue(library, scratch, options.cache, why_not);
-  if (glue.empty()) throw SystemError("calling a model needs a C compiler: " + why_not);
+  std::string tables = compile_tables(library, scratch, options.cache, why_not);
+  if (tables.empty()) throw SystemError("calling a model needs a C compiler: " + why_not);
   std::string runtime = runtime_archive();
   if (runtime.empty()) throw SystemError("libattn_rt.a is not beside the compiler");
   std::string path = scratch.path() + "/" + library.stem + ".so";
   const char* compiler = getenv("CC");
   std::vector<std::string> command = {compiler && *compiler ? compiler : "cc", "-shared", "-o",
-                                      path, glue};
+                                      path, tables};
   command.insert(command.end(), objects.begin(), objects.end());
   command.push_back("-Wl,--whole-archive");
   command.push_back(runtime);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attn/attn.h>
+#include <attn/model.h>
 
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace attn::driver {
 
-// Compiles and links kernels, glue and runtime to a shared object in `scratch`; its path.
+// Compiles and links kernels, tables and runtime to a shared object in `scratch`; its path.
 std::string link_shared(const emit::Library& library, const Scratch& scratch,
                         const BuildOptions& options);
 
@@ -30,16 +31,33 @@ class Loaded {
   // Throws what the driver reports for a status: RefusedError, SystemError, InternalError.
   void require(attn_status status) const;
   const attn_model& model(const std::string& name) const;
-  // Of a library built with timers: what its glue calls around every kernel, as emit::ModelPlan
-  // says.
-  using Mark = void (*)(void* data, int32_t kernel, int32_t ends);
-  void watch(const std::string& model, Mark mark, void* data);
+  // The library's own functions of attn/model.h.
+  struct Functions {
+    decltype(&attn_read_sizes) read_sizes;
+    decltype(&attn_shapes) shapes;
+    decltype(&attn_probe_shape) probe_shape;
+    decltype(&attn_call_sizes) call_sizes;
+    decltype(&attn_forward) forward;
+    decltype(&attn_backward) backward;
+    decltype(&attn_jvp) jvp;
+    decltype(&attn_hvp) hvp;
+    decltype(&attn_probe) probe;
+    decltype(&attn_step_workspace) step_workspace;
+    decltype(&attn_step) step;
+    decltype(&attn_context_set_trace) set_trace;
+  };
+  const Functions& call() const { return functions_; }
 
  private:
   void* symbol(const std::string& name) const;
+  template <class F>
+  void find(F*& function, const char* name) {
+    function = reinterpret_cast<F*>(symbol(name));
+  }
 
   void* handle_ = nullptr;
   attn_context* context_ = nullptr;
+  Functions functions_{};
   decltype(&attn_context_create) create_ = nullptr;
   decltype(&attn_context_destroy) destroy_ = nullptr;
   decltype(&attn_context_message) message_ = nullptr;

@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
         ->check(CLI::IsMember({"auto", "on", "off"}));
   };
 
-  CLI::App* build = app.add_subcommand("build", "write header, glue and archive");
+  CLI::App* build = app.add_subcommand("build", "write header, tables and archive");
   file(build);
   sizes(build);
   derivatives(build);
@@ -172,6 +172,8 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->allow_extra_args(false);
   run->add_flag("--reference", c.reference, "by the float64 evaluator instead of kernels");
+  run->add_flag("--trace", c.trace,
+                "print what each kernel of the call takes: time, memory moved, operations");
   run->add_option("--threads", c.threads, "threads of the kernels; default: one per processor");
   compiling(run);
 

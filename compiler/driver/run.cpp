@@ -356,6 +356,7 @@ void save(Context& c, const std::string& path, const Array& a, ir::Storage stora
 }  // namespace
 
 int run(const CommandLine& c) {
+  if (c.trace && c.reference) throw UsageError("--trace is of kernels: not with --reference");
   Source source;
   load(source, c.file);
   std::vector<Compiled> models;
@@ -375,6 +376,8 @@ int run(const CommandLine& c) {
             .hvp = c.hvp,
             .probes = !c.probes.empty(),
             .threads = c.threads};
+  Trace trace;
+  if (c.trace) call.trace = &trace;
   begin_step(c, m, call);
   take_inputs(c, m, context, call);
   if (call.gradient) take_cotangents(c, m, context, call.given);
@@ -392,6 +395,7 @@ int run(const CommandLine& c) {
   } catch (const evaluate::CallError& e) {
     throw RefusedError(e.what());
   }
+  print_out(trace.text());
   keep_chosen(c, before, results);
   std::string folder = c.out.empty() ? "." : c.out;
   std::error_code error;

@@ -134,10 +134,10 @@ Arrays step_kernels(Loaded& library, const attn_model& m, const StepCall& call,
   std::vector<double> options(static_cast<size_t>(m.n_step_options) + 1);
   for (int32_t k = 0; k < m.n_step_options; ++k)
     options[k] = call.scalars.at(m.step_options[k].name);
-  void* workspace = memory.allocate(m.step_workspace(params.data()) + 64);
-  library.require(m.step(library.context(), options.data(),
-                         static_cast<int64_t>(call.scalars.at(ir::kStepCount)), params.data(),
-                         gradients.data(), states.data(), workspace));
+  void* workspace = memory.allocate(library.call().step_workspace(&m, params.data()) + 64);
+  library.require(library.call().step(library.context(), &m, options.data(),
+                                      static_cast<int64_t>(call.scalars.at(ir::kStepCount)),
+                                      params.data(), gradients.data(), states.data(), workspace));
   for (size_t k = 0; k < count; ++k) {
     if (!gradients[k].data) continue;
     results[m.params[k].name] = fetch(params[k]);

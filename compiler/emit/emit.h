@@ -1,4 +1,4 @@
-// Writes what a program links: a header, the glue in C, and the list of objects to compile.
+// Writes what a program links: a header, the tables in C, and the list of objects to compile.
 #pragma once
 
 #include <string>
@@ -22,20 +22,20 @@ struct ModelPlan {
   std::optional<plan::StepPlan> step;
   std::string doc;
   uint64_t source_hash = 0;
-  // The glue calls MODEL_mark around every kernel, for measuring: with MODEL_mark_data, the
-  // kernel's place among the function's checks and kernels, and 0 before, 1 after.
-  bool timed = false;
 };
 
 struct Library {
   std::string stem;    // of the file names: digits.h, digits.c, digits.a
   std::string header;  // C11 and C++17
-  std::string glue;    // C11
+  std::string tables;  // C11
   std::vector<Object> objects;
 };
 
 // `targets` in increasing order. The plans must outlive the result.
 Library emit_library(const std::string& stem, const std::vector<ModelPlan>& models,
                      const std::vector<std::string>& targets);
+
+// What people call a kernel: "contraction q".
+std::string title(const plan::Function& f, const plan::Kernel& kernel);
 
 }  // namespace attn::emit

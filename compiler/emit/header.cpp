@@ -1,4 +1,4 @@
-// The header that a program includes: C11 structs and functions, and a typed C++ layer.
+// The header that a program includes: C11 structs and functions, and sizes for C++.
 #include <fmt/format.h>
 
 #include "compiler/emit/model.h"
@@ -23,20 +23,57 @@ std::string group_struct(const Graph& g, const Interface& i, const char* group,
   return out + fmt::format("}} {}_{};\n", i.model, group);
 }
 
-}  // namespace
-
-std::string comment(std::string text) {
-  for (size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/", at))
-    text.replace(at, 2, "* /");
-  return text;
+std::string step_structs(const Step& step, const Interface& i) {
+  std::string text = fmt::format("/* What {} takes beside tensors. */\n", step.name);
+  text += fmt::format("typedef struct {}_options {{\n", i.model);
+  const std::vector<std::string> fields = option_fields(step);
+  for (size_t k = 0; k < fields.size(); ++k)
+    text += fmt::format("  double {}; /* {} */\n", fields[k],
+                        step.options[k].value ? fmt::format("{} unless set", *step.options[k].value)
+                                              : std::string("to be set"));
+  if (fields.empty()) text += "  double unused;\n";
+  text += fmt::format("}} {0}_options;\n{0}_options {0}_default_options(void);\n", i.model);
+  text += fmt::format(
+      "/* Shaped like the parameters; of f16 and bf16 parameters f32. attn_initialise_states "
+      "fills\n"
+      " * them before the first step. */\n"
+      "typedef struct {}_states {{\n",
+      i.model);
+  std::vector<std::string> names;
+  for (const StepState& s : step.states) names.push_back(s.name);
+  for (const std::string& name : identifiers(names))
+    text += fmt::format("  {}_params {};\n", i.model, name);
+  if (names.empty()) text += "  attn_tensor unused;\n";
+  return text + fmt::format("}} {}_states;\n", i.model);
 }
 
-std::string shape_text(const Graph& g, const Tensor& t) {
-  std::string text(name_of(t.storage));
-  text += "[";
-  for (size_t k = 0; k < t.extents.size(); ++k)
-    text += (k ? ", " : "") + plan::poly_text(g, t.extents[k]);
-  return text + "]";
+std::string model_text(const ModelPlan& m, const Interface& i) {
+  const Graph& g = m.plan.forward_graph;
+  std::string out =
+      fmt::format("\n/* ---- {}{}{} */\n", i.model, m.doc.empty() ? "" : ": ", comment(m.doc));
+  std::string known;
+  for (const Size& s : g.sizes)
+    if (s.value) known += fmt::format("{}{} = {}", known.empty() ? "" : ", ", s.name, *s.value);
+  if (!known.empty()) out += fmt::format("/* Compiled in: {}. */\n", known);
+  out += group_struct(g, i, "params", i.params);
+  out += group_struct(g, i, "inputs", i.inputs);
+  out += group_struct(g, i, "outputs", i.outputs);
+  if (m.step) out += step_structs(m.step->step, i);
+  out += fmt::format(
+      "/* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */\n"
+      "const attn_model* {0}_model(void);\n",
+      i.model);
+  for (const Exported& f : exported_functions(m, i))
+    out += fmt::format("/* {} */\n{};\n", f.doc, called(f.prototype, f.parameters, 96));
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> option_fields(const Step& step) {
+  std::vector<std::string> names;
+  for (const StepOption& o : step.options) names.push_back(o.name);
+  return identifiers(names);
 }
 
 std::string write_header(const std::string& stem, const std::vector<ModelPlan>& models,
@@ -51,63 +88,11 @@ std::string write_header(const std::string& stem, const std::vector<ModelPlan>& 
       "#ifndef ATTN_GENERATED_{1}_H\n#define ATTN_GENERATED_{1}_H\n\n#include <attn/attn.h>\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
       stem, guard);
-  for (size_t k = 0; k < models.size(); ++k) {
-    const plan::Plan& plan = models[k].plan;
-    const Graph& g = plan.forward_graph;
-    const Interface& i = interfaces[k];
-    out += fmt::format("\n/* ---- {}{}{} */\n", i.model, models[k].doc.empty() ? "" : ": ",
-                       comment(models[k].doc));
-    std::string known;
-    for (const Size& s : g.sizes)
-      if (s.value) known += fmt::format("{}{} = {}", known.empty() ? "" : ", ", s.name, *s.value);
-    if (!known.empty()) out += fmt::format("/* Compiled in: {}. */\n", known);
-    out += group_struct(g, i, "params", i.params);
-    out += group_struct(g, i, "inputs", i.inputs);
-    out += group_struct(g, i, "outputs", i.outputs);
-    out += fmt::format(
-        "/* For generic callers: attn_model_save, attn::Model and the like. */\n"
-        "const attn_model* {0}_model(void);\n"
-        "/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */\n"
-        "attn_status {0}_sizes(attn_context* context, const {0}_params* params,\n"
-        "    const {0}_inputs* inputs, attn_sizes* sizes);\n"
-        "/* `saved` may be null where no backward follows. */\n"
-        "attn_status {0}_forward(attn_context* context, const {0}_params* params,\n"
-        "    const {0}_inputs* inputs, const {0}_outputs* outputs, void* saved, void* "
-        "workspace);\n",
-        i.model);
-    if (plan.backward)
-      out += fmt::format(
-          "/* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and "
-          "bf16\n"
-          " * tensors both are f32. */\n"
-          "attn_status {0}_backward(attn_context* context, const {0}_params* params,\n"
-          "    const {0}_inputs* inputs, const {0}_outputs* outputs, const void* saved,\n"
-          "    const {0}_outputs* cotangents, const {0}_params* param_gradients,\n"
-          "    const {0}_inputs* input_gradients, void* workspace);\n",
-          i.model);
-    if (plan.jvp)
-      out +=
-          "/* The outputs, and how they change along the tangents. A tangent with null data is 0; "
-          "a "
-          "result\n"
-          " * with null data is not wanted. No other call need come before. */\n" +
-          fmt::format("attn_status {}_jvp({});\n", i.model,
-                      parameters_of(i, plan::FunctionKind::jvp));
-    if (plan.hvp)
-      out +=
-          "/* How the gradient of the first scalar output changes along the tangents. Nulls as "
-          "for jvp. */\n" +
-          fmt::format("attn_status {}_hvp({});\n", i.model,
-                      parameters_of(i, plan::FunctionKind::hvp));
-    out += probe_header(plan, i);
-    if (models[k].step) out += step_header(models[k].step->step, i);
-  }
+  for (size_t k = 0; k < models.size(); ++k) out += model_text(models[k], interfaces[k]);
   out += "\n#ifdef __cplusplus\n}  /* extern \"C\" */\n";
   for (size_t k = 0; k < models.size(); ++k) {
-    const Graph& g = models[k].plan.forward_graph;
-    const Interface& i = interfaces[k];
-    out += fmt::format("\nnamespace {}_sizes_of {{\n", i.model);
-    for (const Size& s : g.sizes)
+    out += fmt::format("\nnamespace {}_sizes_of {{\n", interfaces[k].model);
+    for (const Size& s : models[k].plan.forward_graph.sizes)
       if (s.value) out += fmt::format("constexpr int64_t {} = {};\n", identifier(s.name), *s.value);
     out += "}\n";
   }

@@ -2,138 +2,33 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
 #include <set>
-
-#include "compiler/solve/prove.h"
+#include <sstream>
 
 namespace attn::emit {
 namespace {
 
 using namespace ir;
 
-const std::set<std::string_view>& taken_words() {
-  static const std::set<std::string_view> kWords = {"alignas",
-                                                    "alignof",
-                                                    "and",
-                                                    "and_eq",
-                                                    "asm",
-                                                    "auto",
-                                                    "bitand",
-                                                    "bitor",
-                                                    "bool",
-                                                    "break",
-                                                    "case",
-                                                    "catch",
-                                                    "char",
-                                                    "char8_t",
-                                                    "char16_t",
-                                                    "char32_t",
-                                                    "class",
-                                                    "co_await",
-                                                    "co_return",
-                                                    "co_yield",
-                                                    "compl",
-                                                    "concept",
-                                                    "const",
-                                                    "const_cast",
-                                                    "consteval",
-                                                    "constexpr",
-                                                    "constinit",
-                                                    "continue",
-                                                    "decltype",
-                                                    "default",
-                                                    "delete",
-                                                    "do",
-                                                    "double",
-                                                    "dynamic_cast",
-                                                    "else",
-                                                    "enum",
-                                                    "explicit",
-                                                    "export",
-                                                    "extern",
-                                                    "false",
-                                                    "float",
-                                                    "for",
-                                                    "friend",
-                                                    "goto",
-                                                    "if",
-                                                    "inline",
-                                                    "int",
-                                                    "long",
-                                                    "mutable",
-                                                    "namespace",
-                                                    "new",
-                                                    "noexcept",
-                                                    "not",
-                                                    "not_eq",
-                                                    "nullptr",
-                                                    "operator",
-                                                    "or",
-                                                    "or_eq",
-                                                    "private",
-                                                    "protected",
-                                                    "public",
-                                                    "register",
-                                                    "reinterpret_cast",
-                                                    "requires",
-                                                    "restrict",
-                                                    "return",
-                                                    "short",
-                                                    "signed",
-                                                    "sizeof",
-                                                    "static",
-                                                    "static_assert",
-                                                    "static_cast",
-                                                    "struct",
-                                                    "switch",
-                                                    "template",
-                                                    "this",
-                                                    "thread_local",
-                                                    "throw",
-                                                    "true",
-                                                    "try",
-                                                    "typedef",
-                                                    "typeid",
-                                                    "typename",
-                                                    "union",
-                                                    "unsigned",
-                                                    "using",
-                                                    "virtual",
-                                                    "void",
-                                                    "volatile",
-                                                    "wchar_t",
-                                                    "while",
-                                                    "xor",
-                                                    "xor_eq",
-                                                    "main",
-                                                    "EOF",
-                                                    "NULL",
-                                                    "errno",
-                                                    "stdin",
-                                                    "stdout",
-                                                    "stderr",
-                                                    "assert",
-                                                    "linux",
-                                                    "unix",
-                                                    "I",
-                                                    "complex",
-                                                    "INFINITY",
-                                                    "NAN",
-                                                    "isnan",
-                                                    "isinf",
-                                                    "signbit",
-                                                    "offsetof",
-                                                    "va_list",
-                                                    "va_start",
-                                                    "va_arg",
-                                                    "va_end",
-                                                    "va_copy",
-                                                    "setjmp",
-                                                    "std",
-                                                    "attn"};
-  return kWords;
+// Keywords of C and C++, and names that their headers define as macros.
+constexpr const char* kTaken =
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t "
+    "char16_t char32_t class co_await co_return co_yield compl concept const const_cast "
+    "consteval constexpr constinit continue decltype default delete do double dynamic_cast "
+    "else enum explicit export extern false float for friend goto if inline int long mutable "
+    "namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
+    "register reinterpret_cast requires restrict return short signed sizeof static "
+    "static_assert static_cast struct switch template this thread_local throw true try "
+    "typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
+    "xor_eq main EOF NULL errno stdin stdout stderr assert linux unix I complex INFINITY NAN "
+    "isnan isinf signbit offsetof va_list va_start va_arg va_end va_copy setjmp std attn";
+
+bool is_taken(const std::string& name) {
+  static const std::set<std::string> kWords = [] {
+    std::istringstream in(kTaken);
+    return std::set<std::string>(std::istream_iterator<std::string>(in), {});
+  }();
+  return kWords.count(name) > 0;
 }
 
 }  // namespace
@@ -143,7 +38,7 @@ std::string identifier(std::string_view name) {
   for (char& c : result)
     if (!isalnum(static_cast<unsigned char>(c))) c = '_';
   if (result.empty() || isdigit(static_cast<unsigned char>(result[0]))) result = "n" + result;
-  if (taken_words().count(result)) result += "_";
+  if (is_taken(result)) result += "_";
   return result;
 }
 
@@ -158,56 +53,6 @@ std::vector<std::string> identifiers(const std::vector<std::string>& names) {
   return result;
 }
 
-std::string size_variable(const Graph& g, SizeId id) { return "n_" + identifier(g[id].name); }
-
-std::string c_expression(const Graph& g, const Poly& p) {
-  Poly expanded = g.expand(p);
-  int64_t common = 1;
-  for (const auto& [monomial, c] : expanded.terms()) common = std::lcm(common, c.den);
-  std::string sum;
-  for (const auto& [monomial, c] : expanded.terms()) {
-    int64_t whole = c.num * (common / c.den);
-    std::string product;
-    for (auto [size, power] : monomial)
-      for (int k = 0; k < power; ++k)
-        product += (product.empty() ? "" : " * ") + size_variable(g, size);
-    int64_t size_of = whole < 0 ? -whole : whole;
-    if (product.empty())
-      product = fmt::format("{}", size_of);
-    else if (size_of != 1)
-      product = fmt::format("{} * {}", size_of, product);
-    sum += sum.empty() ? (whole < 0 ? "-" : "") : (whole < 0 ? " - " : " + ");
-    sum += product;
-  }
-  if (sum.empty()) return "0";
-  return common == 1 ? sum : fmt::format("({}) / {}", sum, common);
-}
-
-std::string c_extent(const Graph& g, const Poly& p) {
-  if (auto n = g.known(p)) return std::to_string(std::max<int64_t>(*n, 0));
-  std::string text = c_expression(g, p);
-  return solve::nonnegative(g, p) ? text : fmt::format("attn_extent({})", text);
-}
-
-std::string size_locals(const Graph& g, const std::vector<SizeId>& sizes) {
-  std::string text, unused;
-  for (size_t k = 0; k < sizes.size(); ++k)
-    text += fmt::format("  const int64_t {} = size[{}];\n", size_variable(g, sizes[k]), k);
-  for (size_t k = 0; k < g.sizes.size(); ++k) {
-    const Size& s = g.sizes[k];
-    const SizeId id{static_cast<int32_t>(k)};
-    // A step of a recurrence is declared by its loop.
-    const bool counted = !s.quotient && std::find(sizes.begin(), sizes.end(), id) == sizes.end();
-    if (s.value || s.definition || counted) continue;
-    const std::string name = size_variable(g, id);
-    unused += fmt::format("  (void){};\n", name);
-    if (s.quotient)
-      text += fmt::format("  const int64_t {} = attn_quotient({}, {});\n", name,
-                          c_expression(g, s.quotient->first), c_expression(g, s.quotient->second));
-  }
-  return text + unused + "  (void)size;\n";
-}
-
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {
@@ -220,6 +65,26 @@ std::string quoted(std::string_view text) {
       result += c;
   }
   return result + "\"";
+}
+
+std::string comment(std::string text) {
+  for (size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/", at))
+    text.replace(at, 2, "* /");
+  return text;
+}
+
+std::string wrapped(const std::vector<std::string>& items, const std::string& indent,
+                    size_t width) {
+  std::string text;
+  size_t column = 0;
+  for (const std::string& item : items) {
+    const bool begins = column == 0 || column + 1 + item.size() > width;
+    if (begins && column > 0) text += "\n";
+    column = begins ? indent.size() : column + 1;
+    text += (begins ? indent : " ") + item;
+    column += item.size();
+  }
+  return text + "\n";
 }
 
 std::vector<SizeId> run_time_sizes(const Graph& g) {

@@ -1,4 +1,4 @@
-// C names for the things of a model, and sizes as C expressions.
+// C names for the things of a model, and pieces of C.
 #pragma once
 
 #include <string>
@@ -14,16 +14,17 @@ std::string identifier(std::string_view name);
 // Identifiers of several names, all different.
 std::vector<std::string> identifiers(const std::vector<std::string>& names);
 
-// The local variable that holds a run-time size.
-std::string size_variable(const ir::Graph& g, ir::SizeId id);
-// As an int64_t expression over those variables; known sizes are numbers.
-std::string c_expression(const ir::Graph& g, const ir::Poly& p);
-// The same, 0 where it would be negative.
-std::string c_extent(const ir::Graph& g, const ir::Poly& p);
-// Lines that declare the variables of sizes and quotients of them, from the array `size`.
-std::string size_locals(const ir::Graph& g, const std::vector<ir::SizeId>& sizes);
 // A C string literal.
 std::string quoted(std::string_view text);
+// What may stand in a comment of C.
+std::string comment(std::string text);
+// The items with a space between two, in indented lines of `width` characters where they can be
+// cut.
+std::string wrapped(const std::vector<std::string>& items, const std::string& indent,
+                    size_t width = 100);
+
+// Rows of tables are data: their lines are longer than those of code.
+inline constexpr size_t kTableWidth = 180;
 
 // The sizes that a call determines (neither known nor defined by others), in order.
 std::vector<ir::SizeId> run_time_sizes(const ir::Graph& g);

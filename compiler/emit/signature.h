@@ -7,8 +7,9 @@
 
 namespace attn::emit {
 
-// A text that is equal for two kernels exactly when one object can serve both: definitions with their
-// tensors, indices and sizes renamed by position, and the storage and extents of every argument.
+// A text that is equal for two kernels exactly when one object can serve both: definitions with
+// their tensors, indices and sizes renamed by position, and the storage and extents of every
+// argument.
 std::string signature(const plan::Function& f, const plan::Kernel& kernel);
 
 }  // namespace attn::emit

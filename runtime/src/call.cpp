@@ -1,33 +1,20 @@
-// What brackets a call of generated code: the floating point state, the processor's level, and the
-// translation of a kernel's result.
-#include <xmmintrin.h>
-
+// What brackets a call: the device's launch scope, the processor's level, and the translation of a
+// kernel's result.
 #include "context.h"
-
-namespace attn::rt {
-
-// To nearest, all traps masked, subnormals flushed on the way in and out: they cost up to 80 times
-// a normal operation, and nothing above them depends on them.
-constexpr uint32_t kKernelControl = 0x1f80 | 0x8000 | 0x0040;
-
-uint32_t enter_kernel_state() {
-  const uint32_t before = _mm_getcsr();
-  _mm_setcsr(kKernelControl);
-  return before;
-}
-
-}  // namespace attn::rt
 
 using namespace attn::rt;
 
 uint32_t attn_begin_call(attn_context* context) {
-  if (context != nullptr) clear_message(context);
-  return enter_kernel_state();
+  if (context == nullptr) return enter_kernel_state();
+  clear_message(context);
+  return context->device->begin(context);
 }
 
-void attn_end_call(attn_context* context, uint32_t saved_control) {
-  if (context != nullptr) call_release(context);
-  _mm_setcsr(saved_control);
+void attn_end_call(attn_context* context, uint32_t begun) {
+  if (context != nullptr)
+    context->device->end(context, begun);
+  else
+    cpu_device().end(nullptr, begun);
 }
 
 attn_status attn_kernel_status(attn_context* context, const char* kernel, int code) {

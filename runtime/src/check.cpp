@@ -35,10 +35,12 @@ const char* extent_text(char* buffer, const char* text, int64_t value) {
   return buffer;
 }
 
-struct Interval {
-  uintptr_t begin, end;
-  int index;
-};
+// "the CPU", "cuda:0".
+const char* device_name(char* buffer, attn_device_id device) {
+  if (device.type == ATTN_CPU) return "the CPU";
+  snprintf(buffer, kNameBytes, device.type == ATTN_CUDA ? "cuda:%d" : "device %d", device.ordinal);
+  return buffer;
+}
 
 }  // namespace
 }  // namespace attn::rt
@@ -80,6 +82,12 @@ attn_status attn_check_tensor(attn_context* context, const char* kind,
     return attn_fail(context, ATTN_REFUSED, "%s: data is null, must hold %lld elements", name(),
                      static_cast<long long>(count));
   }
+  if (!is_same(tensor->device, device_of(context))) {
+    char other[kNameBytes];
+    return attn_fail(context, ATTN_REFUSED,
+                     "%s: its data is in memory of %s, must be in that of %s", name(),
+                     device_name(text, tensor->device), device_name(other, device_of(context)));
+  }
   const uintptr_t address = reinterpret_cast<uintptr_t>(tensor->data);
   const uintptr_t alignment = static_cast<uintptr_t>(attn_type_size(tensor->type));
   if (address % alignment != 0) {
@@ -93,45 +101,23 @@ attn_status attn_check_tensor(attn_context* context, const char* kind,
   return ATTN_OK;
 }
 
-// Sorts the memory intervals and sweeps over them, so that models of thousands of tensors are
-// checked in no time.
-attn_status attn_check_overlap(attn_context* context, int count, const attn_tensor* const* tensors,
-                               const char* const* names, const int* written) {
-  constexpr int kOnStack = 48;
-  Interval few[kOnStack];
-  Interval* intervals = few;
-  if (count > kOnStack) {
-    intervals = static_cast<Interval*>(
-        attn_allocate(context, sizeof(Interval) * static_cast<size_t>(count)));
-    if (intervals == nullptr) return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
-  }
-  int used = 0;
-  for (int k = 0; k < count; ++k) {
-    const int64_t elements = attn_element_count(tensors[k]);
-    if (elements <= 0 || tensors[k]->data == nullptr) continue;
-    const uintptr_t begin = reinterpret_cast<uintptr_t>(tensors[k]->data);
-    const int64_t bytes = elements * attn_type_size(tensors[k]->type);
-    intervals[used++] = {begin, begin + static_cast<uintptr_t>(bytes), k};
-  }
-  std::sort(intervals, intervals + used, [](const Interval& a, const Interval& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.index < b.index;
-  });
+// Sorts the intervals and sweeps over them, so that models of thousands of tensors are checked in
+// no time.
+attn_status attn_check_overlap(attn_context* context, int count, attn_interval* list) {
+  std::sort(list, list + count,
+            [](const attn_interval& a, const attn_interval& b) { return a.begin < b.begin; });
   // Of what began earlier: what reaches furthest, of all and of the written.
-  const Interval* any = nullptr;
-  const Interval* target = nullptr;
-  int first = -1, second = -1;
-  for (const Interval* now = intervals; now < intervals + used && first < 0; ++now) {
-    const bool writes = written[now->index] != 0;
-    const Interval* other = writes ? any : target;
+  const attn_interval* any = nullptr;
+  const attn_interval* target = nullptr;
+  for (const attn_interval* now = list; now < list + count; ++now) {
+    const attn_interval* other = now->written ? any : target;
     if (other != nullptr && now->begin < other->end) {
-      first = writes ? now->index : other->index;
-      second = writes ? other->index : now->index;
+      return attn_fail(context, ATTN_REFUSED, "%s, which is written, overlaps %s",
+                       now->written ? now->name : other->name,
+                       now->written ? other->name : now->name);
     }
     if (any == nullptr || now->end > any->end) any = now;
-    if (writes && (target == nullptr || now->end > target->end)) target = now;
+    if (now->written && (target == nullptr || now->end > target->end)) target = now;
   }
-  if (intervals != few) attn_free(context, intervals);
-  if (first < 0) return ATTN_OK;
-  return attn_fail(context, ATTN_REFUSED, "%s, which is written, overlaps %s", names[first],
-                   names[second]);
+  return ATTN_OK;
 }

@@ -48,6 +48,14 @@ using namespace attn::rt;
 attn_status attn_context_create(const attn_context_options* options, attn_context** result) {
   if (result == nullptr) return ATTN_REFUSED;
   *result = nullptr;
+  if (options != nullptr) {
+    const char* why = options->device.type == ATTN_OTHER && options->device_functions == nullptr
+                          ? "a device of the program's own needs its functions"
+                          : attn_device_refusal(options->device);
+    if (why != nullptr && options->log != nullptr)
+      options->log(options->log_data, ATTN_LOG_ERROR, why);
+    if (why != nullptr) return ATTN_REFUSED;
+  }
   void* memory = nullptr;
   if (posix_memalign(&memory, 128, sizeof(attn_context)) != 0) return ATTN_NO_MEMORY;
   memset(memory, 0, sizeof(attn_context));
@@ -57,7 +65,10 @@ attn_status attn_context_create(const attn_context_options* options, attn_contex
   if (context->options.pool_bytes == 0) context->options.pool_bytes = int64_t{1} << 30;
   memset(&context->lists, 0, sizeof context->lists);
   context->lists.limit = context->options.pool_bytes;
-  context->call_blocks = nullptr;
+  context->cpu = cpu_device();
+  const bool is_own = context->options.device.type == ATTN_OTHER;
+  context->device = is_own ? context->options.device_functions : &context->cpu;
+  context->frames = nullptr;
   context->fail_allocation = 0;
   context->fail_thread = 0;
   context->message[0] = '\0';
@@ -78,13 +89,21 @@ void attn_context_destroy(attn_context* context) {
   pthread_cond_destroy(&context->pool.wake);
   pthread_cond_destroy(&context->pool.done);
   pthread_mutex_destroy(&context->message_mutex);
-  call_release(context);
+  release_frames(context);
   free_lists_release(&context->lists);
   free(context);
 }
 
 const char* attn_context_message(const attn_context* context) {
   return context != nullptr ? context->message : "there is no context";
+}
+
+void attn_context_set_trace(attn_context* context,
+                            void (*trace)(void* trace_data, const attn_trace_event* event),
+                            void* trace_data) {
+  if (context == nullptr) return;
+  context->options.trace = trace;
+  context->options.trace_data = trace_data;
 }
 
 int32_t attn_context_threads(const attn_context* context) {
@@ -103,6 +122,7 @@ attn_status attn_context_set_threads(attn_context* context, int32_t threads) {
 
 void attn_context_trim(attn_context* context) {
   if (context == nullptr) return;
+  release_frames(context);
   free_lists_release(&context->lists);
   for (int32_t k = 0; k < context->pool.started; ++k) {
     free_lists_release(&context->pool.workers[k].lists);

@@ -28,6 +28,8 @@ struct FreeLists {
   int64_t limit;
 };
 
+class Frame;
+
 // The indices of a loop that one thread runs first; then it helps with the others' ranges.
 struct alignas(64) Range {
   std::atomic<int64_t> next;
@@ -45,9 +47,9 @@ struct Worker {
 // wake too late find it closed and wait again, so short loops do not wait for them. Threads that
 // spin open, join and leave a loop by one atomic word; the mutex is for those that sleep.
 struct Pool {
-  std::atomic<uint64_t> loop;   // a number for each, whether it is open, and who is in it: pool.cpp
-  std::atomic<int> asleep;      // workers that wait for `wake`
-  std::atomic<bool> busy;       // a loop is running: loops met inside it are nested
+  std::atomic<uint64_t> loop;  // a number for each, whether it is open, and who is in it: pool.cpp
+  std::atomic<int> asleep;     // workers that wait for `wake`
+  std::atomic<bool> busy;      // a loop is running: loops met inside it are nested
   std::atomic<int> failed;
   std::atomic<bool> stop;
   int (*task)(void* closure, int64_t index);
@@ -69,8 +71,10 @@ struct Pool {
 struct attn_context {
   attn_context_options options;
   int32_t threads;
-  attn::rt::FreeLists lists;     // of the calling thread
-  attn::rt::Block* call_blocks;  // freed when the call ends
+  attn_device cpu;  // what `device` is of a context without another
+  const attn_device* device;
+  attn::rt::FreeLists lists;  // of the calling thread
+  attn::rt::Frame* frames;    // of calls that ended, the latest first
   attn::rt::Pool pool;
   std::atomic<int64_t> fail_allocation, fail_thread;
   pthread_mutex_t message_mutex;
@@ -83,20 +87,38 @@ namespace attn::rt {
 void free_lists_release(FreeLists* lists);
 // Not rounded up and never pooled: for what may be large and lives long.
 void* exact_allocate(attn_context* context, size_t bytes);
-void* call_allocate(attn_context* context, size_t bytes);  // zeroed, until attn_end_call
-void call_release(attn_context* context);
 // The worker of `context` that runs this code, or null on a caller's thread.
 Worker* current_worker(const attn_context* context);
 
 // Threads (pool.cpp).
-int32_t usable_processors();  // of this process, at least 1
+int32_t usable_processors();             // of this process, at least 1
 bool pool_start(attn_context* context);  // the members; false: no memory
 void pool_stop(attn_context* context);
 int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), void* closure);
 
-// The floating point state that kernels are compiled for (call.cpp): to nearest, traps masked,
-// subnormals flushed.
+// Devices (device.cpp).
+// The floating point state that kernels are compiled for: to nearest, traps masked, subnormals
+// flushed.
 uint32_t enter_kernel_state();
+attn_device cpu_device();
+inline bool is_same(attn_device_id a, attn_device_id b) {
+  return a.type == b.type && a.ordinal == b.ordinal;
+}
+// The host's where there is no context.
+inline attn_device_id device_of(const attn_context* context) {
+  return context != nullptr ? context->device->id : attn_device_id{};
+}
+// The status after a device's function failed, with a text.
+attn_status device_failed(attn_context* context);
+
+// Calls (frame.cpp, model.cpp, step.cpp).
+void release_frames(attn_context* context);
+attn_status check_version(attn_context* context, const attn_model* model);
+// What a step takes: options that are numbers, `step` from 1, gradients and states like their
+// parameters (those with a gradient), no overlap.
+attn_status check_step(attn_context* context, const attn_model* model, const double* options,
+                       int64_t step, const attn_tensor* params, const attn_tensor* gradients,
+                       const attn_tensor* states);
 
 // Messages (context.cpp).
 void warn(attn_context* context, const char* format, ...) __attribute__((format(printf, 2, 3)));

@@ -6,6 +6,7 @@
 
 #include "context.h"
 #include "elements.h"
+#include "host_copy.h"
 
 namespace attn::rt {
 namespace {
@@ -139,7 +140,7 @@ using namespace attn::rt;
 
 attn_status attn_initialise(attn_context* context, const attn_argument* argument,
                             const attn_tensor* tensor, uint64_t seed) {
-  const attn_status status =
+  attn_status status =
       attn_check_tensor(context, "parameter", argument, tensor, tensor, /*optional=*/0);
   if (status != ATTN_OK) return status;
   const int64_t count = attn_element_count(tensor);
@@ -148,17 +149,21 @@ attn_status attn_initialise(attn_context* context, const attn_argument* argument
     return attn_fail(context, ATTN_REFUSED, "%s: %s has no random initialisation", argument->name,
                      attn_type_name(tensor->type));
   }
+  HostCopy copy(context, *tensor, false);
+  const attn_tensor& host = copy.tensor();
+  if (copy.status() != ATTN_OK) return copy.status();
   const Generator generator(seed, argument->name);
   if (argument->init == ATTN_INIT_ORTHOGONAL) {
-    return fill_orthogonal(context, *argument, *tensor, generator);
+    status = fill_orthogonal(context, *argument, host, generator);
+    return status == ATTN_OK ? copy.write_to(*tensor) : status;
   }
   const Fans fans = fans_of(*argument, *tensor);
   const double bound = sqrt(6 / (fans.in + fans.out));
   for (int64_t k = 0; k < count; ++k) {
-    put_real(tensor->type, tensor->data, k,
+    put_real(host.type, host.data, k,
              element_start(*argument, generator, bound, static_cast<uint64_t>(k)));
   }
-  return ATTN_OK;
+  return copy.write_to(*tensor);
 }
 
 attn_status attn_initialise_model(attn_context* context, const attn_model* model,

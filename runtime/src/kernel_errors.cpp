@@ -1,4 +1,4 @@
-// What kernels call when one of their assertions fails. The glue checks every argument before a
+// What kernels call when one of their assertions fails. The runtime checks every argument before a
 // kernel runs, so apart from memory these report defects; the codes are Halide's.
 #include <stdint.h>
 

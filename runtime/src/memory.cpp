@@ -58,24 +58,6 @@ void* exact_allocate(attn_context* context, size_t bytes) {
   return attn_allocate(nullptr, bytes);
 }
 
-void* call_allocate(attn_context* context, size_t bytes) {
-  void* memory = attn_allocate(context, bytes);
-  if (memory == nullptr) return nullptr;
-  memset(memory, 0, bytes);
-  Block* block = block_of(memory);
-  block->next = context->call_blocks;
-  context->call_blocks = block;
-  return memory;
-}
-
-void call_release(attn_context* context) {
-  while (context->call_blocks != nullptr) {
-    Block* block = context->call_blocks;
-    context->call_blocks = block->next;
-    attn_free(context, block + 1);
-  }
-}
-
 }  // namespace attn::rt
 
 using namespace attn::rt;

@@ -1,5 +1,6 @@
 // The weights of a whole model: names, types and shapes are compared before a byte moves, and all
 // differences are told at once.
+#include <attn/device.h>
 #include <attn/safetensors.h>
 #include <attn/train.h>
 #include <attn/types.h>
@@ -133,9 +134,11 @@ attn_status read_all(attn_context* context, const attn_model* model, const attn_
   }
   place = 0;
   for (int32_t k = 0; k < model->n_params && status == ATTN_OK; ++k) {
-    const int64_t bytes = attn_element_count(&params[k]) * attn_type_size(params[k].type);
-    if (bytes > 0) memcpy(params[k].data, staged + place, static_cast<size_t>(bytes));
-    place += bytes;
+    attn_tensor read = params[k];
+    read.data = staged + place;
+    read.device = {};
+    status = attn_copy(context, &params[k], &read);
+    place += attn_element_count(&read) * attn_type_size(read.type);
   }
   attn_free(nullptr, staged);
   return status;

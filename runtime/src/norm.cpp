@@ -7,6 +7,7 @@
 
 #include "context.h"
 #include "elements.h"
+#include "host_copy.h"
 
 namespace attn::rt {
 namespace {
@@ -38,7 +39,9 @@ double attn_gradient_norm(attn_context* context, int32_t count, const attn_tenso
   for (int32_t t = 0; t < count; ++t) {
     const int64_t elements = attn_element_count(&gradients[t]);
     if (gradients[t].data == nullptr || elements <= 0) continue;
-    closure.tensor = &gradients[t];
+    const HostCopy copy(context, gradients[t], true);
+    if (copy.status() != ATTN_OK) return NAN;
+    closure.tensor = &copy.tensor();
     closure.elements = elements;
     const int64_t blocks = block_count(elements);
     for (int64_t done = 0; done < blocks; done += 64) {
@@ -73,10 +76,13 @@ attn_status attn_scale(attn_context* context, int32_t count, const attn_tensor* 
       return attn_fail(context, ATTN_REFUSED, "tensor %d: it is not real or its shape is not valid",
                        t);
     }
-    for (int64_t k = 0; k < elements; ++k) {
-      put_real(tensors[t].type, tensors[t].data, k,
-               factor * get_real(tensors[t].type, tensors[t].data, k));
-    }
+    HostCopy copy(context, tensors[t], true);
+    const attn_tensor& host = copy.tensor();
+    if (copy.status() != ATTN_OK) return copy.status();
+    for (int64_t k = 0; k < elements; ++k)
+      put_real(host.type, host.data, k, factor * get_real(host.type, host.data, k));
+    const attn_status status = copy.write_to(tensors[t]);
+    if (status != ATTN_OK) return status;
   }
   return ATTN_OK;
 }

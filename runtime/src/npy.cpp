@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "files.h"
+#include "host_copy.h"
 
 namespace attn::rt {
 namespace {
@@ -319,6 +320,9 @@ attn_status attn_npy_save(attn_context* context, const char* path, const attn_te
   if (count < 0 || (count > 0 && tensor->data == nullptr)) {
     return attn_fail(context, ATTN_REFUSED, "%s: the array has no valid size or data", path);
   }
+  const HostCopy copy(context, *tensor, true);
+  if (copy.status() != ATTN_OK) return copy.status();
+  const void* data = copy.tensor().data;
   char shape[24 * ATTN_MAX_RANK + 3], header[512];
   char* to = shape;
   *to = '\0';
@@ -343,11 +347,11 @@ attn_status attn_npy_save(attn_context* context, const char* path, const attn_te
   file.write(header, length);
   if (tensor->type == ATTN_BF16) {
     for (int64_t k = 0; k < count; ++k) {
-      const float value = attn_f32_from_bf16(static_cast<const uint16_t*>(tensor->data)[k]);
+      const float value = attn_f32_from_bf16(static_cast<const uint16_t*>(data)[k]);
       file.write(&value, sizeof value);
     }
   } else {
-    file.write(tensor->data, count * attn_type_size(tensor->type));
+    file.write(data, count * attn_type_size(tensor->type));
   }
   return file.commit();
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "host_copy.h"
 #include "weights.h"
 
 namespace attn::rt {
@@ -125,7 +126,9 @@ attn_status write(attn_context* context, const char* path, int32_t* order, const
   HeaderWriter writer{&file};
   write_header(plan, &writer);
   for (int32_t k = 0; k < plan.count; ++k) {
-    file.write(plan.tensors[order[k]].data, tensor_bytes(plan.tensors[order[k]]));
+    const HostCopy copy(context, plan.tensors[order[k]], true);
+    if (copy.status() != ATTN_OK) return copy.status();
+    file.write(copy.tensor().data, tensor_bytes(copy.tensor()));
   }
   return file.commit();
 }

@@ -9,6 +9,8 @@
 
 #include "context.h"
 #include "elements.h"
+#include "frame.h"
+#include "host_copy.h"
 
 namespace attn::rt {
 namespace {
@@ -32,10 +34,6 @@ class Scratch {
   attn_context* context_;
   T* data_;
 };
-
-attn_status out_of_memory(attn_context* context) {
-  return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
-}
 
 bool is_skipped(const attn_tensor& param, const attn_tensor& gradient) {
   return gradient.data == nullptr || attn_element_count(&param) == 0;
@@ -64,24 +62,22 @@ attn_status check_step_overlap(attn_context* context, const attn_model* model,
                                const attn_tensor* params, const attn_tensor* gradients,
                                const attn_tensor* states) {
   const int32_t n = model->n_params, groups = 2 + model->n_step_states;
-  Scratch<const attn_tensor*> all(context, n * groups);
-  Scratch<const char*> names(context, n * groups);
-  Scratch<int> written(context, n * groups);
-  if (all.data() == nullptr || names.data() == nullptr || written.data() == nullptr) {
-    return out_of_memory(context);
-  }
+  Scratch<attn_interval> list(context, n * groups);
+  if (list.data() == nullptr) return out_of_memory(context);
   int count = 0;
   for (int32_t k = 0; k < n; ++k) {
     if (is_skipped(params[k], gradients[k])) continue;
     for (int32_t group = 0; group < groups; ++group) {
-      all[count] = group == 0   ? &params[k]
-                   : group == 1 ? &gradients[k]
-                                : &states[(group - 2) * n + k];
-      names[count] = model->params[k].name;
-      written[count++] = group != 1;
+      const attn_tensor& t = group == 0   ? params[k]
+                             : group == 1 ? gradients[k]
+                                          : states[(group - 2) * n + k];
+      const uintptr_t begin = reinterpret_cast<uintptr_t>(t.data);
+      const int64_t bytes = attn_element_count(&t) * attn_type_size(t.type);
+      list[count++] = {begin, begin + static_cast<uintptr_t>(bytes), model->params[k].name,
+                       group != 1};
     }
   }
-  return attn_check_overlap(context, count, all.data(), names.data(), written.data());
+  return attn_check_overlap(context, count, list.data());
 }
 
 // The states as parameters of a model, so that they are saved and loaded as these are; behind them
@@ -143,17 +139,10 @@ class StatesAsModel {
 };
 
 }  // namespace
-}  // namespace attn::rt
 
-using namespace attn::rt;
-
-attn_type attn_state_type(attn_type parameter) {
-  return parameter == ATTN_F64 ? ATTN_F64 : ATTN_F32;
-}
-
-attn_status attn_check_step(attn_context* context, const attn_model* model, const double* options,
-                            int64_t step, const attn_tensor* params, const attn_tensor* gradients,
-                            const attn_tensor* states) {
+attn_status check_step(attn_context* context, const attn_model* model, const double* options,
+                       int64_t step, const attn_tensor* params, const attn_tensor* gradients,
+                       const attn_tensor* states) {
   if (options == nullptr || params == nullptr || gradients == nullptr ||
       (states == nullptr && model->n_step_states > 0)) {
     return attn_fail(context, ATTN_REFUSED, "%s: a step takes options, parameters, gradients%s",
@@ -176,6 +165,14 @@ attn_status attn_check_step(attn_context* context, const attn_model* model, cons
   return check_step_overlap(context, model, params, gradients, states);
 }
 
+}  // namespace attn::rt
+
+using namespace attn::rt;
+
+attn_type attn_state_type(attn_type parameter) {
+  return parameter == ATTN_F64 ? ATTN_F64 : ATTN_F32;
+}
+
 attn_status attn_initialise_states(attn_context* context, const attn_model* model,
                                    const attn_tensor* states) {
   for (int32_t k = 0; k < model->n_step_states * model->n_params; ++k) {
@@ -188,7 +185,11 @@ attn_status attn_initialise_states(attn_context* context, const attn_model* mode
           model->step_states[k / model->n_params].name, model->params[k % model->n_params].name);
     }
     const double value = model->step_states[k / model->n_params].value;
-    for (int64_t j = 0; j < count; ++j) put_real(state.type, state.data, j, value);
+    HostCopy copy(context, state, false);
+    if (copy.status() != ATTN_OK) return copy.status();
+    for (int64_t j = 0; j < count; ++j) put_real(state.type, copy.tensor().data, j, value);
+    const attn_status status = copy.write_to(state);
+    if (status != ATTN_OK) return status;
   }
   return ATTN_OK;
 }

@@ -1,5 +1,7 @@
 // Jacobian- and Hessian-vector products as functions of the library, and derivatives by chosen
 // names.
+#include <attn/model.h>
+
 #include <functional>
 
 #include "chosen.h"
@@ -166,8 +168,8 @@ TEST_F(Derivatives, RefuseWhatIsWrong) {
 TEST(Chosen, OnlyTheChosenHaveDerivatives) {
   const attn_model& m = *chosen_model();
   EXPECT_TRUE(m.has_backward);
-  EXPECT_TRUE(m.jvp != nullptr);
-  EXPECT_TRUE(m.hvp == nullptr);
+  EXPECT_TRUE(m.has_jvp);
+  EXPECT_FALSE(m.has_hvp);
   for (int k = 0; k < m.n_params; ++k)
     EXPECT_EQ(m.params[k].differentiable, std::string(m.params[k].name) != "shift");
   EXPECT_FALSE(m.inputs[0].differentiable);
@@ -184,7 +186,7 @@ TEST(Chosen, RefusesTheGradientOfAnother) {
   const int64_t sizes[] = {1};
   chosen_inputs inputs{};
   chosen_outputs outputs{};
-  m.shapes(sizes, reinterpret_cast<attn_tensor*>(&params), &inputs.x, &outputs.loss);
+  attn_shapes(&m, sizes, reinterpret_cast<attn_tensor*>(&params), &inputs.x, &outputs.loss);
   params.shift.data = shift, params.layer_w.data = w, params.layer_b.data = b;
   inputs.x.data = x, outputs.loss.data = &loss;
   attn_sizes bytes{};

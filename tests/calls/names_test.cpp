@@ -1,6 +1,7 @@
 // A library whose names are C's own, linked beside another.
 #include "names.h"
 
+#include <attn/model.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -23,10 +24,11 @@ TEST(Names, OfTwoLibrariesLiveInOneProgram) {
   const attn_model& m = *word2_model();
   EXPECT_EQ(std::string(m.name), "word2");
   attn_sizes bytes{};
-  ASSERT_EQ(m.sizes(context, nullptr, inputs, &bytes), ATTN_OK) << attn_context_message(context);
+  ASSERT_EQ(attn_call_sizes(context, &m, nullptr, inputs, &bytes), ATTN_OK)
+      << attn_context_message(context);
   void* workspace = attn_allocate(context, static_cast<size_t>(bytes.forward_workspace));
   const attn_tensor none{};
-  ASSERT_EQ(m.forward(context, &none, inputs, outputs, nullptr, workspace), ATTN_OK)
+  ASSERT_EQ(attn_forward(context, &m, &none, inputs, outputs, nullptr, workspace), ATTN_OK)
       << attn_context_message(context);
   EXPECT_EQ(out[1], 10);
   EXPECT_EQ(sum, 15);

@@ -119,7 +119,7 @@ TEST_F(Refusals, OfSizesBeyondWhatWasDeclaredOrCanBeCounted) {
   auto all = [&](int64_t b, int64_t t) {
     const int64_t sizes[] = {b, t};
     attn_tensor p[3], i[4], o[3];
-    word_model()->shapes(sizes, p, i, o);
+    attn_shapes(word_model(), sizes, p, i, o);
     for (int k = 0; k < 4; ++k) i[k].data = (word.inputs.*kInputs[k]).data;
     for (int k = 0; k < 3; ++k) o[k].data = (word.outputs.*kOutputs[k]).data;
     for (int k = 0; k < 4; ++k) word.inputs.*kInputs[k] = i[k];

@@ -2,6 +2,7 @@
 // must not be touched.
 #pragma once
 
+#include <attn/model.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -72,7 +73,7 @@ struct Word {
     options.threads = threads;
     EXPECT_EQ(attn_context_create(&options, &context), ATTN_OK);
     const int64_t sizes[] = {b, t};
-    word_model()->shapes(sizes, &params.table, &inputs.token, &outputs.y);
+    attn_shapes(word_model(), sizes, &params.table, &inputs.token, &outputs.y);
     param_gradients = params;
     input_gradients = inputs;
     cotangents = outputs;

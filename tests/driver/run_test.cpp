@@ -1,6 +1,8 @@
 // attnc run: arrays by name, in files of every kind; kernels and the evaluator agree.
 #include "tests/driver/run.h"
 
+#include <sstream>
+
 namespace attn::testing {
 namespace {
 
@@ -50,6 +52,51 @@ TEST_F(Run, ProductsAlongTangentsAndByChosenNames) {
                                                               "tloss.npy", "ty.npy", "y.npy"}));
   expect_near("some/ty.npy", "truth/ty.npy", 1e-12);
   expect_near("some/hb.npy", "truth/hb.npy", 1e-12);
+}
+
+// The columns of a table's line, after its name.
+std::vector<double> figures_of(const std::string& text, const std::string& name) {
+  const size_t at = text.find("  " + name + " ");
+  EXPECT_NE(at, std::string::npos) << name << " is not in:\n" << text;
+  if (at == std::string::npos) return {};
+  std::istringstream in(
+      text.substr(at + 2 + name.size(), text.find('\n', at) - at - 2 - name.size()));
+  std::vector<double> figures;
+  for (std::string word; in >> word;)
+    if (word != "%") figures.push_back(std::stod(word));
+  return figures;
+}
+
+TEST_F(Run, TracesEveryKernelOfTheCall) {
+  const Array dy{ATTN_F32, {5, 4}, std::vector<double>(20, 1)};
+  const auto base =
+      with(inputs(), {"--gradient", "--cotangent", "y=" + npy("dy.npy", dy), "--trace"});
+  expect_refused(with(base, {"--reference"}), 2, "--trace is of kernels: not with --reference");
+  const Ended e = attnc(with(base, {"--out", "out"}));
+  ASSERT_EQ(e.status, 0) << e.error;
+  const size_t backward = e.out.find(" backward ");
+  ASSERT_NE(backward, std::string::npos) << e.out;
+  for (const std::string& table : {e.out.substr(0, backward), e.out.substr(backward)}) {
+    const std::vector<double> whole = figures_of(table, "together");
+    ASSERT_EQ(whole.size(), 6u) << table;
+    EXPECT_EQ(whole[0], 1) << "calls";
+    EXPECT_GT(whole[1], 0) << "ms";
+    EXPECT_EQ(whole[2], 100) << "share";
+    // The kernels' lines are of one call each, and take no longer than the call.
+    std::istringstream lines(table);
+    double shares = 0;
+    int kernels = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.compare(0, 2, "  ") != 0 || line.compare(0, 10, "  together") == 0) continue;
+      const std::vector<double> f = figures_of(table, line.substr(2, line.find("   ", 2) - 2));
+      ASSERT_EQ(f.size(), 6u) << line;
+      EXPECT_EQ(f[0], 1) << line;
+      shares += f[2];
+      ++kernels;
+    }
+    EXPECT_GT(kernels, 2) << table;
+    EXPECT_LT(shares, 101) << table;
+  }
 }
 
 TEST_F(Run, RefusesTangentsThatMakeNoSense) {

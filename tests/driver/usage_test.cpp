@@ -114,7 +114,7 @@ TEST_F(Usage, LimitsAreOfStatusFour) {
 }
 
 TEST_F(Usage, ADefectOfAttncIsOfStatusSeventy) {
-  // A C compiler that refuses the glue shows what a defect of the glue would.
+  // A C compiler that refuses the tables shows what a defect of them would.
   file("m.attn", kModel);
   const Ended e =
       attnc({"build", "m.attn", "-t", "host", "-o", "out"}, {.environment = {"CC=false"}});

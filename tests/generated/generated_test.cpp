@@ -1,4 +1,4 @@
-// The folder generated/ holds what the compiler writes for the models of examples/: header and glue
+// The folder generated/ holds what the compiler writes for the models of examples/: header and tables
 // as `attnc build` does, plan and derivation as `attnc emit`. tools/refresh_generated.sh rewrites
 // it.
 #include <sstream>
@@ -52,7 +52,7 @@ TEST_P(Generated, IsWhatTheCompilerWrites) {
       driver::make_library(name, source, models, planned, {"x86-64-v2", "x86-64-v3", "x86-64-v4"});
   const fs::path folder = kRoot / "generated";
   expect_fresh(folder / (name + ".h"), library.header);
-  expect_fresh(folder / (name + ".c"), library.glue);
+  expect_fresh(folder / (name + ".c"), library.tables);
   expect_fresh(folder / (name + ".plan"), plans);
   expect_fresh(folder / (name + ".gradient"), gradients);
 }

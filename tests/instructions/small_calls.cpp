@@ -1,5 +1,6 @@
 // Calls a model of small.attn forward and backward, once to warm up and once to be counted.
 #include <attn/attn.h>
+#include <attn/model.h>
 #include <attn/types.h>
 
 #include <cstdio>
@@ -60,22 +61,22 @@ int main(int argc, char** argv) {
   shapes[0].resize(model->n_params);
   shapes[1].resize(model->n_inputs);
   shapes[2].resize(model->n_outputs);
-  model->shapes(&kRows, shapes[0].data(), shapes[1].data(), shapes[2].data());
+  attn_shapes(model, &kRows, shapes[0].data(), shapes[1].data(), shapes[2].data());
   Tensors params(shapes[0]), inputs(shapes[1]), outputs(shapes[2]), cotangents(shapes[2]),
       param_gradients(shapes[0]), input_gradients(shapes[1]);
   attn_sizes bytes{};
-  if (model->sizes(context, params.data(), inputs.data(), &bytes)) return fail(context);
+  if (attn_call_sizes(context, model, params.data(), inputs.data(), &bytes)) return fail(context);
   const int64_t most = bytes.forward_workspace > bytes.backward_workspace
                            ? bytes.forward_workspace
                            : bytes.backward_workspace;
   void* saved = attn_allocate(context, static_cast<size_t>(bytes.saved));
   void* workspace = attn_allocate(context, static_cast<size_t>(most));
   for (int round = 0; round < 2; ++round) {
-    if (model->forward(context, params.data(), inputs.data(), outputs.data(), saved, workspace))
+    if (attn_forward(context, model, params.data(), inputs.data(), outputs.data(), saved,
+                     workspace))
       return fail(context);
-    if (model->backward(context, params.data(), inputs.data(), outputs.data(), saved,
-                        cotangents.data(), param_gradients.data(), input_gradients.data(),
-                        workspace))
+    if (attn_backward(context, model, params.data(), inputs.data(), outputs.data(), saved,
+                      cotangents.data(), param_gradients.data(), input_gradients.data(), workspace))
       return fail(context);
   }
   attn_free(context, saved);

@@ -170,27 +170,27 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   };
   attn_context* context = loaded_->context();
   std::vector<int64_t> sizes(static_cast<size_t>(m.n_sizes) + 1);
-  if (failed(m.read_sizes(context, params.data(), inputs.data(), sizes.data()))) return outcome;
-  m.shapes(sizes.data(), nullptr, nullptr, outputs.data());
+  const driver::Loaded::Functions& f = loaded_->call();
+  if (failed(f.read_sizes(context, &m, params.data(), inputs.data(), sizes.data()))) return outcome;
+  if (failed(f.shapes(&m, sizes.data(), nullptr, nullptr, outputs.data()))) return outcome;
   for (int32_t k = 0; k < m.n_outputs; ++k) outputs[k].data = memory.result(outputs[k]);
   attn_sizes bytes{};
-  if (failed(m.sizes(context, params.data(), inputs.data(), &bytes))) return outcome;
+  if (failed(f.call_sizes(context, &m, params.data(), inputs.data(), &bytes))) return outcome;
   void* saved = memory.block(bytes.saved, 64);
-  if (failed(m.forward(context, params.data(), inputs.data(), outputs.data(),
+  if (failed(f.forward(context, &m, params.data(), inputs.data(), outputs.data(),
                        options.gradient || options.probes ? saved : nullptr,
                        memory.block(bytes.forward_workspace, 64))))
     return outcome;
   for (int32_t k = 0; k < m.n_outputs; ++k)
     outcome.values[m.outputs[k].name] = driver::fetch(outputs[k]);
   for (int32_t k = 0; options.probes && k < m.n_probes; ++k) {
-    const attn_probe& probe = m.probes[k];
     attn_tensor result{};
-    probe.shape(sizes.data(), &result);
+    if (failed(f.probe_shape(&m, k, sizes.data(), &result))) return outcome;
     result.data = memory.result(result);
-    if (failed(probe.run(context, params.data(), inputs.data(), outputs.data(), saved, &result,
-                         memory.block(probe.workspace(sizes.data()), 64))))
+    if (failed(f.probe(context, &m, k, params.data(), inputs.data(), outputs.data(), saved, &result,
+                       memory.block(bytes.probe_workspace, 64))))
       return outcome;
-    outcome.values[probe.result->name] = driver::fetch(result);
+    outcome.values[m.probes[k].name] = driver::fetch(result);
   }
   auto wanted = [&](const attn_argument* table, int32_t n, const std::string& prefix,
                     std::vector<attn_tensor> tensors) {
@@ -215,7 +215,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     std::vector<attn_tensor> again(outputs);
     for (int32_t k = 0; k < m.n_outputs; ++k) again[k].data = memory.result(again[k]);
     std::vector<attn_tensor> tangents = wanted(m.outputs, m.n_outputs, "t", outputs);
-    if (failed(m.jvp(context, params.data(), inputs.data(), tparams.data(), tinputs.data(),
+    if (failed(f.jvp(context, &m, params.data(), inputs.data(), tparams.data(), tinputs.data(),
                      again.data(), tangents.data(), memory.block(bytes.jvp_workspace, 64))))
       return outcome;
     collect(m.outputs, m.n_outputs, "", again);
@@ -224,7 +224,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   if (options.hvp) {
     std::vector<attn_tensor> hparams = wanted(m.params, m.n_params, "h", params);
     std::vector<attn_tensor> hinputs = wanted(m.inputs, m.n_inputs, "h", inputs);
-    if (failed(m.hvp(context, params.data(), inputs.data(), tparams.data(), tinputs.data(),
+    if (failed(f.hvp(context, &m, params.data(), inputs.data(), tparams.data(), tinputs.data(),
                      hparams.data(), hinputs.data(), memory.block(bytes.hvp_workspace, 64))))
       return outcome;
     collect(m.params, m.n_params, "h", hparams);
@@ -235,7 +235,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   std::vector<attn_tensor> cotangents = fill(m.outputs, m.n_outputs, "d");
   std::vector<attn_tensor> dparams = wanted(m.params, m.n_params, "d", params);
   std::vector<attn_tensor> dinputs = wanted(m.inputs, m.n_inputs, "d", inputs);
-  if (failed(m.backward(context, params.data(), inputs.data(), outputs.data(), saved,
+  if (failed(f.backward(context, &m, params.data(), inputs.data(), outputs.data(), saved,
                         cotangents.data(), dparams.data(), dinputs.data(),
                         memory.block(bytes.backward_workspace, 64))))
     return outcome;

@@ -1,185 +1,231 @@
 #include "fake_model.h"
 
 #include <attn/kernel.h>
-#include <attn/types.h>
+#include <attn/program.h>
 #include <math.h>
-#include <string.h>
+
+#include <iterator>
 
 namespace {
 
-const attn_argument kParams[] = {{"w", ATTN_F32, 1, {"D"}, 1, "w", ATTN_INIT_XAVIER, 0, 0, 1},
-                                 {"c", ATTN_F32, 0, {}, 1, "c", ATTN_INIT_ZEROS, 0, 0, 0}};
+// What a kernel is given: buffers and integers, from 0.
+class Arguments {
+ public:
+  explicit Arguments(void** arguments) : arguments_(arguments + 1) {}
+  template <class T = float>
+  T* data(int k) const {
+    return static_cast<T*>(static_cast<attn_buffer*>(arguments_[k])->host);
+  }
+  int64_t value(int k) const { return *static_cast<int32_t*>(arguments_[k]); }
+
+ private:
+  void** arguments_;
+};
+
+// x, w, c, target, B, D -> y, loss, error
+int line(void** arguments) {
+  const Arguments a(arguments);
+  const int64_t rows = a.value(4), columns = a.value(5);
+  float sum = 0;
+  for (int64_t b = 0; b < rows; ++b) {
+    float y = *a.data(2);
+    for (int64_t d = 0; d < columns; ++d) y += a.data(0)[b * columns + d] * a.data(1)[d];
+    const float error = y - a.data(3)[b];
+    a.data(6)[b] = y;
+    a.data(8)[b] = error;
+    sum += error * error;
+  }
+  *a.data(7) = rows > 0 ? sum / static_cast<float>(rows) : 0.0f;
+  return 0;
+}
+
+float cotangent(const float* dy, const float* dloss, const float* error, int64_t b, int64_t rows) {
+  return dy[b] + *dloss * 2 * error[b] / static_cast<float>(rows);
+}
+
+// x, dy, dloss, error, B, D -> dw, dc
+int line_dw(void** arguments) {
+  const Arguments a(arguments);
+  const int64_t rows = a.value(4), columns = a.value(5);
+  for (int64_t d = 0; d < columns; ++d) a.data(6)[d] = 0;
+  *a.data(7) = 0;
+  for (int64_t b = 0; b < rows; ++b) {
+    const float dy = cotangent(a.data(1), a.data(2), a.data(3), b, rows);
+    *a.data(7) += dy;
+    for (int64_t d = 0; d < columns; ++d) a.data(6)[d] += dy * a.data(0)[b * columns + d];
+  }
+  return 0;
+}
+
+// w, dy, dloss, error, B, D -> dx
+int line_dx(void** arguments) {
+  const Arguments a(arguments);
+  const int64_t rows = a.value(4), columns = a.value(5);
+  for (int64_t b = 0; b < rows; ++b) {
+    const float dy = cotangent(a.data(1), a.data(2), a.data(3), b, rows);
+    for (int64_t d = 0; d < columns; ++d) a.data(6)[b * columns + d] = dy * a.data(0)[d];
+  }
+  return 0;
+}
+
+// v' = momentum v + g, w' = w - lr v': g, v, lr, momentum, w, rows, columns -> v', w'
+int descend(void** arguments) {
+  const Arguments a(arguments);
+  const float lr = static_cast<float>(*a.data<double>(2));
+  const float momentum = static_cast<float>(*a.data<double>(3));
+  for (int64_t k = 0; k < a.value(5) * a.value(6); ++k) {
+    const float v = momentum * a.data(1)[k] + a.data(0)[k];
+    a.data(8)[k] = a.data(4)[k] - lr * v;
+    a.data(7)[k] = v;
+  }
+  return 0;
+}
+
+const attn_kernel_code kLine[] = {line}, kLineDw[] = {line_dw}, kLineDx[] = {line_dx},
+                       kDescend[] = {descend};
+
+constexpr int32_t t(attn_group group, int32_t k) { return ATTN_TENSOR(group, k); }
+constexpr int32_t kY = t(ATTN_GIVEN_OUTPUTS, 0), kLoss = t(ATTN_GIVEN_OUTPUTS, 1),
+                  kX = t(ATTN_INPUTS, 0), kW = t(ATTN_PARAMS, 0), kError = t(ATTN_SAVED, 0);
+constexpr int32_t kB = ATTN_VALUE(0), kD = ATTN_VALUE(1);
+
+const int32_t kLineArguments[] = {kX,    kW, t(ATTN_PARAMS, 1),  t(ATTN_INPUTS, 1),
+                                  kB,    kD, t(ATTN_OUTPUTS, 0), t(ATTN_OUTPUTS, 1),
+                                  kError};
+const int32_t kDwArguments[] = {
+    kX, kY, kLoss, kError, kB, kD, t(ATTN_WANTED_PARAMS, 0), t(ATTN_WANTED_PARAMS, 1)};
+const int32_t kDxArguments[] = {kW, kY, kLoss, kError, kB, kD, t(ATTN_WANTED_INPUTS, 0)};
+const int32_t kDescendArguments[] = {
+    kX, t(ATTN_INPUTS, 1),  t(ATTN_INPUTS, 2), t(ATTN_INPUTS, 3), kW, kB,
+    kD, t(ATTN_OUTPUTS, 1), t(ATTN_OUTPUTS, 0)};
+const attn_kernel kForwardKernels[] = {{"loops y loss", kLine, 0, 3, 9, kLineArguments}};
+const attn_kernel kBackwardKernels[] = {{"loops dw dc", kLineDw, 0, 2, 8, kDwArguments},
+                                        {"loops dx", kLineDx, 0, 1, 7, kDxArguments}};
+const attn_kernel kStepKernels[] = {{"row w", kDescend, 0, 2, 9, kDescendArguments}};
+const int32_t kOptional[] = {t(ATTN_WANTED_PARAMS, 0), t(ATTN_WANTED_PARAMS, 1), kY, kLoss};
+
+attn_function function(attn_function_kind kind, const char* name, const attn_kernel* kernels,
+                       int32_t n_kernels) {
+  attn_function f = {};
+  f.kind = kind;
+  f.name = name;
+  f.kernels = kernels;
+  f.n_kernels = n_kernels;
+  f.most_arguments = 9;
+  return f;
+}
+
+attn_function backward_function() {
+  attn_function f = function(ATTN_BACKWARD, "backward", kBackwardKernels, 2);
+  f.reads_saved = 1;
+  f.n_optional = 4;
+  f.optional = kOptional;
+  return f;
+}
+
+const attn_function kForward = function(ATTN_FORWARD, "forward", kForwardKernels, 1);
+const attn_function kBackward = backward_function();
+const attn_function kStepForward = function(ATTN_FORWARD, "forward", kStepKernels, 1);
+
+// 2 B D for y, and B for the loss.
+void count(const int64_t* value, double* operations) {
+  operations[0] = static_cast<double>(2 * value[0] * value[1] + value[0]);
+}
+
+const int64_t kRow[] = {kD}, kFixedRow[] = {3}, kMatrix[] = {kB, kD}, kFixedMatrix[] = {kB, 3},
+              kColumn[] = {kB};
+const attn_shape kShapes[] = {{1, kRow}, {0, nullptr}, {2, kMatrix}, {1, kColumn}};
+const attn_shape kFixedShapes[] = {{1, kFixedRow}, {0, nullptr}, {2, kFixedMatrix}, {1, kColumn}};
+const attn_size_rule kRules[] = {{0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUTS, 0, 1, 0, 1, 1}};
+const attn_size_bound kBounds[] = {{0, -1}, {0, -1}};
+const attn_local kSaved[] = {{ATTN_F32, 3, 0}};
+
+attn_program program(const attn_shape* shapes, const attn_function* forward) {
+  attn_program p = {};
+  p.n_values = 2;
+  p.n_operations = 1;
+  p.operations = count;
+  p.n_shapes = 4;
+  p.shapes = shapes;
+  p.n_size_rules = 2;
+  p.size_rules = kRules;
+  p.size_bounds = kBounds;
+  p.n_levels = 1;
+  p.forward = forward;
+  return p;
+}
+
+const attn_program kStepProgram = program(kShapes, &kStepForward);
+
+const attn_argument kStepParams[] = {{.name = "w", .type = ATTN_F32, .shape = 2}};
+const attn_argument kStepInputs[] = {{.name = "g", .type = ATTN_F32, .shape = 2},
+                                     {.name = "v", .type = ATTN_F32, .shape = 2},
+                                     {.name = "lr", .type = ATTN_F64, .shape = 1},
+                                     {.name = "momentum", .type = ATTN_F64, .shape = 1}};
+const attn_argument kStepOutputs[] = {{.name = "w'", .type = ATTN_F32, .shape = 2},
+                                      {.name = "v'", .type = ATTN_F32, .shape = 2}};
+
+attn_model step_model() {
+  attn_model m = {};
+  m.abi_version = ATTN_ABI_VERSION;
+  m.name = "line_step";
+  m.n_params = 1;
+  m.n_inputs = 4;
+  m.n_outputs = 2;
+  m.n_sizes = 2;
+  m.params = kStepParams;
+  m.inputs = kStepInputs;
+  m.outputs = kStepOutputs;
+  m.program = &kStepProgram;
+  return m;
+}
+
+const attn_model kStepModel = step_model();
+const attn_update kUpdates[] = {{ATTN_F32, &kStepModel}};
+const int32_t kScalars[] = {0, 1};
+const attn_step_program kStep = {.n_updates = 1,
+                                 .n_norms = 0,
+                                 .n_scalars = 2,
+                                 .updates = kUpdates,
+                                 .norms = nullptr,
+                                 .scalars = kScalars,
+                                 .columns = 2};
+
+attn_program line_program(const attn_shape* shapes) {
+  attn_program p = program(shapes, &kForward);
+  p.backward = &kBackward;
+  p.n_saved = 1;
+  p.saved = kSaved;
+  p.step = &kStep;
+  return p;
+}
+
+attn_program fixed_program() {
+  attn_program p = line_program(kFixedShapes);
+  p.n_size_rules = 1;
+  p.values = [](int64_t* value) { value[1] = 3; };
+  return p;
+}
+
+const attn_program kProgram = line_program(kShapes), kFixedProgram = fixed_program();
+
+const attn_argument kParams[] = {{"w", ATTN_F32, 1, {"D"}, 1, "w", ATTN_INIT_XAVIER, 0, 0, 1, 0},
+                                 {"c", ATTN_F32, 0, {}, 1, "c", ATTN_INIT_ZEROS, 0, 0, 0, 1}};
 const attn_argument kFixedParams[] = {
-    {"w", ATTN_F32, 1, {"3"}, 1, "linear.weight", ATTN_INIT_NORMAL, 0, 0.1, 1},
-    {"c", ATTN_F32, 0, {}, 1, "c", ATTN_INIT_CONSTANT, 0.5, 0, 0}};
-const attn_argument kInputs[] = {{"x", ATTN_F32, 2, {"B", "D"}, 1, "x", ATTN_INIT_ZEROS, 0, 0, 0},
-                                 {"target", ATTN_F32, 1, {"B"}, 0, "", ATTN_INIT_ZEROS, 0, 0, 0}};
-const attn_argument kOutputs[] = {{"y", ATTN_F32, 1, {"B"}, 1, "y", ATTN_INIT_ZEROS, 0, 0, 0},
-                                  {"loss", ATTN_F32, 0, {}, 1, "loss", ATTN_INIT_ZEROS, 0, 0, 0}};
+    {"w", ATTN_F32, 1, {"3"}, 1, "linear.weight", ATTN_INIT_NORMAL, 0, 0.1, 1, 0},
+    {"c", ATTN_F32, 0, {}, 1, "c", ATTN_INIT_CONSTANT, 0.5, 0, 0, 1}};
+const attn_argument kInputs[] = {
+    {"x", ATTN_F32, 2, {"B", "D"}, 1, "x", ATTN_INIT_ZEROS, 0, 0, 0, 2},
+    {"target", ATTN_F32, 1, {"B"}, 0, "", ATTN_INIT_ZEROS, 0, 0, 0, 3}};
+const attn_argument kOutputs[] = {
+    {"y", ATTN_F32, 1, {"B"}, 1, "y", ATTN_INIT_ZEROS, 0, 0, 0, 3},
+    {"loss", ATTN_F32, 0, {}, 1, "loss", ATTN_INIT_ZEROS, 0, 0, 0, 1}};
 const char* const kSizes[] = {"B", "D"};
-
-extern const attn_model kModel;
-
-void shapes(const int64_t* sizes, attn_tensor* params, attn_tensor* inputs, attn_tensor* outputs) {
-  const int64_t b = sizes[0], d = sizes[1];
-  const auto set = [](attn_tensor* t, int32_t rank, int64_t e0, int64_t e1) {
-    t->type = ATTN_F32;
-    t->rank = rank;
-    t->extent[0] = e0;
-    t->extent[1] = e1;
-  };
-  if (params != nullptr) {
-    set(&params[0], 1, d, 0);
-    set(&params[1], 0, 0, 0);
-  }
-  if (inputs != nullptr) {
-    set(&inputs[0], 2, b, d);
-    set(&inputs[1], 1, b, 0);
-  }
-  if (outputs != nullptr) {
-    set(&outputs[0], 1, b, 0);
-    set(&outputs[1], 0, 0, 0);
-  }
-}
-
-void fixed_shapes(const int64_t* sizes, attn_tensor* params, attn_tensor* inputs,
-                  attn_tensor* outputs) {
-  const int64_t both[] = {sizes[0], 3};
-  shapes(both, params, inputs, outputs);
-}
-
-attn_status check(attn_context* context, const attn_tensor* params, const attn_tensor* inputs,
-                  int64_t* sizes) {
-  sizes[0] = inputs[0].extent[0];
-  sizes[1] = inputs[0].extent[1];
-  attn_tensor p[2] = {}, in[2] = {};
-  shapes(sizes, p, in, nullptr);
-  for (int k = 0; k < 2; ++k) {
-    attn_status status = attn_check_tensor(context, "input", &kInputs[k], &inputs[k], &in[k], 0);
-    if (status == ATTN_OK && params != nullptr) {
-      status = attn_check_tensor(context, "parameter", &kParams[k], &params[k], &p[k], 0);
-    }
-    if (status != ATTN_OK) return status;
-  }
-  return ATTN_OK;
-}
-
-attn_status read_sizes(attn_context* context, const attn_tensor* params, const attn_tensor* inputs,
-                       int64_t* sizes) {
-  int64_t both[2];
-  const attn_status status = check(context, params, inputs, both);
-  sizes[0] = both[0];
-  sizes[1] = both[1];
-  return status;
-}
-
-attn_status fixed_read_sizes(attn_context* context, const attn_tensor* params,
-                             const attn_tensor* inputs, int64_t* sizes) {
-  int64_t both[2];
-  const attn_status status = check(context, params, inputs, both);
-  sizes[0] = both[0];
-  return status;
-}
-
-// Saved: y - target.
-attn_status get_sizes(attn_context* context, const attn_tensor* params, const attn_tensor* inputs,
-                      attn_sizes* bytes) {
-  int64_t sizes[2];
-  const attn_status status = check(context, params, inputs, sizes);
-  *bytes = {0, 0, sizes[0] * 4};
-  return status;
-}
-
-attn_status forward(attn_context* context, const attn_tensor* params, const attn_tensor* inputs,
-                    const attn_tensor* outputs, void* saved, void*) {
-  int64_t sizes[2];
-  const uint32_t control = attn_begin_call(context);
-  attn_status status = check(context, params, inputs, sizes);
-  attn_tensor out[2] = {};
-  shapes(sizes, nullptr, nullptr, out);
-  for (int k = 0; k < 2 && status == ATTN_OK; ++k) {
-    status = attn_check_tensor(context, "output", &kOutputs[k], &outputs[k], &out[k], 0);
-  }
-  if (status == ATTN_OK) {
-    const float* x = static_cast<const float*>(inputs[0].data);
-    const float* w = static_cast<const float*>(params[0].data);
-    float sum = 0;
-    for (int64_t b = 0; b < sizes[0]; ++b) {
-      float y = *static_cast<const float*>(params[1].data);
-      for (int64_t d = 0; d < sizes[1]; ++d) y += x[b * sizes[1] + d] * w[d];
-      const float error = y - static_cast<const float*>(inputs[1].data)[b];
-      static_cast<float*>(outputs[0].data)[b] = y;
-      static_cast<float*>(saved)[b] = error;
-      sum += error * error;
-    }
-    *static_cast<float*>(outputs[1].data) =
-        sizes[0] > 0 ? sum / static_cast<float>(sizes[0]) : 0.0f;
-  }
-  attn_end_call(context, control);
-  return status;
-}
-
-attn_status backward(attn_context* context, const attn_tensor* params, const attn_tensor* inputs,
-                     const attn_tensor*, const void* saved, const attn_tensor* cotangents,
-                     const attn_tensor* param_gradients, const attn_tensor* input_gradients,
-                     void*) {
-  int64_t sizes[2];
-  const uint32_t control = attn_begin_call(context);
-  const attn_status status = check(context, params, inputs, sizes);
-  if (status == ATTN_OK) {
-    const float* x = static_cast<const float*>(inputs[0].data);
-    const float* w = static_cast<const float*>(params[0].data);
-    float* dw = static_cast<float*>(param_gradients[0].data);
-    float* dc = static_cast<float*>(param_gradients[1].data);
-    float* dx = static_cast<float*>(input_gradients[0].data);
-    memset(dw, 0, static_cast<size_t>(4 * sizes[1]));
-    *dc = 0;
-    for (int64_t b = 0; b < sizes[0]; ++b) {
-      float dy = 0;
-      if (cotangents[0].data != nullptr) dy += static_cast<const float*>(cotangents[0].data)[b];
-      if (cotangents[1].data != nullptr) {
-        dy += *static_cast<const float*>(cotangents[1].data) * 2 *
-              static_cast<const float*>(saved)[b] / static_cast<float>(sizes[0]);
-      }
-      *dc += dy;
-      for (int64_t d = 0; d < sizes[1]; ++d) {
-        dw[d] += dy * x[b * sizes[1] + d];
-        if (dx != nullptr) dx[b * sizes[1] + d] = dy * w[d];
-      }
-    }
-  }
-  attn_end_call(context, control);
-  return status;
-}
-
-// v' = momentum v + g, w' = w - lr v'.
 const attn_step_option kOptions[] = {{"lr", NAN}, {"momentum", 0}};
 const attn_step_state kStates[] = {{"v", 0}};
 
-int64_t step_workspace(const attn_tensor*) { return 0; }
-
-attn_status step(attn_context* context, const double* options, int64_t number,
-                 const attn_tensor* params, const attn_tensor* gradients, const attn_tensor* states,
-                 void*) {
-  const uint32_t control = attn_begin_call(context);
-  const attn_status status =
-      attn_check_step(context, &kModel, options, number, params, gradients, states);
-  for (int k = 0; k < 2 && status == ATTN_OK; ++k) {
-    float* w = static_cast<float*>(params[k].data);
-    float* v = static_cast<float*>(states[k].data);
-    const float* g = static_cast<const float*>(gradients[k].data);
-    const float lr = static_cast<float>(options[0]), momentum = static_cast<float>(options[1]);
-    for (int64_t j = 0; j < attn_element_count(&params[k]); ++j) {
-      v[j] = momentum * v[j] + g[j];
-      w[j] -= lr * v[j];
-    }
-  }
-  attn_end_call(context, control);
-  return status;
-}
-
 attn_model described(const char* name, uint64_t hash, int32_t n_sizes, const attn_argument* params,
-                     decltype(attn_model::read_sizes) read, decltype(attn_model::shapes) shape) {
+                     const attn_program* program) {
   attn_model model = {};
   model.abi_version = ATTN_ABI_VERSION;
   model.name = name;
@@ -190,24 +236,17 @@ attn_model described(const char* name, uint64_t hash, int32_t n_sizes, const att
   model.inputs = kInputs;
   model.outputs = kOutputs;
   model.size_names = kSizes;
-  model.has_backward = 1;
-  model.read_sizes = read;
-  model.shapes = shape;
-  model.sizes = get_sizes;
-  model.forward = forward;
-  model.backward = backward;
+  model.has_backward = model.has_step = 1;
   model.n_step_options = 2;
   model.n_step_states = 1;
   model.step_options = kOptions;
   model.step_states = kStates;
-  model.step_workspace = step_workspace;
-  model.step = step;
+  model.program = program;
   return model;
 }
 
-const attn_model kModel = described("line", 1, 2, kParams, read_sizes, shapes);
-const attn_model kFixedModel =
-    described("fixed_line", 2, 1, kFixedParams, fixed_read_sizes, fixed_shapes);
+const attn_model kModel = described("line", 1, 2, kParams, &kProgram);
+const attn_model kFixedModel = described("fixed_line", 2, 1, kFixedParams, &kFixedProgram);
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 // momentum. B and D are run-time sizes.
 #pragma once
 
-#include <attn/abi.h>
+#include <attn/model.h>
 
 const attn_model* fake_model();
 // The same with D = 3 fixed, and w named "linear.weight" in weight files.

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define ATTN_ABI_VERSION 4
+#define ATTN_ABI_VERSION 5
 #define ATTN_MAX_RANK 8
 
 typedef enum attn_status {
@@ -30,6 +30,19 @@ typedef enum attn_type
   ATTN_F32 = 0, ATTN_F64 = 1, ATTN_F16 = 2, ATTN_BF16 = 3, ATTN_I32 = 4, ATTN_BOOL = 5 /* one byte, 0 or 1 */
 } attn_type;
 
+/* Where memory is, by DLPack's numbers; but the host is 0. */
+typedef enum attn_device_type
+#ifdef __cplusplus
+    : int
+#endif
+{
+  ATTN_CPU = 0, ATTN_CUDA = 2, ATTN_OTHER = 12 /* the program's own: attn/device.h */
+} attn_device_type;
+typedef struct attn_device_id {
+  attn_device_type type;
+  int32_t ordinal;
+} attn_device_id;
+
 /* A view of an array: row-major and dense (the last extent is adjacent). `data` may be null only
  * where an extent is 0 or the argument is optional. */
 typedef struct attn_tensor {
@@ -37,10 +50,11 @@ typedef struct attn_tensor {
   attn_type type;
   int32_t rank;
   int64_t extent[ATTN_MAX_RANK];
+  attn_device_id device; /* where the data is; zeroed: memory of the host */
 } attn_tensor;
 
-/* Threads, a pooled allocator and the last error text. One context serves one call at a time;
- * use one context per calling thread. */
+/* A device, threads, a pooled allocator and the last error text. One context serves one call at a
+ * time; use one context per calling thread. */
 typedef struct attn_context attn_context;
 
 /* Bytes that a call needs beside its tensors, for the sizes of the arguments given. */
@@ -70,6 +84,7 @@ typedef struct attn_argument {
   attn_init init;
   double init_a, init_b;                 /* constant; mean, deviation; lower, upper */
   uint64_t fan_in_mask;                  /* bit k: extent k is reduced by the first reader */
+  int32_t shape;                         /* among those of the model's program */
 } attn_argument;
 
 /* A scalar that an update takes; `value` is NAN where there is no default. */
@@ -84,22 +99,11 @@ typedef struct attn_step_state {
   double value;
 } attn_step_state;
 
-/* A result that a model computes only for those who ask, after a forward call. */
-typedef struct attn_probe {
-  const attn_argument* result; /* its init and fan_in_mask say nothing */
-  /* Fills rank, type and extents (never data) for the given run-time sizes. */
-  void (*shape)(const int64_t* sizes, attn_tensor* result);
-  /* Bytes of workspace for them. */
-  int64_t (*workspace)(const int64_t* sizes);
-  /* Parameters, inputs, outputs and saved block are those of the forward call, unchanged. `saved`
-   * may be null where the model has no backward. */
-  attn_status (*run)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
-                     const attn_tensor* outputs, const void* saved, const attn_tensor* result,
-                     void* workspace);
-} attn_probe;
+/* What the runtime executes: attn/program.h. */
+typedef struct attn_program attn_program;
 
-/* A compiled model, for code that does not know it at compile time. Arrays of tensors are in the
- * order of the tables. */
+/* A compiled model, for code that does not know it at compile time: attn/model.h calls it. Arrays of
+ * tensors are in the order of the tables. */
 typedef struct attn_model {
   uint32_t abi_version;
   const char* name;
@@ -109,52 +113,14 @@ typedef struct attn_model {
   const attn_argument* inputs;
   const attn_argument* outputs;
   const char* const* size_names;         /* the run-time sizes */
-  int32_t has_backward;
-  /* Reads the run-time sizes from the extents of parameters and inputs, and checks both against
-   * them; parameters may be null (n_params of them are then not looked at). */
-  attn_status (*read_sizes)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
-                            int64_t* sizes);
-  /* Fills rank, type and extents (never data) of every tensor for the given run-time sizes; any
-   * array may be null. */
-  void (*shapes)(const int64_t* sizes, attn_tensor* params, attn_tensor* inputs,
-                 attn_tensor* outputs);
-  attn_status (*sizes)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
-                       attn_sizes*);
-  attn_status (*forward)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
-                         const attn_tensor* outputs, void* saved, void* workspace);
-  /* Cotangents are tensors shaped like the outputs, gradients like params and inputs; of f16 and
-   * bf16 tensors both are f32 (attn_gradient_type). Null data: a zero cotangent; a gradient that is
-   * not wanted. Gradients are overwritten. */
-  attn_status (*backward)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
-                          const attn_tensor* outputs, const void* saved,
-                          const attn_tensor* cotangents, const attn_tensor* param_gradients,
-                          const attn_tensor* input_gradients, void* workspace);
-  /* The outputs, and how they change along the tangents, which are tensors like gradients; so are
-   * output_tangents to outputs. Null data: a zero tangent; a result that is not wanted. Null where it
-   * was not asked for when compiling. */
-  attn_status (*jvp)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
-                     const attn_tensor* param_tangents, const attn_tensor* input_tangents,
-                     const attn_tensor* outputs, const attn_tensor* output_tangents,
-                     void* workspace);
-  /* How the gradient of the first scalar output changes along the tangents. Nulls as for jvp. */
-  attn_status (*hvp)(attn_context*, const attn_tensor* params, const attn_tensor* inputs,
-                     const attn_tensor* param_tangents, const attn_tensor* input_tangents,
-                     const attn_tensor* param_products, const attn_tensor* input_products,
-                     void* workspace);
-  /* The update that the model names with `using`; 0 and null where it names none. */
-  int32_t n_step_options, n_step_states;
+  int32_t has_backward, has_jvp, has_hvp;
+  int32_t n_probes;
+  const attn_argument* probes;           /* results that are computed only for those who ask */
+  /* The update that the model names with `using`. */
+  int32_t has_step, n_step_options, n_step_states;
   const attn_step_option* step_options;
   const attn_step_state* step_states;
-  /* Bytes of workspace for a step, from the parameters' shapes alone. */
-  int64_t (*step_workspace)(const attn_tensor* params);
-  /* Updates parameters and states in place. `step` counts from 1. `states` are n_step_states times
-   * n_params tensors, those of the first state first, of the parameters' extents and in
-   * attn_state_type of their types. A gradient with null data leaves its parameter as it is. */
-  attn_status (*step)(attn_context*, const double* options, int64_t step,
-                      const attn_tensor* params, const attn_tensor* param_gradients,
-                      const attn_tensor* states, void* workspace);
-  int32_t n_probes;
-  const attn_probe* probes; /* null where there are none */
+  const attn_program* program;
 } attn_model;
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 #ifndef ATTN_ATTN_H
 #define ATTN_ATTN_H
 
-#include <attn/abi.h>
+#include <attn/device.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,17 +11,35 @@ extern "C" {
 
 typedef enum attn_log_level { ATTN_LOG_WARNING = 1, ATTN_LOG_ERROR = 2 } attn_log_level;
 
+/* What a kernel did, or a whole call. */
+typedef struct attn_trace_event {
+  const char *model, *function; /* "digits", "backward" */
+  const char* kernel;           /* "contraction q"; null: the whole call */
+  int32_t index;                /* of the kernel in its function, checks first; -1 for the call */
+  double milliseconds;
+  /* Each tensor once; of the steps of a recurrence each has its part of what is not sliced. */
+  double bytes_read, bytes_written;
+  double operations; /* additions and multiplications, as `attnc emit --stage=plan` counts them */
+} attn_trace_event;
+
 typedef struct attn_context_options {
   int32_t threads;    /* 0: as many as this process may run on */
   int64_t pool_bytes; /* memory kept for reuse; 0: 1 GiB; negative: none */
   /* Receives every error text and warning, on the thread that calls. May be null. */
   void (*log)(void* log_data, attn_log_level level, const char* text);
   void* log_data;
+  attn_device_id device;                /* zeroed: the CPU */
+  const attn_device* device_functions;  /* of ATTN_OTHER; outlive the context */
+  /* Called after every kernel, and at the end of every call that ran kernels, on the thread that calls;
+   * waits for the device each time. May be null. */
+  void (*trace)(void* trace_data, const attn_trace_event* event);
+  void* trace_data;
 } attn_context_options;
 
-/* Options may be null. Worker threads start with the first parallel loop that needs them; where
- * the system refuses some, calls run with fewer and give the same bits. A context that lives on in
- * a forked child starts threads of its own there. */
+/* Options may be null. A device that cannot be had is ATTN_REFUSED: there is no context then, and
+ * attn_device_refusal says why, as the log is told. Worker threads start with the first parallel loop
+ * that needs them; where the system refuses some, calls run with fewer and give the same bits. A
+ * context that lives on in a forked child starts threads of its own there. */
 attn_status attn_context_create(const attn_context_options* options, attn_context** context);
 
 /* Ends the worker threads. Null is allowed. Memory from attn_allocate stays valid. */
@@ -29,6 +47,11 @@ void attn_context_destroy(attn_context* context);
 
 /* The text of the last failure, "" after a success. Valid until the next call with the context. */
 const char* attn_context_message(const attn_context* context);
+
+/* In place of those of the options; null ends them. */
+void attn_context_set_trace(attn_context* context,
+                            void (*trace)(void* trace_data, const attn_trace_event* event),
+                            void* trace_data);
 
 /* The number of threads that was asked for, the caller's included. */
 int32_t attn_context_threads(const attn_context* context);

@@ -1,5 +1,7 @@
 // A model with everything that training it needs: parameters, gradients, what forward saves, the
-// workspace and the optimiser's state. Over the table that generated code exports (attn_model).
+// workspace and the optimiser's state. Over the table that generated code exports (attn_model). All
+// of it is in memory of the context's device: inputs and cotangents of the host are copied there,
+// and outputs stay there until Tensor::to_host().
 //
 //   attn::Context context;
 //   attn::Model model(context, digits_model());
@@ -9,6 +11,7 @@
 //   model.step({{"lr", 1e-3}});      // where the source says `using`
 #pragma once
 
+#include <attn/model.h>
 #include <attn/train.h>
 
 #include <attn/buffers.hpp>
@@ -37,15 +40,16 @@ class Model {
   Status forward(const std::vector<View>& inputs) {
     if (Status s = take_inputs(inputs); !s) return s;
     std::vector<int64_t> sizes(static_cast<size_t>(description_->n_sizes) + 1);
-    attn_status code = description_->read_sizes(context_->get(), detail::views(param_views_),
-                                                inputs_.data(), sizes.data());
+    attn_status code = attn_read_sizes(context_->get(), description_, detail::views(param_views_),
+                                       inputs_.data(), sizes.data());
     if (code != ATTN_OK) return context_->status(code);
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_outputs));
-    description_->shapes(sizes.data(), nullptr, nullptr, shapes.data());
+    code = attn_shapes(description_, sizes.data(), nullptr, nullptr, shapes.data());
+    if (code != ATTN_OK) return out_of_memory();
     own_outputs_.resize(shapes.size());
     outputs_.resize(shapes.size());
     for (size_t k = 0; k < shapes.size(); ++k) {
-      if (Status s = detail::make(own_outputs_[k], shapes[k]); !s) return s;
+      if (Status s = detail::make(*context_, own_outputs_[k], shapes[k]); !s) return s;
       outputs_[k] = own_outputs_[k].view();
     }
     return run_forward();
@@ -66,9 +70,13 @@ class Model {
       for (View& cotangent : cotangents) cotangent.data = nullptr;
       attn_tensor shape = outputs_[k];
       shape.type = attn_gradient_type(shape.type);
-      if (Status s = detail::make(one_, shape); !s) return s;
-      if (one_.type() == ATTN_F32) *one_.data<float>() = 1;
-      if (one_.type() == ATTN_F64) *one_.data<double>() = 1;
+      if (Status s = detail::make(*context_, one_, shape); !s) return s;
+      Tensor one(shape.type, {});
+      if (!one.ok()) return out_of_memory();
+      if (one.type() == ATTN_F32) *one.data<float>() = 1;
+      if (one.type() == ATTN_F64) *one.data<double>() = 1;
+      const attn_status code = attn_copy(context_->get(), &one_.view(), &one.view());
+      if (code != ATTN_OK) return context_->status(code);
       cotangents[k] = one_;
       return backward(cotangents);
     }
@@ -81,6 +89,7 @@ class Model {
     if (outputs_.empty()) return refuse("backward needs a forward call before it");
     std::vector<attn_tensor> given, wanted(inputs_);
     if (Status s = take(cotangents, description_->n_outputs, "cotangents", given); !s) return s;
+    if (Status s = staged_cotangents_.take(*context_, given); !s) return s;
     for (attn_tensor& tensor : wanted) tensor.data = nullptr;
     if (!input_gradients.empty()) {
       if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s) {
@@ -88,51 +97,54 @@ class Model {
       }
     }
     if (Status s = make_gradients(); !s) return s;
-    if (Status s = detail::make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
-    return context_->status(description_->backward(
-        context_->get(), detail::views(param_views_), inputs_.data(), outputs_.data(),
-        saved_.view().data, given.data(), detail::views(gradient_views_), wanted.data(),
-        workspace_.view().data));
+    if (Status s = detail::make_buffer(*context_, workspace_, sizes_.backward_workspace); !s)
+      return s;
+    return context_->status(
+        attn_backward(context_->get(), description_, detail::views(param_views_), inputs_.data(),
+                      outputs_.data(), saved_.view().data, given.data(),
+                      detail::views(gradient_views_), wanted.data(), workspace_.view().data));
   }
 
   // A probe for the last forward call, whose inputs, outputs and parameters must still be there,
   // unchanged. Makes `result` as the probe demands.
   Status probe(std::string_view name, Tensor& result) {
-    const attn_probe* p = description_->probes;
-    const attn_probe* end = p + description_->n_probes;
-    while (p != end && name != p->result->name) ++p;
-    if (p == end) return refuse("has no probe " + std::string(name));
+    const size_t k = detail::find(description_->probes, description_->n_probes, name);
+    if (k == static_cast<size_t>(description_->n_probes)) {
+      return refuse("has no probe " + std::string(name));
+    }
     if (outputs_.empty()) return refuse("a probe needs a forward call before it");
     std::vector<int64_t> sizes(static_cast<size_t>(description_->n_sizes) + 1);
-    attn_status code = description_->read_sizes(context_->get(), detail::views(param_views_),
-                                                inputs_.data(), sizes.data());
+    attn_status code = attn_read_sizes(context_->get(), description_, detail::views(param_views_),
+                                       inputs_.data(), sizes.data());
     if (code != ATTN_OK) return context_->status(code);
+    const int32_t which = static_cast<int32_t>(k);
     attn_tensor shape = {};
-    p->shape(sizes.data(), &shape);
-    if (Status s = detail::make(result, shape); !s) return s;
-    if (Status s = detail::make_buffer(workspace_, p->workspace(sizes.data())); !s) return s;
-    code = p->run(context_->get(), detail::views(param_views_), inputs_.data(), outputs_.data(),
-                  saved_.view().data, &result.view(), workspace_.view().data);
-    return context_->status(code);
+    code = attn_probe_shape(description_, which, sizes.data(), &shape);
+    if (code != ATTN_OK) return out_of_memory();
+    if (Status s = detail::make(*context_, result, shape); !s) return s;
+    if (Status s = detail::make_buffer(*context_, workspace_, sizes_.probe_workspace); !s) return s;
+    return context_->status(attn_probe(context_->get(), description_, which,
+                                       detail::views(param_views_), inputs_.data(), outputs_.data(),
+                                       saved_.view().data, &result.view(), workspace_.view().data));
   }
 
   // A step of the update that the model names with `using`, by the gradients of the last backward
   // call: step({{"lr", 1e-3}}). Options that are not given have their defaults.
   using Option = std::pair<std::string_view, double>;
   Status step(const std::vector<Option>& given) {
-    if (description_->step == nullptr) return refuse("it names no update with `using`");
+    if (!description_->has_step) return refuse("it names no update with `using`");
     if (gradient_views_.empty()) return refuse("a step needs a backward call before it");
     std::vector<double> options(static_cast<size_t>(description_->n_step_options) + 1);
     if (Status s = take_options(given, options); !s) return s;
     if (Status s = make_states(); !s) return s;
-    if (Status s =
-            detail::make_buffer(workspace_, description_->step_workspace(param_views_.data()));
+    if (Status s = detail::make_buffer(*context_, workspace_,
+                                       attn_step_workspace(description_, param_views_.data()));
         !s) {
       return s;
     }
     const attn_status code =
-        description_->step(context_->get(), options.data(), step_ + 1, param_views_.data(),
-                           gradient_views_.data(), state_views_.data(), workspace_.view().data);
+        attn_step(context_->get(), description_, options.data(), step_ + 1, param_views_.data(),
+                  gradient_views_.data(), state_views_.data(), workspace_.view().data);
     if (code == ATTN_OK) ++step_;
     return context_->status(code);
   }
@@ -206,6 +218,8 @@ class Model {
     return {ATTN_REFUSED, std::string(description_->name) + ": " + std::move(text)};
   }
 
+  static Status out_of_memory() { return {ATTN_NO_MEMORY, "out of memory"}; }
+
   const Tensor& at(const std::vector<Tensor>& list, size_t k) const {
     return k < list.size() ? list[k] : none_;
   }
@@ -225,7 +239,8 @@ class Model {
     if (params_.size() != static_cast<size_t>(description_->n_params)) {
       return refuse("the parameters are not there yet: call init or load");
     }
-    return take(inputs, description_->n_inputs, "inputs", inputs_);
+    if (Status s = take(inputs, description_->n_inputs, "inputs", inputs_); !s) return s;
+    return staged_inputs_.take(*context_, inputs_);
   }
 
   // The extents of the parameters for the given sizes. One that they need and that is not given
@@ -241,12 +256,16 @@ class Model {
       sizes[k] = size.second;
       known[k] = true;
     }
-    description_->shapes(sizes.data(), shapes.data(), nullptr, nullptr);
+    if (attn_shapes(description_, sizes.data(), shapes.data(), nullptr, nullptr) != ATTN_OK) {
+      return out_of_memory();
+    }
     std::vector<attn_tensor> changed(shapes.size());
     for (size_t k = 0; k < count; ++k) {
       if (known[k]) continue;
       sizes[k] = 1009;
-      description_->shapes(sizes.data(), changed.data(), nullptr, nullptr);
+      if (attn_shapes(description_, sizes.data(), changed.data(), nullptr, nullptr) != ATTN_OK) {
+        return out_of_memory();
+      }
       sizes[k] = 1;
       for (size_t j = 0; j < shapes.size(); ++j) {
         if (detail::same_shape(shapes[j], changed[j])) continue;
@@ -259,7 +278,7 @@ class Model {
   Status make_parameters(const std::vector<attn_tensor>& shapes) {
     std::vector<Tensor> made(shapes.size());
     for (size_t k = 0; k < shapes.size(); ++k) {
-      if (Status s = detail::make(made[k], shapes[k]); !s) return s;
+      if (Status s = detail::make(*context_, made[k], shapes[k]); !s) return s;
     }
     params_ = std::move(made);
     param_views_.clear();
@@ -280,7 +299,7 @@ class Model {
       if (!description_->params[k].differentiable) continue;
       attn_tensor shape = param_views_[k];
       shape.type = attn_gradient_type(shape.type);
-      if (Status s = detail::make(gradients_[k], shape); !s) return s;
+      if (Status s = detail::make(*context_, gradients_[k], shape); !s) return s;
       gradient_views_[k] = gradients_[k].view();
     }
     return {};
@@ -306,7 +325,7 @@ class Model {
     for (size_t k = 0; k < wanted; ++k) {
       attn_tensor shape = param_views_[k % count];
       shape.type = attn_state_type(shape.type);
-      if (Status s = detail::make(made[k], shape); !s) return s;
+      if (Status s = detail::make(*context_, made[k], shape); !s) return s;
       made_views.push_back(made[k].view());
     }
     made_views.emplace_back();  // so that there is an array even where there is no state
@@ -325,13 +344,14 @@ class Model {
   Status run_forward() {
     std::vector<attn_tensor> outputs;
     outputs.swap(outputs_);
-    attn_status code =
-        description_->sizes(context_->get(), detail::views(param_views_), inputs_.data(), &sizes_);
+    attn_status code = attn_call_sizes(context_->get(), description_, detail::views(param_views_),
+                                       inputs_.data(), &sizes_);
     if (code != ATTN_OK) return context_->status(code);
-    if (Status s = detail::make_buffer(workspace_, sizes_.forward_workspace); !s) return s;
-    if (Status s = detail::make_buffer(saved_, sizes_.saved); !s) return s;
-    code = description_->forward(context_->get(), detail::views(param_views_), inputs_.data(),
-                                 outputs.data(), saved_.view().data, workspace_.view().data);
+    if (Status s = detail::make_buffer(*context_, workspace_, sizes_.forward_workspace); !s)
+      return s;
+    if (Status s = detail::make_buffer(*context_, saved_, sizes_.saved); !s) return s;
+    code = attn_forward(context_->get(), description_, detail::views(param_views_), inputs_.data(),
+                        outputs.data(), saved_.view().data, workspace_.view().data);
     if (code == ATTN_OK) outputs_.swap(outputs);
     return context_->status(code);
   }
@@ -342,6 +362,7 @@ class Model {
   std::vector<attn_tensor> param_views_, gradient_views_, state_views_;
   std::vector<attn_tensor> inputs_, outputs_;  // of the last forward call
   Tensor saved_, workspace_, one_, none_;
+  detail::Staged staged_inputs_, staged_cotangents_;
   attn_sizes sizes_ = {};
   int64_t step_ = 0;
 };

@@ -21,26 +21,28 @@ class Products {
 
   // The outputs for these inputs, and how they change along the tangents.
   Status jvp(const std::vector<View>& inputs, const std::vector<Tangent>& tangents) {
-    if (about().jvp == nullptr) return refuse("was compiled without --derive=jvp");
+    if (!about().has_jvp) return refuse("was compiled without --derive=jvp");
     if (Status s = take(inputs, tangents); !s) return s;
     std::vector<int64_t> sizes(static_cast<size_t>(about().n_sizes) + 1);
-    attn_status code =
-        about().read_sizes(context_->get(), detail::views(params_), inputs_.data(), sizes.data());
+    attn_status code = attn_read_sizes(context_->get(), &about(), detail::views(params_),
+                                       inputs_.data(), sizes.data());
     if (code != ATTN_OK) return context_->status(code);
     std::vector<attn_tensor> shapes(static_cast<size_t>(about().n_outputs)), outputs, along;
-    about().shapes(sizes.data(), nullptr, nullptr, shapes.data());
+    if (attn_shapes(&about(), sizes.data(), nullptr, nullptr, shapes.data()) != ATTN_OK) {
+      return {ATTN_NO_MEMORY, "out of memory"};
+    }
     if (Status s = make_all(outputs_, shapes, outputs); !s) return s;
     if (Status s = make_derivatives(output_tangents_, about().outputs, shapes, along); !s) return s;
-    if (Status s = detail::make_buffer(workspace_, bytes_.jvp_workspace); !s) return s;
-    code = about().jvp(context_->get(), detail::views(params_), inputs_.data(),
-                       detail::views(param_tangents_), input_tangents_.data(), outputs.data(),
-                       along.data(), workspace_.view().data);
+    if (Status s = detail::make_buffer(*context_, workspace_, bytes_.jvp_workspace); !s) return s;
+    code = attn_jvp(context_->get(), &about(), detail::views(params_), inputs_.data(),
+                    detail::views(param_tangents_), input_tangents_.data(), outputs.data(),
+                    along.data(), workspace_.view().data);
     return context_->status(code);
   }
 
   // How the gradient of the loss, the first scalar output, changes along the tangents.
   Status hvp(const std::vector<View>& inputs, const std::vector<Tangent>& tangents) {
-    if (about().hvp == nullptr) return refuse("was compiled without --derive=hvp");
+    if (!about().has_hvp) return refuse("was compiled without --derive=hvp");
     if (Status s = take(inputs, tangents); !s) return s;
     std::vector<attn_tensor> of_params, of_inputs;
     if (Status s = make_derivatives(param_products_, about().params, params_, of_params); !s) {
@@ -49,10 +51,11 @@ class Products {
     if (Status s = make_derivatives(input_products_, about().inputs, inputs_, of_inputs); !s) {
       return s;
     }
-    if (Status s = detail::make_buffer(workspace_, bytes_.hvp_workspace); !s) return s;
-    const attn_status code = about().hvp(
-        context_->get(), detail::views(params_), inputs_.data(), detail::views(param_tangents_),
-        input_tangents_.data(), detail::views(of_params), of_inputs.data(), workspace_.view().data);
+    if (Status s = detail::make_buffer(*context_, workspace_, bytes_.hvp_workspace); !s) return s;
+    const attn_status code =
+        attn_hvp(context_->get(), &about(), detail::views(params_), inputs_.data(),
+                 detail::views(param_tangents_), input_tangents_.data(), detail::views(of_params),
+                 of_inputs.data(), workspace_.view().data);
     return context_->status(code);
   }
 
@@ -95,8 +98,11 @@ class Products {
     for (const Tangent& tangent : tangents) {
       if (Status s = place(tangent); !s) return s;
     }
-    return context_->status(
-        about().sizes(context_->get(), detail::views(params_), inputs_.data(), &bytes_));
+    if (Status s = staged_[0].take(*context_, inputs_); !s) return s;
+    if (Status s = staged_[1].take(*context_, param_tangents_); !s) return s;
+    if (Status s = staged_[2].take(*context_, input_tangents_); !s) return s;
+    return context_->status(attn_call_sizes(context_->get(), &about(), detail::views(params_),
+                                            inputs_.data(), &bytes_));
   }
   Status place(const Tangent& tangent) {
     const size_t param = detail::find(about().params, about().n_params, tangent.first);
@@ -111,26 +117,25 @@ class Products {
     return {};
   }
 
-  static Status make_all(std::vector<Tensor>& tensors, const std::vector<attn_tensor>& shapes,
-                         std::vector<attn_tensor>& made) {
+  Status make_all(std::vector<Tensor>& tensors, const std::vector<attn_tensor>& shapes,
+                  std::vector<attn_tensor>& made) {
     tensors.resize(shapes.size());
     for (size_t k = 0; k < shapes.size(); ++k) {
-      if (Status s = detail::make(tensors[k], shapes[k]); !s) return s;
+      if (Status s = detail::make(*context_, tensors[k], shapes[k]); !s) return s;
       made.push_back(tensors[k].view());
     }
     return {};
   }
   // Tensors for what derivatives are taken of or by, null for the others.
-  static Status make_derivatives(std::vector<Tensor>& tensors, const attn_argument* table,
-                                 const std::vector<attn_tensor>& shapes,
-                                 std::vector<attn_tensor>& made) {
+  Status make_derivatives(std::vector<Tensor>& tensors, const attn_argument* table,
+                          const std::vector<attn_tensor>& shapes, std::vector<attn_tensor>& made) {
     tensors.resize(shapes.size());
     for (size_t k = 0; k < shapes.size(); ++k) {
       made.emplace_back();
       if (!table[k].differentiable) continue;
       attn_tensor shape = shapes[k];
       shape.type = attn_gradient_type(shape.type);
-      if (Status s = detail::make(tensors[k], shape); !s) return s;
+      if (Status s = detail::make(*context_, tensors[k], shape); !s) return s;
       made[k] = tensors[k].view();
     }
     return {};
@@ -141,6 +146,7 @@ class Products {
   std::vector<attn_tensor> params_, inputs_, param_tangents_, input_tangents_;
   std::vector<Tensor> outputs_, output_tangents_, param_products_, input_products_;
   Tensor workspace_, none_;
+  detail::Staged staged_[3];
   attn_sizes bytes_ = {};
 };
 

@@ -64,9 +64,15 @@ class Context {
     return *this;
   }
 
-  // Null when memory ran out: calls then run on one thread and have no message.
+  // Null when memory ran out, or the device cannot be had (attn_device_refusal): calls are refused
+  // then, and have no message.
   attn_context* get() const { return context_; }
   int threads() const { return attn_context_threads(context_); }
+  attn_device_id device() const {
+    return context_ != nullptr ? attn_context_device(context_)->id : attn_device_id{};
+  }
+  // The context, where its memory is not the host's.
+  attn_context* elsewhere() const { return device().type != ATTN_CPU ? context_ : nullptr; }
   Status set_threads(int n) { return status(attn_context_set_threads(context_, n)); }
 
   // The result of a C call, with the text that it left.
@@ -137,21 +143,44 @@ class Tensor {
   }
   // Of the same type and extents. Without memory for it, or with extents that are not valid, the
   // tensor is empty and ok() false.
-  static Tensor like(const attn_tensor& shape) {
-    Tensor tensor = unset(shape);
-    if (tensor.ok()) std::memset(tensor.view_.data, 0, static_cast<size_t>(tensor.bytes()));
+  static Tensor like(const attn_tensor& shape, Context* context = nullptr) {
+    Tensor tensor = unset(shape, context);
+    const size_t bytes = static_cast<size_t>(tensor.bytes());
+    attn_context* device = tensor.context_;
+    if (device == nullptr) {
+      if (tensor.ok()) std::memset(tensor.view_.data, 0, bytes);
+    } else if (tensor.ok() &&
+               attn_context_device(device)->zero(device, tensor.view_.data, bytes) != 0) {
+      return {};
+    }
     return tensor;
   }
-  // The same, of elements that nobody has set: pages that nobody touches take no memory.
-  static Tensor unset(const attn_tensor& shape) {
+  // The same, of elements that nobody has set: pages that nobody touches take no memory. In memory
+  // of the context's device, where there is a context, which then outlives the tensor.
+  static Tensor unset(const attn_tensor& shape, Context* context = nullptr) {
     Tensor tensor;
     const int64_t count = attn_element_count(&shape);
     if (count < 0) return tensor;
-    void* data = attn_allocate(nullptr, static_cast<size_t>(count * attn_type_size(shape.type)));
-    if (data == nullptr) return tensor;
+    if (context != nullptr) tensor.context_ = context->elsewhere();
+    void* data = attn_device_allocate(tensor.context_,
+                                      static_cast<size_t>(count * attn_type_size(shape.type)));
+    if (data == nullptr) return {};
     tensor.view_ = shape;
     tensor.view_.data = data;
+    tensor.view_.device = {};
+    if (tensor.context_ != nullptr) tensor.view_.device = context->device();
     return tensor;
+  }
+  // A copy in memory of the context's device. Tensors of another device than the host are made by
+  // this, and by models; their elements cannot be had but by to_host().
+  Result<Tensor> to(Context& context) const { return copy_of(view_, &context, context); }
+  Result<Tensor> to_host(Context& context) const { return copy_of(view_, nullptr, context); }
+  static Result<Tensor> copy_of(const attn_tensor& from, Context* where, Context& context) {
+    Tensor copy = unset(from, where);
+    if (!copy.ok()) return Status(ATTN_NO_MEMORY, "out of memory");
+    const Status status = context.status(attn_copy(context.get(), &copy.view_, &from));
+    if (!status) return status;
+    return copy;
   }
   template <class T>
   static Tensor of(const std::vector<T>& values, std::initializer_list<int64_t> extents) {
@@ -183,13 +212,17 @@ class Tensor {
     return context.status(attn_npy_save(context.get(), path.c_str(), &view_));
   }
 
-  ~Tensor() { attn_free(nullptr, view_.data); }
-  Tensor(Tensor&& other) noexcept : view_(std::exchange(other.view_, View())) {}
+  ~Tensor() { attn_device_free(context_, view_.data); }
+  Tensor(Tensor&& other) noexcept
+      : view_(std::exchange(other.view_, View())), context_(other.context_) {}
   Tensor& operator=(Tensor&& other) noexcept {
     std::swap(view_, other.view_);
+    std::swap(context_, other.context_);
     return *this;
   }
+  // Of a tensor of the host, as gather() is.
   Tensor clone() const {
+    if (context_ != nullptr) return {};
     Tensor copy = like(view_);
     if (copy.ok() && ok()) std::memcpy(copy.view_.data, view_.data, static_cast<size_t>(bytes()));
     return copy;
@@ -202,14 +235,14 @@ class Tensor {
   int64_t count() const { return ok() ? attn_element_count(&view_) : 0; }
   int64_t bytes() const { return count() * attn_type_size(view_.type); }
 
-  // The elements, row-major; null when they are of another type.
+  // The elements, row-major; null when they are of another type, or not in memory of the host.
   template <class T>
   T* data() {
-    return type_of<T>() == view_.type ? static_cast<T*>(view_.data) : nullptr;
+    return holds(type_of<T>()) ? static_cast<T*>(view_.data) : nullptr;
   }
   template <class T>
   const T* data() const {
-    return type_of<T>() == view_.type ? static_cast<const T*>(view_.data) : nullptr;
+    return holds(type_of<T>()) ? static_cast<const T*>(view_.data) : nullptr;
   }
 
   const View& view() const { return view_; }
@@ -225,6 +258,7 @@ class Tensor {
   Tensor gather(const int64_t* chosen, int64_t n) const {
     View shape = view_;
     shape.extent[0] = n;
+    if (context_ != nullptr) return {};
     Tensor batch = like(shape);
     const size_t row = static_cast<size_t>(row_bytes());
     for (int64_t k = 0; batch.ok() && k < n; ++k) {
@@ -241,7 +275,10 @@ class Tensor {
     return size;
   }
 
+  bool holds(attn_type type) const { return type == view_.type && context_ == nullptr; }
+
   View view_;
+  attn_context* context_ = nullptr;  // of another device than the host
 };
 
 }  // namespace attn

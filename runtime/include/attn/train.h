@@ -1,4 +1,5 @@
-/* Initialisation, states of updates, and the weights of a whole model. */
+/* Initialisation, states of updates, and the weights of a whole model. Tensors are in memory of the
+ * context's device, or of the host. */
 #ifndef ATTN_TRAIN_H
 #define ATTN_TRAIN_H
 
@@ -37,7 +38,7 @@ attn_status attn_states_load(attn_context* context, const attn_model* model,
                              const attn_tensor* states, int64_t* step, const char* path);
 
 /* The Euclidean norm over all elements of all tensors, summed in double in a fixed order. Tensors
- * without data count as zero. */
+ * without data count as zero. NAN, with a message, where the elements cannot be had. */
 double attn_gradient_norm(attn_context* context, int32_t count, const attn_tensor* gradients);
 /* Multiplies every element; for clipping: factor = limit / norm where norm > limit. */
 attn_status attn_scale(attn_context* context, int32_t count, const attn_tensor* tensors,
@@ -51,7 +52,7 @@ attn_status attn_model_save(attn_context* context, const attn_model* model,
 attn_status attn_model_load(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const char* path);
 /* Reads the extents of the parameters from the file (type, rank and extents; no data). Names and
- * types are compared as above; whether the extents fit is for attn_model.read_sizes to say. */
+ * types are compared as above; whether the extents fit is for attn_read_sizes to say. */
 attn_status attn_model_load_shapes(attn_context* context, const attn_model* model,
                                    attn_tensor* params, const char* path);
 

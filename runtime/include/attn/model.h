@@ -1,0 +1,81 @@
+/* Calls of a model that is not known when the program is compiled. The typed functions of a generated
+ * header are these, for structs that are arrays of tensors. C11 and C++. */
+#ifndef ATTN_MODEL_H
+#define ATTN_MODEL_H
+
+#include <attn/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every array of tensors is as long, and in the same order, as the model's table: params has
+ * n_params, and so on. All memory is that of the context's device. */
+
+/* Reads the n_sizes run-time sizes from the extents of parameters and inputs, and checks both against
+ * them; parameters may be null, and are then not looked at. */
+attn_status attn_read_sizes(attn_context* context, const attn_model* model,
+                            const attn_tensor* params, const attn_tensor* inputs, int64_t* sizes);
+
+/* Fills type, rank and extents of every tensor for the given run-time sizes, and says that it is in
+ * memory of the host; data stays as it is. Any array may be null. ATTN_NO_MEMORY or ATTN_OK. */
+attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tensor* params,
+                        attn_tensor* inputs, attn_tensor* outputs);
+/* The same for the result of probe k. */
+attn_status attn_probe_shape(const attn_model* model, int32_t k, const int64_t* sizes,
+                             attn_tensor* result);
+
+/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
+attn_status attn_call_sizes(attn_context* context, const attn_model* model,
+                            const attn_tensor* params, const attn_tensor* inputs,
+                            attn_sizes* sizes);
+
+/* `saved` may be null where neither backward nor a probe follows. */
+attn_status attn_forward(attn_context* context, const attn_model* model, const attn_tensor* params,
+                         const attn_tensor* inputs, const attn_tensor* outputs, void* saved,
+                         void* workspace);
+
+/* Parameters, inputs, outputs and saved block are those of a forward call, unchanged. Cotangents are
+ * tensors shaped like the outputs, gradients like params and inputs; of f16 and bf16 tensors both are
+ * f32 (attn_gradient_type). Null data: a zero cotangent; a gradient that is not wanted. Gradients are
+ * overwritten. */
+attn_status attn_backward(attn_context* context, const attn_model* model,
+                          const attn_tensor* params, const attn_tensor* inputs,
+                          const attn_tensor* outputs, const void* saved,
+                          const attn_tensor* cotangents, const attn_tensor* param_gradients,
+                          const attn_tensor* input_gradients, void* workspace);
+
+/* The outputs, and how they change along the tangents, which are tensors like gradients; so are
+ * output_tangents to outputs. Null data: a zero tangent; a result that is not wanted. */
+attn_status attn_jvp(attn_context* context, const attn_model* model, const attn_tensor* params,
+                     const attn_tensor* inputs, const attn_tensor* param_tangents,
+                     const attn_tensor* input_tangents, const attn_tensor* outputs,
+                     const attn_tensor* output_tangents, void* workspace);
+
+/* How the gradient of the first scalar output changes along the tangents. Nulls as for jvp. */
+attn_status attn_hvp(attn_context* context, const attn_model* model, const attn_tensor* params,
+                     const attn_tensor* inputs, const attn_tensor* param_tangents,
+                     const attn_tensor* input_tangents, const attn_tensor* param_products,
+                     const attn_tensor* input_products, void* workspace);
+
+/* Probe k, for a forward call whose parameters, inputs, outputs and saved block are unchanged. `saved`
+ * may be null where the model has no backward. */
+attn_status attn_probe(attn_context* context, const attn_model* model, int32_t k,
+                       const attn_tensor* params, const attn_tensor* inputs,
+                       const attn_tensor* outputs, const void* saved, const attn_tensor* result,
+                       void* workspace);
+
+/* Bytes of workspace for a step, from the parameters' shapes alone; null will do for 0. */
+int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params);
+
+/* Updates parameters and states in place. `step` counts from 1. `states` are n_step_states times
+ * n_params tensors, those of the first state first, of the parameters' extents and in
+ * attn_state_type of their types. A gradient with null data leaves its parameter as it is. */
+attn_status attn_step(attn_context* context, const attn_model* model, const double* options,
+                      int64_t step, const attn_tensor* params, const attn_tensor* param_gradients,
+                      const attn_tensor* states, void* workspace);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,165 @@
+/* A compiled model as data: tables that a generated file holds and the runtime executes. C11 and C++.
+ *
+ * A call works with values and tensors. Values are integers: the run-time sizes, read off the
+ * arguments; what is computed from them, extents above all; and the steps of loops. Tensors come in
+ * groups, each an array: the caller's arguments, the parts of the saved block, the workspace, and
+ * slices of other tensors at a step. */
+#ifndef ATTN_PROGRAM_H
+#define ATTN_PROGRAM_H
+
+#include <attn/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum attn_group {
+  ATTN_PARAMS, ATTN_INPUTS, ATTN_OUTPUTS,
+  ATTN_GIVEN_PARAMS, ATTN_GIVEN_INPUTS, ATTN_GIVEN_OUTPUTS,    /* tangents; cotangents */
+  ATTN_WANTED_PARAMS, ATTN_WANTED_INPUTS, ATTN_WANTED_OUTPUTS, /* gradients, products; tangents */
+  ATTN_RESULT,                                                 /* of a probe */
+  ATTN_SAVED, ATTN_WORKSPACE, ATTN_SLICES,
+  ATTN_GROUPS
+} attn_group;
+
+/* One number for every tensor (from 0 up) and every value (below 0) of a function. */
+#define ATTN_TENSOR(group, k) ((group) * 0x1000000 + (k))
+#define ATTN_VALUE(k) (-1 - (k))
+
+/* Outermost extent first: a number, or ATTN_VALUE. A log-sum-exp has a further one, 2, in front. */
+typedef struct attn_shape {
+  int32_t rank;
+  const int64_t* extent;
+} attn_shape;
+
+/* A part of the saved block, or a tensor of the workspace. The tensors of a slot stand together in the
+ * table; no two of them are needed at the same time, and they share memory. */
+typedef struct attn_local {
+  attn_type type;
+  int32_t shape;
+  int32_t slot; /* of the workspace */
+} attn_local;
+
+/* The tensor `whole` at the present step of the function's loop `loop`; dimensions are counted from
+ * the innermost. */
+typedef struct attn_slice {
+  int32_t whole, dimension, loop;
+} attn_slice;
+
+typedef int (*attn_kernel_code)(void** arguments);
+
+/* `code` takes the address of the context's address, then, for each of `arguments`, the address of an
+ * attn_buffer (a tensor) or of an int32_t (a value). It is skipped where all that it writes is empty
+ * or not wanted. */
+typedef struct attn_kernel {
+  const char* name;             /* for people: "contraction q" */
+  const attn_kernel_code* code; /* one for each instruction set */
+  int32_t operations;           /* its place among those that attn_program.operations counts */
+  int32_t n_writes;             /* which the last arguments are */
+  int32_t n_arguments;
+  const int32_t* arguments;
+} attn_kernel;
+
+/* Kernels that run once a step. The step is the value `step`. */
+typedef struct attn_loop {
+  int32_t first, end;     /* of the function's kernels */
+  int32_t step;           /* which of the values */
+  int64_t count;          /* as in attn_shape */
+  int32_t is_down;        /* 1: from count - 1 to 0 */
+} attn_loop;
+
+/* The least and greatest subscript that integer data makes, in tensors of one i32; both must lie in
+ * [0, extent). A least above the greatest says that there is none. */
+typedef struct attn_data_check {
+  int32_t least, greatest; /* tensors */
+  int64_t extent;          /* as in attn_shape */
+  const char *data, *read; /* "token", "table" */
+} attn_data_check;
+
+typedef enum attn_function_kind {
+  ATTN_FORWARD, ATTN_BACKWARD, ATTN_JVP, ATTN_HVP, ATTN_PROBE
+} attn_function_kind;
+
+typedef struct attn_function {
+  attn_function_kind kind;
+  const char* name;    /* for people: "backward", "probe map" */
+  int32_t reads_saved; /* of a probe: whether it reads the saved block */
+  int32_t n_workspace, n_slices, n_optional, n_checks, n_data_checks, n_kernels, n_loops;
+  const attn_local* workspace;
+  const attn_slice* slices;
+  /* Tensors of the caller that may have null data although kernels need them in memory: they have a
+   * place behind the slots. Those that are given (tangents, cotangents) are then zero. */
+  const int32_t* optional;
+  const attn_data_check* data_checks;
+  /* The first n_checks of n_kernels write what data checks look at, before anything else is written. */
+  const attn_kernel* kernels;
+  const attn_loop* loops; /* in order */
+  int32_t most_arguments; /* of a kernel */
+} attn_function;
+
+/* How a size follows from an extent: size * divisor = (extent - rest) * factor. */
+typedef struct attn_size_rule {
+  int32_t size;
+  attn_group group; /* ATTN_PARAMS or ATTN_INPUTS */
+  int32_t argument, dimension;
+  int64_t rest; /* as in attn_shape; of sizes that stand in earlier rules */
+  int64_t factor, divisor;
+} attn_size_rule;
+
+typedef struct attn_size_bound {
+  int64_t least, greatest; /* greatest -1: none but what 32 bits hold */
+} attn_size_bound;
+
+/* `size E = D / H` is an integer where the value is a multiple of `by`. */
+typedef struct attn_division {
+  int32_t value;
+  int64_t by;
+  const char *size, *formula; /* "E", "D / H" */
+} attn_division;
+
+/* The update of tensors of one type, or the sum of the squares of their elements: the function forward
+ * of a model over the elements, dealt out to rows. Its sizes are the rows and columns. An update has
+ * one parameter; its inputs are the gradient, the states, and scalars in f64. */
+typedef struct attn_update {
+  attn_type type; /* of the parameter; for squares, of the gradient */
+  const attn_model* model;
+} attn_update;
+
+#define ATTN_STEP_COUNT (-1)
+#define ATTN_STEP_NORM (-2)
+
+typedef struct attn_step_program {
+  int32_t n_updates, n_norms, n_scalars;
+  const attn_update *updates, *norms;
+  const int32_t* scalars; /* an option's position, or one of the above */
+  int64_t columns;        /* elements of a row */
+} attn_step_program;
+
+struct attn_program {
+  int32_t n_values, n_operations, n_shapes, n_size_rules, n_divisions, n_saved;
+  /* Computes the values that follow the sizes, but for steps; null where there are none. */
+  void (*values)(int64_t* value);
+  /* Additions and multiplications of kernels, as the plan counts them. */
+  void (*operations)(const int64_t* value, double* count);
+  const attn_shape* shapes;
+  const attn_size_rule* size_rules;
+  const attn_size_bound* size_bounds; /* one for each size */
+  const attn_division* divisions;
+  const attn_local* saved;
+  int32_t lowest_level, n_levels; /* of instruction sets: 0 is x86-64-v2 */
+  const attn_function *forward, *backward, *jvp, *hvp; /* null where there is none */
+  const attn_function* probes;
+  const attn_step_program* step;
+};
+
+static inline int64_t attn_extent(int64_t n) { return n > 0 ? n : 0; }
+/* floor(a / b); 0 where b is 0. */
+static inline int64_t attn_quotient(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,232 @@
+#include "execute.h"
+
+#include <attn/types.h>
+#include <string.h>
+#include <time.h>
+
+namespace attn::rt {
+namespace {
+
+double milliseconds_now() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
+}
+
+class Execution {
+ public:
+  Execution(Frame& frame, const Call& call)
+      : frame_(frame),
+        call_(call),
+        f_(*frame.function),
+        context_(frame.context),
+        device_(attn_context_device(frame.context)) {}
+  ~Execution() { attn_device_free(context_, rows_); }
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  attn_status run() {
+    if (frame_.level < 0) {
+      return attn_fail(context_, ATTN_REFUSED,
+                       "this library was built for x86-64-v%d and later processors",
+                       frame_.program.lowest_level + 2);
+    }
+    attn_status status = bind();
+    if (status == ATTN_OK && traces()) begin_trace();
+    if (status == ATTN_OK) status = launch_all(0, f_.n_checks);
+    if (status == ATTN_OK) status = check_data();
+    int32_t next = f_.n_checks;
+    for (int32_t k = 0; k < f_.n_loops && status == ATTN_OK; ++k) {
+      status = launch_all(next, f_.loops[k].first);
+      if (status == ATTN_OK) status = run_loop(k);
+      next = f_.loops[k].end;
+    }
+    if (status == ATTN_OK) status = launch_all(next, f_.n_kernels);
+    if (status == ATTN_OK && traces()) end_trace();
+    return status;
+  }
+
+ private:
+  // ---- tensors
+
+  attn_status bind() {
+    if (frame_.wide != nullptr) {
+      return attn_fail(context_, ATTN_REFUSED,
+                       "kernels take extents and strides of at most 2^31 - 1; a tensor of %lld "
+                       "elements has larger ones",
+                       static_cast<long long>(frame_.wide->count));
+    }
+    Tensor* t = frame_.tensors;
+    for (int32_t g = 0; g < ATTN_SAVED; ++g) {
+      const attn_tensor* given = call_.tensors[g];
+      for (int32_t k = 0; k < frame_.count_of(g); ++k)
+        show(*t++, given != nullptr ? given[k].data : nullptr);
+    }
+    for (int32_t k = 0; k < frame_.program.n_saved; ++k)
+      show(*t++, call_.saved ? static_cast<char*>(call_.saved) + frame_.saved_places[k] : nullptr);
+    for (int32_t k = 0; k < f_.n_workspace; ++k) show(*t++, workspace_at(k));
+    const attn_status status = f_.n_optional > 0 ? bind_optional() : ATTN_OK;
+    return status == ATTN_OK && frame_.empty_bytes > 0 ? bind_empty() : status;
+  }
+
+  char* workspace_at(int32_t k) const {
+    return static_cast<char*>(call_.workspace) + frame_.places[k];
+  }
+
+  void show(Tensor& t, void* data) {
+    t.data = data;
+    t.buffer.flags = 0;
+    if (device_->bind != nullptr)
+      device_->bind(context_, &t.buffer, data);
+    else
+      t.buffer.host = data;
+  }
+
+  // What the caller leaves out although kernels need it in memory.
+  attn_status bind_optional() {
+    for (int32_t k = 0; k < f_.n_optional; ++k) {
+      Tensor& t = frame_.tensor(f_.optional[k]);
+      if (t.data != nullptr || t.shape->count == 0) continue;
+      show(t, workspace_at(f_.n_workspace + k));
+      const int32_t group = f_.optional[k] >> 24;
+      const bool is_given = group >= ATTN_GIVEN_PARAMS && group <= ATTN_GIVEN_OUTPUTS;
+      const size_t bytes = static_cast<size_t>(t.shape->count * t.element_bytes);
+      if (is_given && device_->zero(context_, t.data, bytes) != 0) return device_failed(context_);
+    }
+    return ATTN_OK;
+  }
+
+  // Each empty tensor has a row of its own: kernels may write to it.
+  attn_status bind_empty() {
+    const size_t bytes = static_cast<size_t>(frame_.empty_bytes);
+    rows_ = attn_device_allocate(context_, bytes);
+    if (rows_ == nullptr) return out_of_memory(context_);
+    if (device_->zero(context_, rows_, bytes) != 0) return device_failed(context_);
+    int64_t at = 0;
+    for (Tensor* t = frame_.tensors; t < frame_.tensors + frame_.base[ATTN_SLICES]; ++t) {
+      if (t->shape->count != 0) continue;
+      show(*t, static_cast<char*>(rows_) + at);
+      at = aligned_end(at, t->row_bytes());
+    }
+    return ATTN_OK;
+  }
+
+  // ---- kernels
+
+  attn_status run_loop(int32_t k) {
+    const attn_loop& loop = f_.loops[k];
+    const int64_t count = frame_.extent(loop.count);
+    steps_ = count;
+    for (int64_t n = 0; n < count; ++n) {
+      const int64_t step = loop.is_down ? count - 1 - n : n;
+      frame_.value[loop.step] = step;
+      frame_.narrow[loop.step] = static_cast<int32_t>(step);
+      for (int32_t s = 0; s < f_.n_slices; ++s) {
+        const attn_slice& slice = f_.slices[s];
+        if (slice.loop != k) continue;
+        const Tensor& whole = frame_.tensor(slice.whole);
+        Tensor& t = frame_.tensor(ATTN_TENSOR(ATTN_SLICES, s));
+        const int64_t at = step * whole.shape->dim[slice.dimension].stride * whole.element_bytes;
+        show(t, static_cast<char*>(whole.data) + at);
+      }
+      const attn_status status = launch_all(loop.first, loop.end);
+      if (status != ATTN_OK) return status;
+    }
+    steps_ = 0;
+    return ATTN_OK;
+  }
+
+  attn_status launch_all(int32_t first, int32_t end) {
+    for (int32_t k = first; k < end; ++k) {
+      const attn_kernel& kernel = f_.kernels[k];
+      if (!has_work(kernel)) continue;
+      const double begin = traces() ? milliseconds_now() : 0;
+      const int code = kernel.code[frame_.level](frame_.arguments[k]);
+      if (code != 0) return attn_kernel_status(context_, kernel.name, code);
+      if (traces()) trace(k, begin);
+    }
+    return ATTN_OK;
+  }
+
+  bool has_work(const attn_kernel& kernel) {
+    for (int32_t n = kernel.n_arguments - kernel.n_writes; n < kernel.n_arguments; ++n) {
+      const Tensor& t = frame_.tensor(kernel.arguments[n]);
+      if (t.shape->count > 0 && t.data != nullptr) return true;
+    }
+    return false;
+  }
+
+  attn_status check_data() {
+    for (int32_t k = 0; k < f_.n_data_checks; ++k) {
+      const attn_data_check& check = f_.data_checks[k];
+      int32_t least, greatest;
+      if (device_->copy_out(context_, &least, frame_.tensor(check.least).data, 4) != 0 ||
+          device_->copy_out(context_, &greatest, frame_.tensor(check.greatest).data, 4) != 0) {
+        return device_failed(context_);
+      }
+      const int64_t extent = frame_.extent(check.extent);
+      if (least > greatest || (least >= 0 && greatest < extent)) continue;
+      return attn_fail(context_, ATTN_BAD_DATA, "%s: reads %s at %d..%d, must be in 0..%lld",
+                       check.data, check.read, least, greatest, static_cast<long long>(extent - 1));
+    }
+    return ATTN_OK;
+  }
+
+  // ---- trace
+
+  bool traces() const { return context_->options.trace != nullptr; }
+
+  void begin_trace() {
+    frame_.program.operations(frame_.value, frame_.operations);
+    whole_ = {};
+    whole_.model = frame_.model.name;
+    whole_.function = f_.name;
+    whole_.index = -1;
+    begin_ = milliseconds_now();
+  }
+
+  void trace(int32_t k, double begin) {
+    device_->wait(context_);
+    const attn_kernel& kernel = f_.kernels[k];
+    attn_trace_event event = whole_;
+    event.kernel = kernel.name;
+    event.index = k;
+    event.milliseconds = milliseconds_now() - begin;
+    event.operations = frame_.operations[kernel.operations];
+    event.bytes_read = event.bytes_written = 0;
+    for (int32_t n = 0; n < kernel.n_arguments; ++n) {
+      const int32_t id = kernel.arguments[n];
+      if (id < 0) continue;
+      const Tensor& t = frame_.tensor(id);
+      const bool is_shared = steps_ > 0 && id >> 24 != ATTN_SLICES;
+      const double bytes = static_cast<double>(t.shape->count) * t.element_bytes /
+                           (is_shared ? static_cast<double>(steps_) : 1);
+      (n < kernel.n_arguments - kernel.n_writes ? event.bytes_read : event.bytes_written) += bytes;
+    }
+    whole_.operations += event.operations;
+    whole_.bytes_read += event.bytes_read;
+    whole_.bytes_written += event.bytes_written;
+    context_->options.trace(context_->options.trace_data, &event);
+  }
+
+  void end_trace() {
+    whole_.milliseconds = milliseconds_now() - begin_;
+    context_->options.trace(context_->options.trace_data, &whole_);
+  }
+
+  Frame& frame_;
+  const Call& call_;
+  const attn_function& f_;
+  attn_context* context_;
+  const attn_device* device_;
+  void* rows_ = nullptr;  // of empty tensors
+  int64_t steps_ = 0;     // of the loop that runs
+  attn_trace_event whole_;
+  double begin_;
+};
+
+}  // namespace
+
+attn_status execute(Frame& frame, const Call& call) { return Execution(frame, call).run(); }
+
+}  // namespace attn::rt

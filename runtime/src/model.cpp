@@ -1,0 +1,234 @@
+// The calls of a model: what a caller gives is checked before anything is written.
+#include <attn/model.h>
+#include <attn/types.h>
+#include <string.h>
+
+#include <algorithm>
+
+#include "execute.h"
+
+namespace attn::rt {
+namespace {
+
+bool is_aligned(const void* memory) {
+  return memory != nullptr && reinterpret_cast<uintptr_t>(memory) % 64 == 0;
+}
+
+class Caller {
+ public:
+  Caller(attn_context* context, const attn_model* model, Frame& frame)
+      : context_(context), model_(*model), frame_(frame) {}
+
+  attn_status run(Call call) {
+    attn_status status = check_tensors(call);
+    if (status == ATTN_OK) status = check_memory(call);
+    if (status != ATTN_OK) return status;
+    const uint32_t begun = attn_begin_call(context_);
+    status = execute(frame_, call);
+    if (status == ATTN_OK && frame_.function->kind == ATTN_FORWARD) status = write_header(call);
+    attn_end_call(context_, begun);
+    return status;
+  }
+
+ private:
+  attn_status refuse(const char* format, const char* what) {
+    return attn_fail(context_, ATTN_REFUSED, format, model_.name, what);
+  }
+
+  attn_status check_tensors(const Call& call) {
+    if (model_.n_params > 0 && call.tensors[ATTN_PARAMS] == nullptr)
+      return refuse("%s: no %s", "parameters");
+    attn_status status = frame_.read_sizes(call.tensors[ATTN_PARAMS], call.tensors[ATTN_INPUTS]);
+    if (status != ATTN_OK) return status;
+    add_intervals(ATTN_PARAMS, call, false);
+    add_intervals(ATTN_INPUTS, call, false);
+    for (const Use& use : uses_of(frame_.function->kind)) {
+      const attn_tensor* given = call.tensors[use.group];
+      if (given == nullptr && use.is_required) return refuse("%s: no %s", use.name);
+      for (int32_t k = 0; given != nullptr && k < frame_.count_of(use.group); ++k) {
+        status = frame_.check(use.kind, use.group, k, given[k], use.is_optional);
+        if (status != ATTN_OK) return status;
+      }
+      add_intervals(use.group, call, use.is_written);
+    }
+    return attn_check_overlap(context_, n_intervals_, frame_.intervals);
+  }
+
+  void add_intervals(int32_t group, const Call& call, bool is_written) {
+    const attn_tensor* given = call.tensors[group];
+    const attn_argument* arguments = frame_.arguments_of(group);
+    for (int32_t k = 0; given != nullptr && k < frame_.count_of(group); ++k) {
+      const int64_t bytes = frame_.bytes(frame_.type_of(group, k), arguments[k].shape);
+      if (bytes == 0 || given[k].data == nullptr) continue;
+      const uintptr_t begin = reinterpret_cast<uintptr_t>(given[k].data);
+      frame_.intervals[n_intervals_++] = {begin, begin + static_cast<uintptr_t>(bytes),
+                                          arguments[k].name, is_written};
+    }
+  }
+
+  // Finds the saved block: a forward call that is given none keeps it after the workspace.
+  attn_status check_memory(Call& call) {
+    const attn_function& f = *frame_.function;
+    if (!is_aligned(call.workspace))
+      return refuse("%s: the %s must be aligned to 64 bytes", "workspace");
+    if (f.kind == ATTN_FORWARD && call.saved == nullptr)
+      call.saved = static_cast<char*>(call.workspace) + frame_.workspace_bytes;
+    if (f.kind == ATTN_JVP || f.kind == ATTN_HVP || (f.kind == ATTN_PROBE && !f.reads_saved))
+      return ATTN_OK;
+    if (!is_aligned(call.saved))
+      return refuse("%s: the %s must be aligned to 64 bytes", "saved block");
+    if (f.kind == ATTN_FORWARD) return ATTN_OK;
+    if (attn_context_device(context_)->copy_out(context_, frame_.stored, call.saved,
+                                                header_bytes()))
+      return device_failed(context_);
+    if (memcmp(frame_.stored, frame_.header, header_bytes()) == 0) return ATTN_OK;
+    return refuse("%s: the %s is of another call", "saved block");
+  }
+
+  size_t header_bytes() const { return 8 * (1 + static_cast<size_t>(model_.n_sizes)); }
+
+  attn_status write_header(const Call& call) {
+    const attn_device* device = attn_context_device(context_);
+    const bool failed = device->copy_in(context_, call.saved, frame_.header, header_bytes()) != 0;
+    return failed ? device_failed(context_) : ATTN_OK;
+  }
+
+  attn_context* context_;
+  const attn_model& model_;
+  Frame& frame_;
+  int n_intervals_ = 0;
+};
+
+attn_status call(attn_context* context, const attn_model* model, const attn_function* function,
+                 const char* name, const Call& given) {
+  if (context == nullptr) return ATTN_REFUSED;
+  const attn_status status = check_version(context, model);
+  if (status != ATTN_OK) return status;
+  if (function == nullptr)
+    return attn_fail(context, ATTN_REFUSED, "%s: was compiled without %s", model->name, name);
+  const FrameHolder frame(Frame::take(context, *model, *function));
+  if (!frame.ok()) return out_of_memory(context);
+  return Caller(context, model, *frame).run(given);
+}
+
+}  // namespace
+
+attn_status check_version(attn_context* context, const attn_model* model) {
+  if (model->abi_version == ATTN_ABI_VERSION) return ATTN_OK;
+  return attn_fail(context, ATTN_REFUSED,
+                   "a model compiled for version %u of the interface; the runtime has version %d",
+                   model->abi_version, ATTN_ABI_VERSION);
+}
+
+}  // namespace attn::rt
+
+using namespace attn::rt;
+
+attn_status attn_read_sizes(attn_context* context, const attn_model* model,
+                            const attn_tensor* params, const attn_tensor* inputs, int64_t* sizes) {
+  if (context == nullptr || sizes == nullptr) return ATTN_REFUSED;
+  const FrameHolder frame(Frame::make(context, *model));
+  if (!frame.ok()) return out_of_memory(context);
+  const attn_status status = frame->read_sizes(params, inputs);
+  memcpy(sizes, frame->value, sizeof *sizes * static_cast<size_t>(model->n_sizes));
+  return status;
+}
+
+attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tensor* params,
+                        attn_tensor* inputs, attn_tensor* outputs) {
+  const FrameHolder frame(Frame::make(nullptr, *model));
+  if (!frame.ok()) return ATTN_NO_MEMORY;
+  frame->set_sizes(sizes);
+  attn_tensor* const groups[] = {params, inputs, outputs};
+  const int32_t counts[] = {model->n_params, model->n_inputs, model->n_outputs};
+  for (int32_t g = 0; g < 3; ++g) {
+    for (int32_t k = 0; groups[g] != nullptr && k < counts[g]; ++k) {
+      const attn_argument& argument = frame->arguments_of(g)[k];
+      frame->fill_shape(&groups[g][k], argument.type, argument.shape);
+    }
+  }
+  return ATTN_OK;
+}
+
+attn_status attn_probe_shape(const attn_model* model, int32_t k, const int64_t* sizes,
+                             attn_tensor* result) {
+  const FrameHolder frame(Frame::make(nullptr, *model));
+  if (!frame.ok()) return ATTN_NO_MEMORY;
+  frame->set_sizes(sizes);
+  frame->fill_shape(result, model->probes[k].type, model->probes[k].shape);
+  return ATTN_OK;
+}
+
+attn_status attn_call_sizes(attn_context* context, const attn_model* model,
+                            const attn_tensor* params, const attn_tensor* inputs,
+                            attn_sizes* sizes) {
+  if (context == nullptr || sizes == nullptr) return ATTN_REFUSED;
+  attn_status status = check_version(context, model);
+  if (status != ATTN_OK) return status;
+  const FrameHolder frame(Frame::make(context, *model));
+  if (!frame.ok()) return out_of_memory(context);
+  status = frame->read_sizes(params, inputs);
+  if (status != ATTN_OK) return status;
+  const attn_program& program = *model->program;
+  const auto workspace = [&](const attn_function* f) {
+    return f != nullptr ? frame->lay_out(*f) : 0;
+  };
+  *sizes = {};
+  sizes->saved = program.backward != nullptr ? frame->saved_bytes() : 0;
+  sizes->forward_workspace = aligned_end(workspace(program.forward), frame->saved_bytes());
+  sizes->backward_workspace = workspace(program.backward);
+  sizes->jvp_workspace = workspace(program.jvp);
+  sizes->hvp_workspace = workspace(program.hvp);
+  for (int32_t k = 0; k < model->n_probes; ++k)
+    sizes->probe_workspace = std::max(sizes->probe_workspace, workspace(&program.probes[k]));
+  return ATTN_OK;
+}
+
+attn_status attn_forward(attn_context* context, const attn_model* model, const attn_tensor* params,
+                         const attn_tensor* inputs, const attn_tensor* outputs, void* saved,
+                         void* workspace) {
+  return call(context, model, model->program->forward, "a forward function",
+              {.tensors = {params, inputs, outputs}, .saved = saved, .workspace = workspace});
+}
+
+attn_status attn_backward(attn_context* context, const attn_model* model, const attn_tensor* params,
+                          const attn_tensor* inputs, const attn_tensor* outputs, const void* saved,
+                          const attn_tensor* cotangents, const attn_tensor* param_gradients,
+                          const attn_tensor* input_gradients, void* workspace) {
+  return call(context, model, model->program->backward, "gradients",
+              {.tensors = {params, inputs, outputs, nullptr, nullptr, cotangents, param_gradients,
+                           input_gradients},
+               .saved = const_cast<void*>(saved),
+               .workspace = workspace});
+}
+
+attn_status attn_jvp(attn_context* context, const attn_model* model, const attn_tensor* params,
+                     const attn_tensor* inputs, const attn_tensor* param_tangents,
+                     const attn_tensor* input_tangents, const attn_tensor* outputs,
+                     const attn_tensor* output_tangents, void* workspace) {
+  return call(context, model, model->program->jvp, "--derive=jvp",
+              {.tensors = {params, inputs, outputs, param_tangents, input_tangents, nullptr,
+                           nullptr, nullptr, output_tangents},
+               .workspace = workspace});
+}
+
+attn_status attn_hvp(attn_context* context, const attn_model* model, const attn_tensor* params,
+                     const attn_tensor* inputs, const attn_tensor* param_tangents,
+                     const attn_tensor* input_tangents, const attn_tensor* param_products,
+                     const attn_tensor* input_products, void* workspace) {
+  return call(context, model, model->program->hvp, "--derive=hvp",
+              {.tensors = {params, inputs, nullptr, param_tangents, input_tangents, nullptr,
+                           param_products, input_products},
+               .workspace = workspace});
+}
+
+attn_status attn_probe(attn_context* context, const attn_model* model, int32_t k,
+                       const attn_tensor* params, const attn_tensor* inputs,
+                       const attn_tensor* outputs, const void* saved, const attn_tensor* result,
+                       void* workspace) {
+  return call(context, model, &model->program->probes[k], "probes",
+              {.tensors = {params, inputs, outputs, nullptr, nullptr, nullptr, nullptr, nullptr,
+                           nullptr, result},
+               .saved = const_cast<void*>(saved),
+               .workspace = workspace});
+}

@@ -1,0 +1,62 @@
+// A context keeps what it computed for the last calls: calls of other sizes, of other models at the
+// same place and after refusals get what is theirs.
+#include <attn/attn.hpp>
+#include <cmath>
+
+#include "fake_model.h"
+
+namespace {
+
+// y of `line` for `rows` rows; -1 where the call is refused.
+float last_of(attn::Context& context, const attn_model* m, int64_t rows, int64_t columns) {
+  const attn::View w_shape(static_cast<float*>(nullptr), {columns});
+  attn::Tensor x(ATTN_F32, {rows, columns}), target(ATTN_F32, {rows}),
+      w = attn::Tensor::like(w_shape), c(ATTN_F32, {}), y(ATTN_F32, {rows}), loss(ATTN_F32, {});
+  for (int64_t k = 0; k < x.count(); ++k) x.data<float>()[k] = static_cast<float>(k);
+  for (int64_t k = 0; k < columns; ++k) w.data<float>()[k] = 1;
+  const attn_tensor params[] = {w.view(), c.view()}, inputs[] = {x.view(), target.view()},
+                    outputs[] = {y.view(), loss.view()};
+  alignas(64) char workspace[4096];
+  const attn_status status =
+      attn_forward(context.get(), m, params, inputs, outputs, nullptr, workspace);
+  return status == ATTN_OK ? y.data<float>()[rows - 1] : -1;
+}
+
+float expected(int64_t rows, int64_t columns) {
+  float sum = 0;
+  for (int64_t k = (rows - 1) * columns; k < rows * columns; ++k) sum += static_cast<float>(k);
+  return sum;
+}
+
+TEST(Frames, ServeCallsOfTheirSizesAlone) {
+  attn::Context context(1);
+  for (const auto& [rows, columns] :
+       {std::pair{4, 3}, {4, 3}, {2, 3}, {2, 5}, {4, 3}, {1, 1}, {7, 2}, {7, 2}}) {
+    EXPECT_EQ(last_of(context, fake_model(), rows, columns), expected(rows, columns));
+    // What is refused leaves nothing behind.
+    EXPECT_EQ(last_of(context, fake_fixed_model(), 4, 2), -1);
+    EXPECT_EQ(last_of(context, fake_fixed_model(), rows, 3), expected(rows, 3));
+  }
+}
+
+// As where a library was unloaded and another one loaded in its place.
+TEST(Frames, KnowAModelThatTookTheAddressOfAnother) {
+  attn::Context context(1);
+  attn_model model = *fake_model();
+  EXPECT_EQ(last_of(context, &model, 4, 2), expected(4, 2));
+  model = *fake_fixed_model();
+  model.source_hash = fake_model()->source_hash;
+  EXPECT_EQ(last_of(context, &model, 4, 2), -1);
+  EXPECT_EQ(last_of(context, &model, 4, 3), expected(4, 3));
+}
+
+TEST(Frames, AreFewAndGoWithTheContext) {
+  attn::Context context(1);
+  std::vector<attn_model> models(40, *fake_model());
+  for (int round = 0; round < 2; ++round)
+    for (const attn_model& m : models) EXPECT_EQ(last_of(context, &m, 3, 2), expected(3, 2));
+  attn_context_trim(context.get());
+  EXPECT_EQ(last_of(context, &models[0], 3, 2), expected(3, 2));
+}
+
+}  // namespace
