@@ -52,7 +52,10 @@ Backward cut_saved(const Shared& shared, const Function& forward) {
   std::set<TensorId> used;
   for (const Definition& d : b.graph.definitions) used.merge(reads(d));
   for (const auto& [t, in_forward] : given) {
-    if (!used.count(t)) continue;
+    if (!used.count(t)) {
+      b.graph[t].role = Role::interior;
+      continue;
+    }
     const bool is_output = forward.places[in_forward.value] == Place::result;
     (is_output ? b.forwarded : b.saved).push_back(t);
     if (!is_output) b.saved_by_forward.push_back(in_forward);

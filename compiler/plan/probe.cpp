@@ -132,6 +132,8 @@ Function plan_probe(const Graph& probe, size_t shared_tensors, const Plan& plan,
   rest = drop_unused(rest);
   std::set<TensorId> used;
   for (const Definition& d : rest.definitions) used.merge(reads(d));
+  for (const auto& [t, of_forward] : in_forward)
+    if (!used.count(t)) rest[t].role = Role::interior;
   // In the order of the saved block.
   std::vector<TensorId> forwarded, saved;
   for (const auto& [t, of_forward] : in_forward)
