@@ -12,8 +12,8 @@ fi
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 
-count() {  # count MODEL FUNCTION
-  valgrind --tool=callgrind --callgrind-out-file="$scratch/out" --toggle-collect="$1_$2" \
+count() {  # count MODEL FUNCTION, which is attn_forward or attn_backward
+  valgrind --tool=callgrind --callgrind-out-file="$scratch/out" --toggle-collect="attn_$2" \
     "$program" "$1" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; return 1; }
   sed -n 's/^\(summary\|totals\): //p' "$scratch/out" | head -1
 }
