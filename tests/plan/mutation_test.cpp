@@ -82,6 +82,7 @@ const std::map<std::string, std::string> kNeutral = {
     {"contraction.product.reduced: reversed", "a sum in another order"},
     {"function.checks: reversed", "checks are independent"},
     {"function.data_checks: reversed", "checks are independent"},
+    {"function.kernels: reversed", "kernels that do not need one another"},
     {"function.kernels: two swapped", "kernels that do not need one another"},
     {"function.slices: reversed", "a set"},
     {"function.workspace: reversed", "slots in another order"},
