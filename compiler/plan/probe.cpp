@@ -46,24 +46,40 @@ class Same {
   }
 
   void take(TensorId t) {
-    const auto found = shared_.find(t);
-    if (!found) return;
-    const Tensor &ours = g_[t], &theirs = other_[*found];
-    if (ours.storage == theirs.storage && ours.extents == theirs.extents) same_[t] = *found;
+    if (const auto found = shared_.find(t)) take(t, *found);
+  }
+
+  void take(TensorId t, TensorId theirs) {
+    if (g_[t].storage == other_[theirs].storage && g_[t].extents == other_[theirs].extents)
+      same_[t] = theirs;
   }
 
   // Definitions that need each other are the same if they are where their targets are taken to be.
   void take_all(std::span<const Definition> definitions) {
+    if (definitions.size() == 1 && !reads(definitions[0]).count(definitions[0].target)) {
+      if (const Definition* theirs = counterpart(definitions[0]))
+        take(definitions[0].target, theirs->target);
+      return;
+    }
     const std::map<TensorId, TensorId> before = same_;
-    if (definitions.size() > 1 || reads(definitions[0]).count(definitions[0].target))
-      for (const Definition& d : definitions) take(d.target);
+    for (const Definition& d : definitions) take(d.target);
     const bool same = std::all_of(definitions.begin(), definitions.end(), [&](const Definition& d) {
       const auto found = shared_.find(d.target);
       const Definition* theirs = found ? other_.definition_of(*found) : nullptr;
       return theirs && same_definition(d, *theirs);
     });
     if (!same) same_ = before;
-    if (same && definitions.size() == 1) take(definitions[0].target);
+  }
+
+  // What is not shared may have been made twice, by simplifying either graph.
+  const Definition* counterpart(const Definition& d) const {
+    if (const auto found = shared_.find(d.target)) {
+      const Definition* theirs = other_.definition_of(*found);
+      return theirs && same_definition(d, *theirs) ? theirs : nullptr;
+    }
+    const auto equal = std::find_if(other_.definitions.begin(), other_.definitions.end(),
+                                    [&](const Definition& o) { return same_definition(d, o); });
+    return equal == other_.definitions.end() ? nullptr : &*equal;
   }
 
   bool same_definition(const Definition& ours, const Definition& theirs) const {
