@@ -10,18 +10,7 @@ mkdir "$scratch/checkout"
 ln -s "$root"/* "$scratch/checkout/"
 rm -f "$scratch/checkout/build"
 ln -s "$build" "$scratch/checkout/build"
-PATH="$build/bin:$PATH"
-
-ran=0
-while IFS= read -r -d '' block; do
-  command="${block%%$'\n'*}"
-  expect 0 bash -c "cd '$scratch/checkout' && ${command#\$ }"
-  printf '%s\n' "$output" >"$scratch/printed"
-  printf '%s' "${block#*$'\n'}" >"$scratch/quoted"
-  difference="$(quoted_in "$scratch/quoted" "$scratch/printed")" ||
-    fail "\`${command#\$ }\` does not print this: $difference"
-  ran=$((ran + 1))
-done < <(console_blocks "$root/docs/how-it-works.md")
+run_console_blocks "$root/docs/how-it-works.md" "$scratch/checkout" "$build/bin"
 ((ran >= 5)) || fail "only $ran commands were found"
 
 for page in "$root"/*.md "$root"/docs/*.md; do
@@ -29,7 +18,7 @@ for page in "$root"/*.md "$root"/docs/*.md; do
   # shellcheck disable=SC2016
   while IFS= read -r link; do
     [[ $link == http* || -e $folder/$link ]] || fail "$(basename "$page") names a file that is not there: $link"
-  done < <(grep -oE '\]\([^)#]+' "$page" | cut -c3-)
+  done < <(grep -oE '\]\([^)# ]+[)#]' "$page" | sed 's/^..//; s/.$//')
   # shellcheck disable=SC2016
   while IFS= read -r path; do
     compgen -G "$root/$path" >/dev/null || fail "$(basename "$page") names a file that is not there: $path"

@@ -46,3 +46,18 @@ quoted_in() {
     { there[++n] = $0 }
     END { if (!is_there(1, 1)) { print (furthest > m ? "the end" : quoted[furthest]); exit 1 } }' "$1" "$2"
 }
+# run_console_blocks PAGE FOLDER PROGRAMS: each block's command, run in FOLDER with PROGRAMS in front of
+# the path, prints what stands below it. $ran counts them.
+ran=0
+run_console_blocks() {
+  local block command difference
+  while IFS= read -r -d '' block; do
+    command="${block%%$'\n'*}"
+    expect 0 env -C "$2" PATH="$3:$PATH" bash -c "${command#\$ }"
+    printf '%s\n' "$output" >"$scratch/printed"
+    printf '%s' "${block#*$'\n'}" >"$scratch/quoted"
+    difference="$(quoted_in "$scratch/quoted" "$scratch/printed")" ||
+      fail "\`${command#\$ }\` does not print this: $difference"
+    ran=$((ran + 1))
+  done < <(console_blocks "$1")
+}
