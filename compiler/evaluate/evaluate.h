@@ -22,8 +22,8 @@ struct CallError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The value of every run-time size, read from the extents of the arrays given (see language.md,
-// section 3); indexed like Graph::sizes.
+// The value of every run-time size, read from the extents of the arrays given (dsl/LANGUAGE.md,
+// "Sizes"); indexed like Graph::sizes.
 std::vector<int64_t> read_sizes(const ir::Graph& g, const Arrays& given);
 
 // All tensors that are defined, or only the outputs and what they need. Inputs, parameters and

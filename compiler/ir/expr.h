@@ -1,10 +1,11 @@
 // Scalar expressions: immutable trees that share their parts and are always in normal form.
 //
-// The constructors below build the normal form that shared/derive-rules.md describes: `+` and `*`
-// are n-ary, flat and sorted, with like terms and powers collected and one literal coefficient in
-// front; a/b is a * b^-1 and -a is -1 * a; integer products are distributed over sums, real ones
-// never; `if c then a else 0` is hoisted out of products and joined over sums. Integer comparisons
-// become `e >= 0`, `e == 0`, `e != 0`. Nothing builds a node except through them.
+// The constructors below build the normal form, on which every comparison of expressions leans: `+`
+// and `*` are n-ary, flat and sorted, with like terms and powers collected and one literal
+// coefficient in front; a/b is a * b^-1 and -a is -1 * a; integer products are distributed over
+// sums, real ones never; `if c then a else 0` is hoisted out of products and joined over sums.
+// Integer comparisons become `e >= 0`, `e == 0`, `e != 0`. Nothing builds a node except through
+// them.
 #pragma once
 
 #include <cstdint>

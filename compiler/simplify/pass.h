@@ -31,8 +31,8 @@ ir::Graph spread_guards(const ir::Graph& g);
 // A forward graph, tidied: fold, inline what is trivial, hoist, merge, drop what is not used.
 ir::Graph simplify(const ir::Graph& g, const Trace& trace = {});
 
-// A gradient graph: everything that `simplify` does, and find, re-bracket, specialise, factor, as
-// derive-rules.md orders them. `forward_outputs` are tensors that the caller has anyway (outputs of
+// A gradient graph: everything that `simplify` does, and find, re-bracket, specialise, factor, in
+// the order of pipeline.cpp. `forward_outputs` are tensors that the caller has anyway (outputs of
 // the forward pass): never inlined, available to re-bracketing until it has run. `kept` are further
 // ones that forward stores: what still reads them in the end goes on reading them.
 ir::Graph simplify_gradient(const ir::Graph& g, const std::vector<ir::TensorId>& forward_outputs,

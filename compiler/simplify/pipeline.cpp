@@ -1,5 +1,5 @@
-// The pipelines: which passes run, in which order, how often. The order was found to matter; see
-// shared/derive-rules.md. Every pass is followed by the checker.
+// The pipelines: which passes run, in which order, how often. Every pass is followed by the
+// checker. docs/how-it-works.md, "Simplify", says why the order is this one.
 #include <algorithm>
 
 #include "compiler/ir/recurrence.h"

@@ -1,5 +1,10 @@
-// Turns "a value lands at a computed place" into "a value is fetched": solves `n == e` for a
-// reduced index, which removes one loop. See shared/design.md, section 2, S1..S5.
+// Turns a scatter into a gather: solves `n == e` for a reduced index r, which removes one loop.
+//
+//   e is r                     r becomes n
+//   e is r or -r, and a rest   r becomes the solution, under its range unless that is proved
+//   e is c * r + rest          r becomes (n - rest) // c, where c divides n - rest
+//   e is r // c, r % c         r becomes n * c + t or c * t + n, with a new index t
+//   e reads data               stays a scatter: `n == token[b,i]`
 #pragma once
 
 #include <optional>
@@ -13,7 +18,7 @@ namespace attn::solve {
 // stays (data such as `n == token[b,i]`) is left in the guard. Works for every combine.
 ir::Definition solve_equalities(ir::Graph& g, const ir::Definition& d);
 
-// Only S1: equalities of two plain indices, by renaming. Derive applies this on the spot.
+// Only equalities of two plain indices, by renaming. Derive applies this on the spot.
 ir::Definition solve_plain_equalities(ir::Graph& g, const ir::Definition& d);
 
 // A condition `n == place`, where n is a free index that occurs nowhere else and `place` depends on

@@ -233,16 +233,16 @@ TEST_P(Equalities, SolvedSumsAgree) {
       std::vector<Expr> reduced;
       Expr guard, body = g.read(x, {i});
       switch (GetParam()) {
-        case 0:  // S1, with extents that differ
+        case 0:  // an index, with extents that differ
           reduced = {i, k};
           guard = ir::equal(m, i);
           break;
-        case 1:  // S2
+        case 1:  // a sum of indices
           reduced = {i, j};
           guard = ir::equal(m, i - j + S(T) - 1);
           body = g.read(x, {i}) * g.read(x, {j});
           break;
-        case 2:  // S3 with a number and with a size
+        case 2:  // a multiple, by a number and by a size
           reduced = {i, e};
           guard = ir::equal(m, 2 * i);
           body = g.read(z, {i, e});
@@ -256,7 +256,7 @@ TEST_P(Equalities, SolvedSumsAgree) {
           guard = ir::equal(m, i * S(E) + e);
           body = g.read(z, {i, e});
           break;
-        case 5:  // S4
+        case 5:  // a quotient and a remainder
           target = m2;
           reduced = {d};
           guard = ir::equal(m2, ir::quotient(d, S(E)));

@@ -12,8 +12,8 @@
 namespace attn::layering {
 namespace {
 
-// What each layer includes directly; design.md, section 10. The rest follows by taking the arrows
-// to their ends, but for the runtime, whose users do not hand it on.
+// What each layer includes directly; docs/how-it-works.md draws it. The rest follows by taking the
+// arrows to their ends, but for the runtime, whose users do not hand it on.
 const std::map<std::string, std::vector<std::string>> kArrows = {
     {"base", {}},
     {"dsl", {"base"}},
@@ -176,6 +176,8 @@ std::string layer_of(const std::string& path) {
       folder == "dsl" || folder == "runtime" || folder == "generated" || folder == "examples";
   return known ? folder : "";
 }
+
+const std::map<std::string, std::vector<std::string>>& arrows() { return kArrows; }
 
 std::vector<std::string> may_include(const std::string& layer) {
   std::set<std::string> seen = {layer};

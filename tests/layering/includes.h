@@ -23,6 +23,9 @@ std::vector<Include> includes_of(const std::string& text);
 // of a folder that arrows divide "lower/terms"; "" for a file that no arrow speaks of.
 std::string layer_of(const std::string& path);
 
+// What each layer includes directly.
+const std::map<std::string, std::vector<std::string>>& arrows();
+
 // The layers that `layer` may include, itself among them, with the arrows followed to their ends.
 // Throws std::out_of_range for a layer that the table does not have.
 std::vector<std::string> may_include(const std::string& layer);

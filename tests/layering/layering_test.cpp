@@ -1,7 +1,8 @@
-// Holds the source to the arrows of design.md, section 10.
+// Holds the source to the arrows of includes.cpp, which docs/how-it-works.md draws.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "includes.h"
 
@@ -18,6 +19,25 @@ TEST(Layering, EveryIncludeFollowsAnArrow) {
   const Sources sources = read_tree(ATTN_SOURCE_DIR);
   ASSERT_TRUE(sources.contains("compiler/base/check.h")) << "the tree was not found";
   EXPECT_EQ(joined(broken_arrows(sources)), "");
+}
+
+// The arrows of a Mermaid diagram, each a line: "  lower_terms --> solve".
+std::string drawn(const std::string& page) {
+  std::vector<std::string> lines;
+  std::istringstream text(page);
+  for (std::string line; std::getline(text, line);)
+    if (line.starts_with("  ") && line.find(" --> ") != std::string::npos) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return joined(lines);
+}
+
+TEST(Layering, ThePictureHasTheArrowsOfTheTable) {
+  std::string table;
+  for (const auto& [from, list] : arrows())
+    for (const std::string& to : list) table += "  " + from + " --> " + to + "\n";
+  std::replace(table.begin(), table.end(), '/', '_');
+  const std::string page = read_tree(ATTN_SOURCE_DIR).at("docs/how-it-works.md");
+  EXPECT_EQ(drawn(page.substr(page.find("## Layers"))), drawn(table));
 }
 
 TEST(Layering, ArrowsAreFollowedToTheirEnds) {

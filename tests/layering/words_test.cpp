@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 #include <sstream>
 
@@ -175,6 +176,34 @@ TEST(Words, FindsAWorkaroundThatIsGone) {
                                 {"compiler/lower/terms/a.cpp", "opaque(x)\n"},
                                 {"compiler/lower/cpu/b.cpp", "in_range(x)\n"}}),
             "opaque: cpu/b.cpp\nopaque: cpu/c.cpp\n");
+}
+
+// "path: document" of every document that a source names and that is not in the tree.
+std::string missing_documents(const Sources& sources) {
+  static const std::regex document("(^|[^A-Za-z0-9_./$-])([A-Za-z0-9_][A-Za-z0-9_./-]*\\.md)\\b");
+  std::string missing;
+  for (const auto& [path, text] : sources) {
+    if (path.ends_with(".md") || path.starts_with("tests/layering/")) continue;
+    for (std::sregex_iterator it(text.begin(), text.end(), document), end; it != end; ++it) {
+      const std::string name = (*it)[2].str();
+      const bool there = std::any_of(sources.begin(), sources.end(), [&](const auto& file) {
+        return file.first == name || file.first.ends_with("/" + name);
+      });
+      if (!there) missing += fmt::format("{}: {}\n", path, name);
+    }
+  }
+  return missing;
+}
+
+TEST(Words, DocumentsThatSourcesNameAreThere) {
+  EXPECT_EQ(missing_documents(read_tree(ATTN_SOURCE_DIR)), "");
+}
+
+TEST(Words, FindsADocumentThatIsGone) {
+  EXPECT_EQ(missing_documents({{"docs/page.md", "gone.md"},
+                               {"compiler/a.cpp", "// See docs/page.md, page.md.\n"},
+                               {"tools/b.sh", "# See other/page.md and design.md.\n"}}),
+            "tools/b.sh: other/page.md\ntools/b.sh: design.md\n");
 }
 
 TEST(Words, FindsAModelInAComment) {

@@ -27,3 +27,37 @@ finish() {
   ((failures == 0)) && printf 'all as expected\n'
   exit $((failures != 0))
 }
+# console_blocks PAGE: the fenced blocks ```console of a page, each ended by a zero byte.
+console_blocks() {
+  awk '$0 == "```" && inside { inside = 0; printf "%c", 0 } inside { print }
+       $0 == "```console" { inside = 1 }' "$1"
+}
+# quoted_in QUOTED PRINTED: whether the lines of QUOTED are those of PRINTED, where `…` is any number of
+# lines; else fails and prints the first line that has no place.
+quoted_in() {
+  awk 'function is_there(k, at) {  # quoted[k..m] in the place of there[at..n]
+      if (k > furthest) furthest = k
+      if (k > m) return at > n
+      if (quoted[k] != "…") return at <= n && there[at] == quoted[k] && is_there(k + 1, at + 1)
+      for (; at <= n + 1; ++at) if (is_there(k + 1, at)) return 1
+      return 0
+    }
+    FILENAME == ARGV[1] { quoted[++m] = $0; next }
+    { there[++n] = $0 }
+    END { if (!is_there(1, 1)) { print (furthest > m ? "the end" : quoted[furthest]); exit 1 } }' "$1" "$2"
+}
+# run_console_blocks PAGE FOLDER PROGRAMS: each block's command, run in FOLDER with PROGRAMS in front of
+# the path, prints what stands below it. $ran counts them.
+ran=0
+run_console_blocks() {
+  local block command difference
+  while IFS= read -r -d '' block; do
+    command="${block%%$'\n'*}"
+    expect 0 env -C "$2" PATH="$3:$PATH" bash -c "${command#\$ }"
+    printf '%s\n' "$output" >"$scratch/printed"
+    printf '%s' "${block#*$'\n'}" >"$scratch/quoted"
+    difference="$(quoted_in "$scratch/quoted" "$scratch/printed")" ||
+      fail "\`${command#\$ }\` does not print this: $difference"
+    ran=$((ran + 1))
+  done < <(console_blocks "$1")
+}
