@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "compiler/base/check.h"
 #include "compiler/plan/block_bounds.h"
@@ -119,32 +118,6 @@ class Claims {
   std::vector<Claimed> kernels_;
 };
 
-// What a kernel of some form has in memory.
-struct Written {
-  std::function<bool(TensorId)> is_read, is_wanted;  // by other kernels; by a later function too
-
-  std::vector<TensorId> operator()(const LoopsForm& form) const { return {form.definition.target}; }
-  std::vector<TensorId> operator()(const RowForm& form) const {
-    std::vector<TensorId> result;
-    for (const Definition& d : form.definitions)
-      if (is_read(d.target)) result.push_back(d.target);
-    return result;
-  }
-  std::vector<TensorId> operator()(const ContractionForm& form) const {
-    std::vector<TensorId> result = {form.target};
-    if (form.kept) result.push_back(form.sum);
-    return result;
-  }
-  std::vector<TensorId> operator()(const TilesForm& form) const {
-    std::vector<TensorId> result;
-    // A log-sum-exp of which nothing but the weighted sum beside it is wanted is not stored.
-    for (const TileResult& r : form.results)
-      if (r.kind != TileResult::Kind::logsumexp || form.results.size() == 1 || is_wanted(r.tensor))
-        result.push_back(r.tensor);
-    return result;
-  }
-};
-
 // The kernels of a function's graph, as they are added.
 class Adder {
  public:
@@ -223,7 +196,11 @@ void finish_kernel(const std::string& model, Function& f, const Graph& g, Kernel
   kernel.reads.assign(read.begin(), read.end());
   const auto is_read = [&](TensorId t) { return read_outside(g, own, t); };
   const auto is_wanted = [&](TensorId t) { return wanted.count(t) > 0 || is_read(t); };
-  kernel.writes = std::visit(Written{is_read, is_wanted}, kernel.form);
+  // A row kernel stores what this function reads; the others also what a later one would find
+  // saved.
+  const bool is_row = std::holds_alternative<RowForm>(kernel.form);
+  kernel.writes = results_of(kernel.form);
+  std::erase_if(kernel.writes, [&](TensorId t) { return is_row ? !is_read(t) : !is_wanted(t); });
   ATTN_CHECK(!kernel.writes.empty(),
              "a kernel that nothing reads, of " + g[kernel.definitions[0].target].name);
   for (TensorId t : kernel.writes)
