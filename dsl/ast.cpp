@@ -204,4 +204,27 @@ bool equal(const File& a, const File& b) {
   return Same::same(a.items, b.items) && a.last_comments == b.last_comments;
 }
 
+std::vector<ExprPtr> parts(const Expr& e) {
+  std::vector<ExprPtr> out;
+  if (const auto* x = std::get_if<Access>(&e.node)) out = x->subscripts;
+  if (const auto* x = std::get_if<Call>(&e.node))
+    for (const Argument& a : x->arguments) out.push_back(a.value);
+  if (const auto* x = std::get_if<Unary>(&e.node)) out = {x->operand};
+  if (const auto* x = std::get_if<Power>(&e.node)) out = {x->base, x->exponent};
+  if (const auto* x = std::get_if<Chain>(&e.node)) out = x->operands;
+  if (const auto* x = std::get_if<Conditional>(&e.node)) out = {x->condition, x->yes, x->no};
+  if (const auto* x = std::get_if<Reduction>(&e.node)) {
+    if (x->condition) out.push_back(x->condition);
+    out.push_back(x->operand);
+  }
+  return out;
+}
+
+bool mentions(const Expr& e, const std::string& name) {
+  if (const auto* n = std::get_if<Name>(&e.node)) return n->text == name;
+  for (const ExprPtr& p : parts(e))
+    if (mentions(*p, name)) return true;
+  return false;
+}
+
 }  // namespace attn::dsl

@@ -327,4 +327,9 @@ bool equal(const ExprPtr& a, const ExprPtr& b);
 bool equal(const Statement& a, const Statement& b);
 bool equal(const File& a, const File& b);
 
+// The expressions directly inside one.
+std::vector<ExprPtr> parts(const Expr& e);
+// Whether the name stands in it alone: an index, a size or a scalar.
+bool mentions(const Expr& e, const std::string& name);
+
 }  // namespace attn::dsl

@@ -3,73 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 
 #include "dsl/parse.h"
+#include "dsl/spelling.h"
 #include "dsl/unicode.h"
 
 namespace attn::dsl {
 namespace {
-
-struct Spelling {
-  std::string_view text;
-  TokenKind kind;
-};
-
-constexpr Spelling kWords[] = {
-    {"sum", TokenKind::reduction_word},
-    {"max", TokenKind::reduction_word},
-    {"min", TokenKind::reduction_word},
-    {"mean", TokenKind::reduction_word},
-    {"prod", TokenKind::reduction_word},
-    {"argmax", TokenKind::reduction_word},
-    {"softmax", TokenKind::reduction_word},
-    {"logsumexp", TokenKind::reduction_word},
-    {"if", TokenKind::if_word},
-    {"then", TokenKind::then_word},
-    {"else", TokenKind::else_word},
-    {"and", TokenKind::and_word},
-    {"or", TokenKind::or_word},
-    {"not", TokenKind::not_word},
-    {"where", TokenKind::where_word},
-    {"inside", TokenKind::inside_word},
-    {"true", TokenKind::true_word},
-    {"false", TokenKind::false_word},
-};
-
-// Longer signs stand before their beginnings.
-constexpr Spelling kSigns[] = {
-    {"...", TokenKind::three_dots}, {"..", TokenKind::two_dots},
-    {"->", TokenKind::arrow},       {"//", TokenKind::floor_slash},
-    {"<=", TokenKind::less_equal},  {">=", TokenKind::greater_equal},
-    {"==", TokenKind::equal_equal}, {"!=", TokenKind::not_equal},
-    {"(", TokenKind::left_paren},   {")", TokenKind::right_paren},
-    {"[", TokenKind::left_bracket}, {"]", TokenKind::right_bracket},
-    {"{", TokenKind::left_brace},   {"}", TokenKind::right_brace},
-    {",", TokenKind::comma},        {":", TokenKind::colon},
-    {";", TokenKind::separator},    {"=", TokenKind::assign},
-    {"+", TokenKind::plus},         {"-", TokenKind::minus},
-    {"*", TokenKind::star},         {"/", TokenKind::slash},
-    {"%", TokenKind::percent},      {"^", TokenKind::caret},
-    {"<", TokenKind::less},         {">", TokenKind::greater},
-    {"@", TokenKind::at_sign},      {"'", TokenKind::prime},
-};
-
-// Signs of other languages, and what to write here.
-constexpr std::pair<std::string_view, std::string_view> kForeignSigns[] = {
-    {"&&", "write `and`"},
-    {"||", "write `or`"},
-    {"&", "write `and`"},
-    {"|", "write `or`"},
-    {"!", "write `not`"},
-    {"?", "write `if c then a else b`"},
-    {"$", {}},
-    {"\\", "a line goes on by itself after an operator"},
-    {"`", {}},
-    {"~", {}},
-};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -322,9 +264,7 @@ class Lexer {
       push(TokenKind::bad, end);
       return;
     }
-    const auto* found = std::find_if(std::begin(kWords), std::end(kWords),
-                                     [&](const Spelling& entry) { return entry.text == word; });
-    push(found != std::end(kWords) ? found->kind : TokenKind::name, end);
+    push(kind_of_word(word), end);
   }
 
   void foreign_character() {
@@ -372,19 +312,15 @@ class Lexer {
       push(TokenKind::bad, close == std::string_view::npos ? text_.size() : close + 2);
       return;
     }
-    for (const Spelling& entry : kSigns) {
-      if (rest.substr(0, entry.text.size()) == entry.text) {
-        push(entry.kind, at_ + entry.text.size());
-        return;
-      }
+    if (const auto found = sign_at(rest)) {
+      push(found->kind, at_ + found->text.size());
+      return;
     }
     size_t length = 1;
     std::string_view help;
-    for (const auto& [text, instead] : kForeignSigns) {
-      if (rest.substr(0, text.size()) != text) continue;
-      length = text.size();
-      help = instead;
-      break;
+    if (const auto foreign = foreign_sign_at(rest)) {
+      length = foreign->text.size();
+      help = foreign->instead;
     }
     if (rest[0] == '.')
       help = rest.size() > 1 && is_digit(rest[1]) ? "write a digit before `.`" : "";
@@ -407,36 +343,6 @@ class Lexer {
 
 Tokens tokenize(const SourceMap& sources, int32_t file, Diagnostics& diagnostics) {
   return Lexer(sources, file, diagnostics).run();
-}
-
-bool is_reserved(std::string_view word) {
-  return std::any_of(std::begin(kWords), std::end(kWords),
-                     [&](const Spelling& entry) { return entry.text == word; });
-}
-
-std::string_view spelling(TokenKind kind) {
-  for (const Spelling& entry : kSigns) {
-    if (entry.kind == kind) return entry.text;
-  }
-  for (const Spelling& entry : kWords) {
-    if (entry.kind == kind) return entry.text;
-  }
-  return "";
-}
-
-std::string describe(const Token& token) {
-  switch (token.kind) {
-    case TokenKind::newline:
-      return "the end of the line";
-    case TokenKind::separator:
-      return token.text == ";" ? "`;`" : "the end of the line";
-    case TokenKind::end:
-      return "the end of the file";
-    default: {
-      const bool is_long = token.text.size() > 40;
-      return fmt::format("`{}{}`", token.text.substr(0, is_long ? 37 : 40), is_long ? "..." : "");
-    }
-  }
 }
 
 }  // namespace attn::dsl

@@ -25,29 +25,6 @@ std::optional<int64_t> offset_of(const dsl::Expr& e, const std::string& index) {
 
 }  // namespace
 
-std::vector<dsl::ExprPtr> parts(const dsl::Expr& e) {
-  std::vector<dsl::ExprPtr> out;
-  if (const auto* x = std::get_if<dsl::Access>(&e.node)) out = x->subscripts;
-  if (const auto* x = std::get_if<dsl::Call>(&e.node))
-    for (const dsl::Argument& a : x->arguments) out.push_back(a.value);
-  if (const auto* x = std::get_if<dsl::Unary>(&e.node)) out = {x->operand};
-  if (const auto* x = std::get_if<dsl::Power>(&e.node)) out = {x->base, x->exponent};
-  if (const auto* x = std::get_if<dsl::Chain>(&e.node)) out = x->operands;
-  if (const auto* x = std::get_if<dsl::Conditional>(&e.node)) out = {x->condition, x->yes, x->no};
-  if (const auto* x = std::get_if<dsl::Reduction>(&e.node)) {
-    if (x->condition) out.push_back(x->condition);
-    out.push_back(x->operand);
-  }
-  return out;
-}
-
-bool mentions(const dsl::Expr& e, const std::string& name) {
-  if (const auto* n = std::get_if<dsl::Name>(&e.node)) return n->text == name;
-  for (const dsl::ExprPtr& p : parts(e))
-    if (mentions(*p, name)) return true;
-  return false;
-}
-
 std::optional<Ranges> RangeFinder::run() {
   count_leading(definition_.value);
   if (definition_.condition) count_leading(definition_.condition);

@@ -84,11 +84,6 @@ class RangeFinder {
   bool failed_ = false;
 };
 
-// The expressions directly inside one.
-std::vector<dsl::ExprPtr> parts(const dsl::Expr& e);
-// Whether the name stands in it alone: an index, a size or a scalar.
-bool mentions(const dsl::Expr& e, const std::string& name);
-
 // The storage that a type names; f32 where it names none.
 std::optional<ir::Storage> storage_of(ModelState& model, const dsl::Type& type);
 
