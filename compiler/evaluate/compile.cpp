@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compiler/evaluate/affine.h"
 #include "compiler/evaluate/program.h"
 
 namespace attn::evaluate {
@@ -316,66 +317,6 @@ class Compiler {
 
   // ---- reads
 
-  struct Affine {
-    int64_t constant = 0;
-    std::vector<int64_t> coefficients;  // by loop
-  };
-
-  // A subscript as numbers, since every size has a value here.
-  std::optional<Affine> affine(const Expr& e) const {
-    Affine r{0, std::vector<int64_t>(p_.loops.size())};
-    switch (e.kind()) {
-      case Kind::literal:
-        r.constant = e->number.integer;
-        return r;
-      case Kind::size:
-        r.constant = g_.value(e->size, sizes_);
-        return r;
-      case Kind::index: {
-        auto it = loop_of_.find(e->index);
-        if (it == loop_of_.end()) return std::nullopt;
-        r.coefficients[it->second] = 1;
-        return r;
-      }
-      case Kind::add:
-        for (const Expr& t : e.args()) {
-          auto a = affine(t);
-          if (!a) return std::nullopt;
-          r.constant += a->constant;
-          for (size_t k = 0; k < a->coefficients.size(); ++k)
-            r.coefficients[k] += a->coefficients[k];
-        }
-        return r;
-      case Kind::multiply: {
-        r.constant = 1;
-        for (const Expr& f : e.args()) {
-          auto a = affine(f);
-          if (!a) return std::nullopt;
-          auto zero = [](int64_t c) { return c == 0; };
-          bool constant = std::all_of(a->coefficients.begin(), a->coefficients.end(), zero);
-          bool was = std::all_of(r.coefficients.begin(), r.coefficients.end(), zero);
-          if (!constant && !was) return std::nullopt;
-          if (!was) std::swap(*a, r);
-          for (size_t k = 0; k < a->coefficients.size(); ++k)
-            r.coefficients[k] = r.constant * a->coefficients[k];
-          r.constant *= a->constant;
-        }
-        return r;
-      }
-      default:
-        return std::nullopt;
-    }
-  }
-
-  bool always_in_range(const Affine& a, int64_t dimension) const {
-    int64_t low = a.constant, high = a.constant;
-    for (size_t k = 1; k < a.coefficients.size(); ++k) {
-      int64_t reach = a.coefficients[k] * std::max<int64_t>(0, p_.loops[k].extent - 1);
-      (reach < 0 ? low : high) += reach;
-    }
-    return low >= 0 && high < dimension;
-  }
-
   int32_t emit_read(const Expr& e, int at) {
     const Storage& s = tensors_.at(e->tensor.value);
     ATTN_CHECK(s.data, "a read of a tensor that has no value: " + g_[e->tensor].name);
@@ -386,8 +327,8 @@ class Compiler {
     bool simple = true;
     int64_t stride = 1;
     for (size_t k = e.args().size(); k-- > 0;) {
-      auto a = affine(e.args()[k]);
-      simple = simple && a && always_in_range(*a, s.extents[k]);
+      const auto a = affine_of(e.args()[k], {g_, sizes_, loop_of_}, p_.loops.size());
+      simple = simple && a && always_in_range(*a, p_.loops, s.extents[k]);
       if (!simple) break;
       access.base += stride * a->constant;
       for (size_t l = 0; l < access.strides.size(); ++l)
