@@ -1,7 +1,4 @@
 // attnc run: reads arrays, calls the model, writes arrays.
-#include <attn/attn.h>
-#include <attn/npy.h>
-#include <attn/safetensors.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "compiler/driver/array_files.h"
 #include "compiler/driver/call.h"
 #include "compiler/driver/commands.h"
 #include "compiler/driver/step.h"
@@ -21,67 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using evaluate::Array;
 using evaluate::Arrays;
-
-struct Context {
-  Context() {
-    if (attn_context_create(nullptr, &context) != ATTN_OK) throw SystemError("out of memory");
-  }
-  ~Context() { attn_context_destroy(context); }
-  attn_context* context = nullptr;
-};
-
-void require(Context& c, attn_status status) {
-  if (status == ATTN_OK) return;
-  std::string text = attn_context_message(c.context);
-  if (status == ATTN_REFUSED || status == ATTN_BAD_DATA) throw RefusedError(text);
-  throw SystemError(text);
-}
-
-// Elements in float64, whatever the file's type.
-Array values_of(Context& c, const std::string& name, const attn_array& a) {
-  Array result{.extents = {a.extent, a.extent + a.rank}, .values = {}};
-  result.values.resize(static_cast<size_t>(a.count));
-  if (a.type == ATTN_FILE_BOOL) {
-    const uint8_t* bytes = static_cast<const uint8_t*>(a.data);
-    for (int64_t k = 0; k < a.count; ++k) result.values[k] = bytes[k] != 0;
-  } else {
-    require(c, attn_array_convert(c.context, name.c_str(), &a, ATTN_F64, result.values.data()));
-  }
-  return result;
-}
-
-bool is_whole(attn_file_type t) {
-  return t != ATTN_FILE_F32 && t != ATTN_FILE_F64 && t != ATTN_FILE_F16 && t != ATTN_FILE_BF16;
-}
-
-// What the file holds must be of the kind that the tensor is.
-void check_kind(const ir::Tensor& t, const attn_array& a, const std::string& path) {
-  ir::Type wanted = ir::arithmetic_type(t.storage);
-  bool fits = wanted == ir::Type::boolean   ? a.type == ATTN_FILE_BOOL
-              : wanted == ir::Type::integer ? is_whole(a.type) && a.type != ATTN_FILE_BOOL
-                                            : !is_whole(a.type);
-  if (!fits)
-    throw RefusedError(fmt::format("{}: {} is {} in the file, but {} in the model", path, t.name,
-                                   attn_file_type_name(a.type), ir::name_of(t.storage)));
-}
-
-Array load_array(Context& c, const ir::Tensor& t, const std::string& path) {
-  attn_array a{};
-  if (path.size() > 12 && path.ends_with(".safetensors")) {
-    attn_weights* weights = nullptr;
-    require(c, attn_weights_open(c.context, path.c_str(), &weights));
-    std::unique_ptr<attn_weights, void (*)(attn_weights*)> owner(weights, attn_weights_close);
-    const std::string& name = ir::weight_name(t);
-    int32_t k = attn_weights_find(weights, name.c_str());
-    if (k < 0) throw SystemError(fmt::format("{}: has no tensor `{}`", path, name));
-    require(c, attn_weights_load(c.context, weights, k, &a));
-  } else {
-    require(c, attn_npy_load(c.context, path.c_str(), &a));
-  }
-  std::unique_ptr<attn_array, void (*)(attn_array*)> owner(&a, attn_array_free);
-  check_kind(t, a, path);
-  return values_of(c, t.name, a);
-}
 
 std::pair<std::string, std::string> name_and_path(const std::string& option,
                                                   const std::string& text) {
@@ -103,18 +40,6 @@ const ir::Tensor& find_argument(const Compiled& m, const std::string& name) {
                                near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
 }
 
-// A number, or a file that holds one.
-double load_scalar(Context& c, const std::string& name, const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  if (*end == 0 && std::isfinite(number)) return number;
-  const Array a = load_array(c, {.name = name, .storage = ir::Storage::f64}, text);
-  if (a.values.size() != 1)
-    throw RefusedError(
-        fmt::format("{}: {} has {} elements, must have 1", text, name, a.values.size()));
-  return a.values[0];
-}
-
 // A gradient or a state of a parameter; nothing where it is not called so.
 std::optional<ir::Tensor> find_companion(const Compiled& m, const std::string& name) {
   for (ir::Tensor t : m.forward.tensors) {
@@ -131,7 +56,7 @@ std::optional<ir::Tensor> find_companion(const Compiled& m, const std::string& n
 }
 
 // What only a step takes; false where `name` is none of it.
-bool take_step_input(const Compiled& m, Context& context, const std::string& name,
+bool take_step_input(const Compiled& m, const FileContext& context, const std::string& name,
                      const std::string& text, Call& call) {
   if (!call.step) return false;
   bool scalar = name == ir::kStepCount;
@@ -214,7 +139,7 @@ void keep_chosen(const CommandLine& c, const Compiled& m, Arrays& results) {
       if (t.role == ir::Role::input) results.erase("d" + t.name);
 }
 
-void take_inputs(const CommandLine& c, const Compiled& m, Context& context, Call& call) {
+void take_inputs(const CommandLine& c, const Compiled& m, const FileContext& context, Call& call) {
   Arrays& given = call.given;
   for (const std::string& text : c.inputs) {
     auto [name, path] = name_and_path("--in", text);
@@ -237,7 +162,8 @@ void take_inputs(const CommandLine& c, const Compiled& m, Context& context, Call
           fmt::format("{} needs the input `{}`: --in {}=FILE.npy", m.name, t.name, t.name));
 }
 
-void take_cotangents(const CommandLine& c, const Compiled& m, Context& context, Arrays& given) {
+void take_cotangents(const CommandLine& c, const Compiled& m, const FileContext& context,
+                     Arrays& given) {
   std::map<std::string, std::string> paths;
   for (const std::string& text : c.cotangents) {
     auto [name, path] = name_and_path("--cotangent", text);
@@ -263,7 +189,8 @@ void take_cotangents(const CommandLine& c, const Compiled& m, Context& context, 
     throw UsageError(fmt::format("{} has no real output `{}`", m.name, paths.begin()->first));
 }
 
-void take_tangents(const CommandLine& c, const Compiled& m, Context& context, Arrays& given) {
+void take_tangents(const CommandLine& c, const Compiled& m, const FileContext& context,
+                   Arrays& given) {
   if (!c.tangents.empty() && !c.jvp && !c.hvp) throw UsageError("--tangent is for --jvp and --hvp");
   for (const std::string& text : c.tangents) {
     auto [name, path] = name_and_path("--tangent", text);
@@ -327,32 +254,6 @@ std::map<std::string, ir::Storage> result_types(const Compiled& m) {
   return types;
 }
 
-void save(Context& c, const std::string& path, const Array& a, ir::Storage storage) {
-  attn_tensor t{};
-  t.rank = static_cast<int32_t>(a.extents.size());
-  std::copy(a.extents.begin(), a.extents.end(), t.extent);
-  std::vector<float> f32;
-  std::vector<int32_t> i32;
-  std::vector<uint8_t> bytes;
-  switch (storage) {
-    case ir::Storage::boolean:
-      bytes.assign(a.values.begin(), a.values.end());
-      t.type = ATTN_BOOL, t.data = bytes.data();
-      break;
-    case ir::Storage::i32:
-      i32.assign(a.values.begin(), a.values.end());
-      t.type = ATTN_I32, t.data = i32.data();
-      break;
-    case ir::Storage::f64:
-      t.type = ATTN_F64, t.data = const_cast<double*>(a.values.data());
-      break;
-    default:
-      f32.assign(a.values.begin(), a.values.end());
-      t.type = ATTN_F32, t.data = f32.data();
-  }
-  require(c, attn_npy_save(c.context, path.c_str(), &t));
-}
-
 }  // namespace
 
 int run(const CommandLine& c) {
@@ -369,7 +270,7 @@ int run(const CommandLine& c) {
   if (report(source)) return source.failure();
   require_chosen(c, models);
   Compiled& m = only_model(c, models);
-  Context context;
+  const FileContext context;
   require_probes(c, m);
   Call call{.gradient = c.gradient,
             .jvp = c.jvp,
@@ -404,7 +305,7 @@ int run(const CommandLine& c) {
   for (const auto& [name, array] : results) {
     ir::Storage s = types.at(name);
     if (c.reference && ir::is_real(ir::arithmetic_type(s))) s = ir::Storage::f64;
-    save(context, (fs::path(folder) / (name + ".npy")).string(), array, s);
+    save_array(context, (fs::path(folder) / (name + ".npy")).string(), array, s);
   }
   return 0;
 }

@@ -1,0 +1,40 @@
+// Arrays of .npy and .safetensors files, as `attnc run` reads and writes them.
+#pragma once
+
+#include <attn/attn.h>
+
+#include <string>
+
+#include "compiler/evaluate/evaluate.h"
+#include "compiler/ir/graph.h"
+
+namespace attn::driver {
+
+// The context of the runtime that files are read and written in. Throws SystemError.
+class FileContext {
+ public:
+  FileContext();
+  ~FileContext() { attn_context_destroy(context_); }
+  FileContext(const FileContext&) = delete;
+  FileContext& operator=(const FileContext&) = delete;
+
+  attn_context* get() const { return context_; }
+  // Throws what the context says of a call that failed: RefusedError or SystemError.
+  void require(attn_status status) const;
+
+ private:
+  attn_context* context_ = nullptr;
+};
+
+// The elements of tensor `t`, in float64: those of a .npy file, or of the tensor of that name in a
+// .safetensors file. The file's type must be of the tensor's kind: real, integer or bool.
+evaluate::Array load_array(const FileContext& c, const ir::Tensor& t, const std::string& path);
+
+// A number, or the one element of a file.
+double load_scalar(const FileContext& c, const std::string& name, const std::string& text);
+
+// Writes a .npy file; the elements are stored as `storage`, and f16 and bf16 as f32.
+void save_array(const FileContext& c, const std::string& path, const evaluate::Array& a,
+                ir::Storage storage);
+
+}  // namespace attn::driver
