@@ -173,7 +173,7 @@ class Replacements {
   // The expression by 1 and by each of its parts, then the parts by theirs.
   void expression(const ExprPtr& e) {
     if (!e) return;
-    const std::vector<ExprPtr> inner = parts(e);
+    const std::vector<ExprPtr> inner = dsl::parts(*e);
     if (!std::holds_alternative<dsl::Number>(e->node)) replace(e, "1");
     for (const ExprPtr& part : inner) replace(e, fmt::format("({})", dsl::print(part)));
     if (const auto* chain = std::get_if<dsl::Chain>(&e->node)) shorter(e, *chain);
@@ -195,23 +195,6 @@ class Replacements {
       rest.ops.erase(rest.ops.begin() + static_cast<std::ptrdiff_t>(k ? k - 1 : 0));
       replace(e, fmt::format("({})", dsl::print(dsl::make(rest))));
     }
-  }
-
-  static std::vector<ExprPtr> parts(const ExprPtr& e) {
-    std::vector<ExprPtr> all;
-    if (const auto* access = std::get_if<dsl::Access>(&e->node)) all = access->subscripts;
-    if (const auto* unary = std::get_if<dsl::Unary>(&e->node)) all = {unary->operand};
-    if (const auto* power = std::get_if<dsl::Power>(&e->node)) all = {power->base, power->exponent};
-    if (const auto* chain = std::get_if<dsl::Chain>(&e->node)) all = chain->operands;
-    if (const auto* c = std::get_if<dsl::Conditional>(&e->node))
-      all = {c->yes, c->no, c->condition};
-    if (const auto* call = std::get_if<dsl::Call>(&e->node))
-      for (const dsl::Argument& a : call->arguments) all.push_back(a.value);
-    if (const auto* reduction = std::get_if<dsl::Reduction>(&e->node)) {
-      all = {reduction->operand};
-      if (reduction->condition) all.push_back(reduction->condition);
-    }
-    return all;
   }
 
   const RandomProgram& program_;
