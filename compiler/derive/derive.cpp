@@ -8,10 +8,10 @@
 #include <cctype>
 #include <optional>
 
+#include "compiler/derive/combine_vjp.h"
+#include "compiler/derive/contributions.h"
 #include "compiler/derive/interface.h"
-#include "compiler/derive/land.h"
 #include "compiler/derive/walk.h"
-#include "compiler/derive/weights.h"
 #include "compiler/ir/recurrence.h"
 
 namespace attn::derive {
@@ -229,18 +229,18 @@ class Reverse {
         g_.definitions.begin() + static_cast<int64_t>(r.first),
         g_.definitions.begin() + static_cast<int64_t>(r.end()));
     // Each may be a factor of any other.
-    bool wide = false;
+    bool in_f64 = false;
     for (const ir::Definition& d : members) {
-      wide = wide || d.body.type() == ir::Type::f64;
+      in_f64 = in_f64 || d.body.type() == ir::Type::f64;
       for (const Contribution& c : contributions_[d.target])
-        wide = wide || c.value.type() == ir::Type::f64;
+        in_f64 = in_f64 || c.value.type() == ir::Type::f64;
     }
     Steps steps;
     for (size_t n = 0; n < members.size(); ++n) {
       const TensorId x = members[n].target;
       steps.emplace(x, r.step[n]);
       if (live_.count(x))
-        cotangents_[x] = new_cotangent(x, wide ? ir::Storage::f64 : ir::Storage::f32);
+        cotangents_[x] = new_cotangent(x, in_f64 ? ir::Storage::f64 : ir::Storage::f32);
     }
     for (size_t n = members.size(); n-- > 0;)
       if (live_.count(members[n].target)) hand_down(members[n], steps, members[n].free[r.step[n]]);
@@ -253,8 +253,8 @@ class Reverse {
   // The dimension of each tensor of a recurrence along which it steps.
   using Steps = std::map<TensorId, size_t>;
 
-  // What lands at t - 1 lands at n for t = n + 1, so that it is read one step ahead.
-  void land_at_step(Contribution& c, size_t dimension, ir::IndexId step) {
+  // What is added at t - 1 is added at n for t = n + 1, so that it is read one step ahead.
+  void scatter_at_step(Contribution& c, size_t dimension, ir::IndexId step) {
     c.step = dimension;
     const Expr ahead = ir::index_value(step) - c.at[dimension];
     if (ahead.is_zero()) return;
@@ -276,14 +276,15 @@ class Reverse {
     const Expr dy = g_.read(cotangents_.at(d.target), std::move(subscripts));
     std::vector<ir::IndexId> domain = d.free;
     domain.insert(domain.end(), d.reduced.begin(), d.reduced.end());
-    const std::vector<Flow> flows = weights(g_, d, dy, again_);
-    for (Share& s : shares(d.body, flows, [&](TensorId t) { return live_.count(t) > 0; })) {
-      refuse_infinite(g_, s.flow.value, d, diagnostics_);
-      Contribution c{s.access.args(),         domain,  std::move(s.flow.path),
-                     std::move(s.flow.value), d.where, d.target};
-      if (auto own = steps.find(s.access->tensor); own != steps.end())
-        land_at_step(c, own->second, step);
-      contributions_[s.access->tensor].push_back(std::move(c));
+    const std::vector<Flow> flows = combine_vjp(g_, d, dy, again_);
+    for (ReadContribution& r :
+         body_vjp(d.body, flows, [&](TensorId t) { return live_.count(t) > 0; })) {
+      refuse_infinite(g_, r.flow.value, d, diagnostics_);
+      Contribution c{r.read.args(),           domain,  std::move(r.flow.path),
+                     std::move(r.flow.value), d.where, d.target};
+      if (auto own = steps.find(r.read->tensor); own != steps.end())
+        scatter_at_step(c, own->second, step);
+      contributions_[r.read->tensor].push_back(std::move(c));
     }
   }
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "compiler/derive/combine_vjp.h"
+#include "compiler/derive/contributions.h"
 #include "compiler/derive/interface.h"
-#include "compiler/derive/land.h"
 #include "compiler/derive/walk.h"
-#include "compiler/derive/weights.h"
 #include "compiler/ir/recurrence.h"
 
 namespace attn::derive {
@@ -93,21 +93,21 @@ class Forward {
     const size_t end = g_.definitions.size();
     // In a recurrence the tangents need each other: all are named before any is defined.
     const std::set<TensorId> changes = changing();
-    std::set<TensorId> wide;
+    std::set<TensorId> in_f64;
     for (const ir::Recurrence& r : ir::recurrences(g_)) {
-      bool any_wide = false;
+      bool any_f64 = false;
       for (size_t k = r.first; k < r.end(); ++k)
-        any_wide = any_wide || g_.definitions[k].body.type() == ir::Type::f64;
+        any_f64 = any_f64 || g_.definitions[k].body.type() == ir::Type::f64;
       for (size_t k = r.first; k < r.end(); ++k) {
         const ir::Definition& d = g_.definitions[k];
         if (!changes.count(d.target) || d.combine == ir::Combine::argmax) continue;
         awaited_.emplace(d.target, TensorId{});
-        if (any_wide) wide.insert(d.target);
+        if (any_f64) in_f64.insert(d.target);
       }
     }
     for (auto& [y, ty] : awaited_) {
       tangents_[y] = ty = target_for(*g_.definition_of(y));
-      if (wide.count(y) && g_[ty].role == Role::interior) g_[ty].storage = ir::Storage::f64;
+      if (in_f64.count(y) && g_[ty].role == Role::interior) g_[ty].storage = ir::Storage::f64;
     }
     for (size_t k = 0; k < end; ++k) {
       const ir::Definition d = g_.definitions[k];  // a copy: the list grows
@@ -149,7 +149,7 @@ class Forward {
     c.domain.insert(c.domain.end(), d.reduced.begin(), d.reduced.end());
     c.where = d.where;
     std::vector<Contribution> all;
-    for (Flow& f : weights(g_, d, 1)) {
+    for (Flow& f : combine_vjp(g_, d, 1)) {
       const bool plain = d.combine == ir::Combine::sum;
       for (const Expr& part : plain ? split(change) : std::vector<Expr>{change}) {
         c.guard = f.path;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/derive/weights.h"
+#include "compiler/derive/combine_vjp.h"
 
 namespace attn::derive {
 

@@ -74,10 +74,10 @@ class Walk {
  public:
   explicit Walk(const Wanted& wanted) : wanted_(wanted) {}
 
-  std::vector<Share> run(const Expr& body, const std::vector<Flow>& flows) {
+  std::vector<ReadContribution> run(const Expr& body, const std::vector<Flow>& flows) {
     if (!arrange(body)) return {};
     for (const Flow& f : flows) give(body, f.path, f.value);
-    std::vector<Share> result;
+    std::vector<ReadContribution> result;
     for (auto e = order_.rbegin(); e != order_.rend(); ++e) {
       const std::vector<Flow> incoming = received_[*e];
       for (const Flow& f : incoming) {
@@ -97,7 +97,7 @@ class Walk {
     if (auto it = active_.find(e); it != active_.end()) return it->second;
     bool active = e.is(Kind::read) && ir::is_real(e.type()) && wanted_(e->tensor);
     const std::vector<Expr> args = passages(e);
-    // From the last to the first, so that shares come out in the order of reading.
+    // From the last to the first, so that contributions come out in the order of reading.
     for (auto a = args.rbegin(); a != args.rend(); ++a) active = arrange(*a) || active;
     active_.emplace(e, active);
     if (active) order_.push_back(e);
@@ -188,7 +188,8 @@ Expr tangent(const Expr& body, const std::function<Expr(const Expr&)>& of) {
   return Change(of).of(body);
 }
 
-std::vector<Share> shares(const Expr& body, const std::vector<Flow>& flows, const Wanted& wanted) {
+std::vector<ReadContribution> body_vjp(const Expr& body, const std::vector<Flow>& flows,
+                                       const Wanted& wanted) {
   return Walk(wanted).run(body, flows);
 }
 
@@ -212,7 +213,7 @@ std::string_view stopped_by(const Expr& body, const Wanted& wanted) {
     else if (e.type() == ir::Type::boolean)
       found = "a comparison";
     else if (e.type() == ir::Type::integer)
-      found = "whole numbers";
+      found = "integers";
     return found.empty();
   });
   return found;

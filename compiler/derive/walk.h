@@ -16,17 +16,17 @@ struct Flow {
   ir::Expr value;
 };
 
-struct Share {
-  ir::Expr access;  // a read
+struct ReadContribution {
+  ir::Expr read;
   Flow flow;
 };
 
 using Wanted = std::function<bool(ir::TensorId)>;
 
-// The share of every wanted real read when the whole body receives `flows`. Equal reads under equal
-// conditions are added at once; a condition never becomes a factor 0 or 1.
-std::vector<Share> shares(const ir::Expr& body, const std::vector<Flow>& flows,
-                          const Wanted& wanted);
+// The vjp of a body: what every wanted real read receives when the whole body receives `flows`.
+// Equal reads under equal conditions are added at once; a condition never becomes a factor 0 or 1.
+std::vector<ReadContribution> body_vjp(const ir::Expr& body, const std::vector<Flow>& flows,
+                                       const Wanted& wanted);
 
 // How the body changes when each real read changes by `of(read)`, which gives 0 for what does not.
 ir::Expr tangent(const ir::Expr& body, const std::function<ir::Expr(const ir::Expr&)>& of);

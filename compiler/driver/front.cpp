@@ -205,7 +205,7 @@ void make_plan(Compiled& c, const plan::Costs& costs, Diagnostics& diagnostics) 
     c.plan->probes.push_back(
         plan::plan_probe(p.graph, c.raw.tensors.size(), *c.plan, costs, diagnostics));
   plan::verify(*c.plan);
-  if (c.step) c.step_plan = plan::plan_step(c.name, *c.step, costs, diagnostics);
+  if (c.step) c.step_plan = plan::plan_update(c.name, *c.step, costs, diagnostics);
 }
 
 }  // namespace

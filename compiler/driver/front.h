@@ -10,7 +10,7 @@
 #include "compiler/derive/derive.h"
 #include "compiler/elaborate/elaborate.h"
 #include "compiler/ir/graph.h"
-#include "compiler/plan/step.h"
+#include "compiler/plan/update.h"
 #include "dsl/ast.h"
 
 namespace attn::driver {
@@ -57,7 +57,7 @@ struct Compiled {
   std::optional<ir::Graph> jvp, hvp;      // derived and simplified
   std::optional<plan::Plan> plan;
   std::optional<ir::Step> step;  // of `using`
-  std::optional<plan::StepPlan> step_plan;
+  std::optional<plan::UpdatePlan> step_plan;
 };
 
 struct Options {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/plan/step.h"
+#include "compiler/plan/update.h"
 
 namespace attn::emit {
 
@@ -19,7 +19,7 @@ struct Object {
 // One model of the file, planned.
 struct ModelPlan {
   plan::Plan plan;
-  std::optional<plan::StepPlan> step;
+  std::optional<plan::UpdatePlan> step;
   std::string doc;
   uint64_t source_hash = 0;
 };

@@ -66,11 +66,11 @@ std::vector<std::string> option_fields(const ir::Step& step);
 using Symbols = std::map<const plan::Kernel*, std::string>;
 
 // The tables of one model, and those of its update (null: none): MODEL_description.
-std::string write_tables(const plan::Plan& plan, const plan::StepPlan* step, uint64_t source_hash,
+std::string write_tables(const plan::Plan& plan, const plan::UpdatePlan* step, uint64_t source_hash,
                          const Interface& i, const Symbols& symbols,
                          const std::vector<std::string>& targets);
 // Those of an update: MODEL_step_program.
-std::string write_update(const plan::StepPlan& plan, const Interface& i, const Symbols& symbols,
+std::string write_update(const plan::UpdatePlan& plan, const Interface& i, const Symbols& symbols,
                          const std::vector<std::string>& targets);
 
 // The member `field` of a struct with these rows, and their count: "ROWS(attn_local, saved, …),";

@@ -9,7 +9,7 @@
 namespace attn::emit {
 
 // A C identifier: dots and the like become `_`; keywords of C and C++ and names of common macros
-// get a `_` behind them.
+// get a `_` after them.
 std::string identifier(std::string_view name);
 // Identifiers of several names, all different.
 std::vector<std::string> identifiers(const std::vector<std::string>& names);

@@ -15,7 +15,7 @@ using namespace ir;
 
 class TableWriter {
  public:
-  TableWriter(const plan::Plan& plan, const plan::StepPlan* step, uint64_t source_hash,
+  TableWriter(const plan::Plan& plan, const plan::UpdatePlan* step, uint64_t source_hash,
               const Interface& i, const Symbols& symbols, const std::vector<std::string>& targets)
       : plan_(plan),
         step_(step),
@@ -227,7 +227,7 @@ class TableWriter {
   }
 
   const plan::Plan& plan_;
-  const plan::StepPlan* step_;
+  const plan::UpdatePlan* step_;
   uint64_t source_hash_;
   const Graph& g_;
   const Interface& i_;
@@ -265,7 +265,7 @@ std::string table(const std::string& type, const std::string& name,
                      wrapped(given, "  ", kTableWidth));
 }
 
-std::string write_tables(const plan::Plan& plan, const plan::StepPlan* step, uint64_t source_hash,
+std::string write_tables(const plan::Plan& plan, const plan::UpdatePlan* step, uint64_t source_hash,
                          const Interface& i, const Symbols& symbols,
                          const std::vector<std::string>& targets) {
   return TableWriter(plan, step, source_hash, i, symbols, targets).write();

@@ -41,7 +41,7 @@ std::vector<std::string> scalars(const Step& step) {
 
 }  // namespace
 
-std::string write_update(const plan::StepPlan& plan, const Interface& i, const Symbols& symbols,
+std::string write_update(const plan::UpdatePlan& plan, const Interface& i, const Symbols& symbols,
                          const std::vector<std::string>& targets) {
   std::vector<std::string> updates, norms;
   const std::string text = write_parts(plan.updates, plan.step.updates, symbols, targets, updates) +

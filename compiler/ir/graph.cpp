@@ -98,7 +98,7 @@ int64_t Graph::value(const Poly& p, const std::vector<int64_t>& values) const {
   }
   if (!sum.is_integer())
     throw std::invalid_argument(
-        fmt::format("a size would be {}/{}, which is no whole number", sum.num, sum.den));
+        fmt::format("a size would be {}/{}, which is no integer", sum.num, sum.den));
   return sum.num;
 }
 

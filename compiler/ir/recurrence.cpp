@@ -7,10 +7,10 @@
 namespace attn::ir {
 namespace {
 
-// Places in the list of what each definition reads, and the circles among them.
-class Circles {
+// Places in the list of what each definition reads, and the cycles among them.
+class Cycles {
  public:
-  explicit Circles(const Graph& g) : reads_(g.definitions.size()), of_(g.definitions.size()) {
+  explicit Cycles(const Graph& g) : reads_(g.definitions.size()), of_(g.definitions.size()) {
     std::map<TensorId, size_t> place;
     for (size_t k = 0; k < g.definitions.size(); ++k) place[g.definitions[k].target] = k;
     for (size_t k = 0; k < g.definitions.size(); ++k)
@@ -20,11 +20,11 @@ class Circles {
   }
 
   const std::vector<size_t>& reads_of(size_t k) const { return reads_[k]; }
-  size_t circle_of(size_t k) const { return of_[k]; }
-  // Members in the order of the list. A definition alone is a circle where it reads itself.
+  size_t cycle_of(size_t k) const { return of_[k]; }
+  // Members in the order of the list. A definition alone is a cycle where it reads itself.
   const std::vector<std::vector<size_t>>& all() const { return members_; }
-  bool is_recurrence(size_t circle) const {
-    const std::vector<size_t>& m = members_[circle];
+  bool is_recurrence(size_t cycle) const {
+    const std::vector<size_t>& m = members_[cycle];
     return m.size() > 1 || std::count(reads_[m[0]].begin(), reads_[m[0]].end(), m[0]) > 0;
   }
 
@@ -74,7 +74,7 @@ class Circles {
   std::vector<std::vector<size_t>> members_;
 };
 
-// Finds by which index the definitions of one circle step, and in which order they run.
+// Finds by which index the definitions of one cycle step, and in which order they run.
 class Stepping {
  public:
   Stepping(const Graph& g, const std::vector<size_t>& members) : g_(g), members_(members) {
@@ -180,7 +180,7 @@ class Stepping {
     return false;
   }
 
-  // Each after what it reads at its own step; false where that is a circle too.
+  // Each after what it reads at its own step; false where that is a cycle too.
   bool order() {
     std::vector<std::set<size_t>> needs(members_.size());
     for (const Read& r : reads_)
@@ -221,30 +221,30 @@ bool has_recurrences(const Graph& g) {
 
 std::optional<Misread> arrange(Graph& g) {
   if (!has_recurrences(g)) return std::nullopt;
-  const Circles circles(g);
-  std::vector<std::vector<size_t>> members = circles.all();
+  const Cycles cycles(g);
+  std::vector<std::vector<size_t>> members = cycles.all();
   for (size_t c = 0; c < members.size(); ++c) {
-    if (!circles.is_recurrence(c)) continue;
-    Stepping stepping(g, circles.all()[c]);
+    if (!cycles.is_recurrence(c)) continue;
+    Stepping stepping(g, cycles.all()[c]);
     if (!stepping.run()) return stepping.misread();
     for (size_t n = 0; n < stepping.sorted.size(); ++n)
-      members[c][n] = circles.all()[c][stepping.sorted[n]];
+      members[c][n] = cycles.all()[c][stepping.sorted[n]];
   }
-  // Each circle when its first member comes, behind what it needs. Circles wait in `open` while
+  // Each cycle when its first member comes, after what it needs. Cycles wait in `open` while
   // what they need is put before them.
   std::vector<Definition> result;
   std::vector<bool> seen(members.size()), done(members.size());
   for (size_t k = 0; k < g.definitions.size(); ++k) {
-    std::vector<size_t> open{circles.circle_of(k)};
+    std::vector<size_t> open{cycles.cycle_of(k)};
     while (!open.empty()) {
       const size_t c = open.back();
       if (!seen[c]) {
         seen[c] = true;
         std::set<size_t> needed;
-        for (size_t m : circles.all()[c])
-          for (size_t n : circles.reads_of(m)) needed.insert(n);
+        for (size_t m : cycles.all()[c])
+          for (size_t n : cycles.reads_of(m)) needed.insert(n);
         for (auto n = needed.rbegin(); n != needed.rend(); ++n)
-          if (!seen[circles.circle_of(*n)]) open.push_back(circles.circle_of(*n));
+          if (!seen[cycles.cycle_of(*n)]) open.push_back(cycles.cycle_of(*n));
         continue;
       }
       open.pop_back();
@@ -260,15 +260,15 @@ std::optional<Misread> arrange(Graph& g) {
 std::vector<Recurrence> recurrences(const Graph& g) {
   std::vector<Recurrence> result;
   if (!has_recurrences(g)) return result;
-  const Circles circles(g);
+  const Cycles cycles(g);
   auto require = [&](bool holds, const std::string& what, size_t at) {
     if (!holds)
       throw InternalError(
           fmt::format("{}: {} in {}", g.name, what, g[g.definitions[at].target].name));
   };
-  for (size_t c = 0; c < circles.all().size(); ++c) {
-    const std::vector<size_t>& members = circles.all()[c];
-    if (!circles.is_recurrence(c)) continue;
+  for (size_t c = 0; c < cycles.all().size(); ++c) {
+    const std::vector<size_t>& members = cycles.all()[c];
+    if (!cycles.is_recurrence(c)) continue;
     Stepping stepping(g, members);
     require(stepping.run(), "a recurrence that does not step", members[0]);
     require(std::is_sorted(stepping.sorted.begin(), stepping.sorted.end()),

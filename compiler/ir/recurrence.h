@@ -3,8 +3,8 @@
 //   h[b,t,n] = tanh(a[b,t,n] + (if t >= 1 then h[b,t-1,n] else 0))
 //
 // A graph does not mark them: they are what its reads say. Definitions that need each other in a
-// circle are one recurrence, and stand together in the list. Each has one free index, the step, by
-// which all of the circle read each other: at the step itself what stands before them, and one step
+// cycle are one recurrence, and stand together in the list. Each has one free index, the step, by
+// which all of the cycle read each other: at the step itself what stands before them, and one step
 // back (t - 1, or t + 1 in a recurrence that runs down) anything. What depends on no earlier step
 // is no part of it, wherever it was written.
 #pragma once
@@ -44,7 +44,7 @@ bool has_recurrences(const Graph& g);
 class Needs {
  public:
   explicit Needs(const Graph& g);
-  // Whether `reader` may read so: it stands in no circle with the definition of what is read, or
+  // Whether `reader` may read so: it stands in no cycle with the definition of what is read, or
   // reads it at its own step. Of tensors made since, anything may be read.
   bool may_read(const Definition& reader, const Expr& read) const;
   // The same for all reads in `e`.

@@ -192,19 +192,19 @@ class Definer {
     guard.insert(less(column, g_.read(form.bounds->end, block)));
   }
 
-  // Adds each point at its place; an index that is a place alone is a dimension.
+  // Adds each point at its position; an index that is a position alone is a dimension.
   void scatter(const TilesForm& form, const TileResult& r, Conditions guard, const Expr& value) {
     Definition d{.target = r.tensor, .combine = Combine::sum, .body = value};
-    for (size_t k = 0; k < r.place.size(); ++k) {
-      const Expr& place = r.place[k];
-      const bool alone = place.is(Kind::index) &&
-                         std::find(d.free.begin(), d.free.end(), place->index) == d.free.end();
+    for (size_t k = 0; k < r.position.size(); ++k) {
+      const Expr& position = r.position[k];
+      const bool alone = position.is(Kind::index) &&
+                         std::find(d.free.begin(), d.free.end(), position->index) == d.free.end();
       if (alone) {
-        d.free.push_back(place->index);
+        d.free.push_back(position->index);
         continue;
       }
       d.free.push_back(g_.new_index("n", g_[r.tensor].extents.at(k)));
-      guard.insert(is_zero(index_value(d.free.back()) - place));
+      guard.insert(is_zero(index_value(d.free.back()) - position));
     }
     for (IndexId i : points(form))
       if (std::find(d.free.begin(), d.free.end(), i) == d.free.end()) d.reduced.push_back(i);

@@ -71,7 +71,7 @@ struct TileResult {
     weighted,   // sum over the columns of exp(tile - its log-sum-exp) * weight * panel
     rows,       // sum over the columns of tile * panel
     columns,    // sum over the rows of tile * panel
-    scatter,    // the tile's value at a point, times the panel, added at the point's place
+    scatter,    // the tile's value at a point, times the panel, added at the point's position
   };
   Kind kind = Kind::rows;
   ir::TensorId tensor;
@@ -80,11 +80,11 @@ struct TileResult {
   ir::Conditions counted;  // where its weight is not 0, beside what is visible
   // Over (batch, what is summed, feature), or at each point; 1 without a feature.
   ir::Expr panel;
-  ir::Conditions panel_guard;     // 0 elsewhere
-  ir::IndexId feature;            // invalid for none
-  ir::Expr scale;                 // of the sum, over (batch, the kept index, feature)
-  std::vector<ir::IndexId> free;  // the dimensions; of a scatter none
-  std::vector<ir::Expr> place;    // of a scatter, one a dimension, the feature standing for itself
+  ir::Conditions panel_guard;      // 0 elsewhere
+  ir::IndexId feature;             // invalid for none
+  ir::Expr scale;                  // of the sum, over (batch, the kept index, feature)
+  std::vector<ir::IndexId> free;   // the dimensions; of a scatter none
+  std::vector<ir::Expr> position;  // of a scatter, one a dimension, the feature standing for itself
 
   bool of_rows() const { return kind != Kind::columns; }
 };

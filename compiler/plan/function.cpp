@@ -8,7 +8,7 @@
 #include "compiler/plan/maps.h"
 #include "compiler/plan/verify.h"
 #include "compiler/solve/equalities.h"
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 
 namespace attn::plan {
 namespace {
@@ -35,9 +35,9 @@ void copy_split_outputs(Graph& g, std::set<TensorId>& wanted) {
 }
 
 // Whether the caller stores a tensor as large: an output, a mask, a bias.
-bool has_as_large(const Graph& g, const solve::Wide& wide, TensorId t) {
+bool has_as_large(const Graph& g, const solve::Unmaterialised& unmaterialised, TensorId t) {
   const auto is_as_large = [&](const Tensor& other) {
-    return wide.is_bounded_by(g, g[t].extents, other.extents);
+    return unmaterialised.is_bounded_by(g, g[t].extents, other.extents);
   };
   return std::any_of(g.outputs.begin(), g.outputs.end(),
                      [&](const Output& o) { return is_as_large(g[o.tensor]); }) ||
@@ -48,7 +48,8 @@ bool has_as_large(const Graph& g, const solve::Wide& wide, TensorId t) {
 
 // A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its
 // size.
-void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagnostics) {
+void warn_of_unmaterialised(const Function& f, const solve::Unmaterialised& unmaterialised,
+                            Diagnostics& diagnostics) {
   std::map<TensorId, TensorId> wholes;
   for (const Slice& s : f.slices)
     if (f.places[s.tensor.value] == Place::step) wholes.emplace(s.tensor, s.whole);
@@ -56,8 +57,8 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
     for (TensorId written : k.writes) {
       const auto whole = wholes.find(written);
       const TensorId t = whole == wholes.end() ? written : whole->second;
-      if (!wide(t) || f.places[t.value] != Place::workspace) continue;
-      if (has_as_large(f.graph, wide, t)) continue;
+      if (!unmaterialised(t) || f.places[t.value] != Place::workspace) continue;
+      if (has_as_large(f.graph, unmaterialised, t)) continue;
       const Tensor& tensor = f.graph[t];
       std::string readers;
       for (const Kernel& reader : f.kernels)
@@ -75,22 +76,22 @@ void warn_of_wide(const Function& f, const solve::Wide& wide, Diagnostics& diagn
       d.help =
           "no input or output is as large; it stays in tiles where every reader sums it over one "
           "of "
-          "its sequence axes, or puts each point at a place of its own";
+          "its sequence axes, or scatters each point to a position of its own";
     }
   }
 }
 
-bool sums_wide(const Definition& d, const solve::Wide& wide) {
+bool sums_unmaterialised(const Definition& d, const solve::Unmaterialised& unmaterialised) {
   const std::set<TensorId> read = reads(d);
   return d.combine == Combine::sum &&
-         std::any_of(read.begin(), read.end(), [&](TensorId t) { return wide(t); });
+         std::any_of(read.begin(), read.end(), [&](TensorId t) { return unmaterialised(t); });
 }
 
 // The definitions as kinds are asked about them: what is solved and inlined first.
-Graph prepared(Graph g, const Costs& costs, const solve::Wide& wide) {
-  g.definitions = compute_gathered(g, wide);
+Graph prepared(Graph g, const Costs& costs, const solve::Unmaterialised& unmaterialised) {
+  g.definitions = compute_gathered(g, unmaterialised);
   for (Definition& d : g.definitions)
-    if (!sums_wide(d, wide)) d = solve::solve_equalities(g, Definition(d));
+    if (!sums_unmaterialised(d, unmaterialised)) d = solve::solve_equalities(g, Definition(d));
   g.definitions = substitute_maps(g, choose_inlined(g, costs));
   return g;
 }
@@ -122,12 +123,13 @@ void place_wholes(Function& f, const Segment& segment) {
 
 // Adds the kernels of one segment of `g`; the graph that they are of, with what planning has added.
 Graph plan_segment(const std::string& model, Function& f, const Graph& g, const Segment& segment,
-                   const Costs& costs, solve::Wide wide, std::set<TensorId> wanted) {
+                   const Costs& costs, solve::Unmaterialised unmaterialised,
+                   std::set<TensorId> wanted) {
   // What another segment reads is stored, however large it is.
-  for (const Output& o : segment.outputs) wide.set(o.tensor, false);
+  for (const Output& o : segment.outputs) unmaterialised.set(o.tensor, false);
   place_slices(f, segment, wanted);
-  ClaimedGraph claimed =
-      claim_kernels(prepared(graph_of(g, segment), costs, wide), costs, wide, std::move(wanted));
+  ClaimedGraph claimed = claim_kernels(prepared(graph_of(g, segment), costs, unmaterialised), costs,
+                                       unmaterialised, std::move(wanted));
   const size_t first = f.kernels.size();
   add_kernels(model, f, costs, claimed);
   place_wholes(f, segment);
@@ -143,7 +145,7 @@ Function plan_function(std::string model, FunctionKind kind, std::string name, G
                        const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
                        std::set<TensorId> wanted, const Costs& costs, Diagnostics& diagnostics) {
   copy_split_outputs(g, wanted);
-  const solve::Wide wide(g);
+  const solve::Unmaterialised unmaterialised(g);
   Checks checks = data_checks(g);
   const std::vector<Segment> segments = segments_of(g);
   Function f{.kind = kind, .name = std::move(name), .saved = saved};
@@ -164,7 +166,7 @@ Function plan_function(std::string model, FunctionKind kind, std::string name, G
   const std::vector<Output> outputs = g.outputs;
   std::vector<Definition> planned;
   for (const Segment& segment : segments) {
-    g = plan_segment(model, f, g, segment, costs, wide, wanted);
+    g = plan_segment(model, f, g, segment, costs, unmaterialised, wanted);
     planned.insert(planned.end(), g.definitions.begin(), g.definitions.end());
   }
   g.definitions = std::move(planned);
@@ -173,7 +175,7 @@ Function plan_function(std::string model, FunctionKind kind, std::string name, G
   f.graph = std::move(g);
   f.workspace = assign_slots(f);
   verify(f);
-  warn_of_wide(f, wide, diagnostics);
+  warn_of_unmaterialised(f, unmaterialised, diagnostics);
   for (const Kernel& k : f.kernels) {
     if (k.why.empty()) continue;
     const Definition& d = k.definitions.back();

@@ -32,15 +32,15 @@ Expr gathered(Graph& g, const Expr& site, std::vector<Definition>& result) {
 
 }  // namespace
 
-std::vector<Definition> compute_gathered(Graph& g, const solve::Wide& wide) {
+std::vector<Definition> compute_gathered(Graph& g, const solve::Unmaterialised& unmaterialised) {
   std::vector<Definition> result;
   std::set<TensorId> wholes;
   for (Definition d : std::vector<Definition>(g.definitions)) {
     std::map<Expr, Expr> again;
     auto look = [&](const Expr& e) {
       visit(e, [&](const Expr& x) {
-        const bool fewer = x.is(Kind::read) && wide(x->tensor) && g.definition_of(x->tensor) &&
-                           indices(x).size() < x.args().size();
+        const bool fewer = x.is(Kind::read) && unmaterialised(x->tensor) &&
+                           g.definition_of(x->tensor) && indices(x).size() < x.args().size();
         if (fewer) wholes.insert(x->tensor);
         if (fewer && !again.count(x)) again.emplace(x, gathered(g, x, result));
         return true;

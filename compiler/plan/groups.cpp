@@ -1,8 +1,8 @@
-// Claims wide tensors with the definitions that read them, group by group.
+// Claims unmaterialised tensors with the definitions that read them, group by group.
 #include <algorithm>
 
 #include "compiler/plan/kinds.h"
-#include "compiler/plan/passes.h"
+#include "compiler/plan/sweeps.h"
 
 namespace attn::plan {
 namespace {
@@ -82,12 +82,13 @@ void replace(Graph& g, const Group& group, const GroupKernels& by) {
   g.definitions = std::move(definitions);
 }
 
-// Wide tensors that tiles can hold.
-std::set<TensorId> candidates_of(const Graph& g, const solve::Wide& wide) {
+// Unmaterialised tensors that tiles can hold.
+std::set<TensorId> candidates_of(const Graph& g, const solve::Unmaterialised& unmaterialised) {
   std::set<TensorId> candidates;
   for (const Definition& d : g.definitions) {
     const bool combines = d.combine == Combine::set || d.combine == Combine::sum;
-    if (wide(d.target) && combines && g[d.target].storage == Storage::f32 && d.free.size() > 1)
+    if (unmaterialised(d.target) && combines && g[d.target].storage == Storage::f32 &&
+        d.free.size() > 1)
       candidates.insert(d.target);
   }
   return candidates;
@@ -101,13 +102,14 @@ struct Attempt {
 };
 
 // The group of a tensor; `misfit` is what does not fit where there is none.
-std::optional<Attempt> attempt(const Graph& g, const Costs& costs, const solve::Wide& wide,
+std::optional<Attempt> attempt(const Graph& g, const Costs& costs,
+                               const solve::Unmaterialised& unmaterialised,
                                const std::set<TensorId>& candidates, TensorId seed,
                                const std::vector<Kernel>& others, TensorId& misfit) {
   Attempt a{.graph = g, .group = {}, .found = {}};
   std::optional<Group> group = grow_group(a.graph, costs, candidates, seed, misfit);
   if (!group) return std::nullopt;
-  std::optional<GroupKernels> found = kernels_of(a.graph, wide, *group, others, misfit);
+  std::optional<GroupKernels> found = kernels_of(a.graph, unmaterialised, *group, others, misfit);
   if (!found) return std::nullopt;
   a.group = std::move(*group);
   a.found = std::move(*found);
@@ -119,7 +121,7 @@ std::optional<Attempt> attempt(const Graph& g, const Costs& costs, const solve::
 
 // All groups at once, asked for at the first tensor of any: what does not fit one is stored for it.
 std::optional<Proposal> claim_tiles(const Graph& given, const Costs& costs, const Open& open) {
-  std::set<TensorId> candidates = candidates_of(given, open.wide);
+  std::set<TensorId> candidates = candidates_of(given, open.unmaterialised);
   if (candidates.empty()) return std::nullopt;
   for (size_t n = 0; n < open.at; ++n)
     if (candidates.count(given.definitions[n].target)) return std::nullopt;
@@ -130,7 +132,8 @@ std::optional<Proposal> claim_tiles(const Graph& given, const Costs& costs, cons
   std::vector<TensorId> first;  // that each computes
   for (std::set<TensorId> left = candidates; !left.empty();) {
     TensorId misfit;
-    if (auto made = attempt(g, costs, open.wide, candidates, *left.begin(), kernels, misfit)) {
+    if (auto made =
+            attempt(g, costs, open.unmaterialised, candidates, *left.begin(), kernels, misfit)) {
       const std::vector<Kernel>& own = made->found.kernels;
       kernels.insert(kernels.end(), own.begin(), own.end());
       g = std::move(made->graph);

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// The reads of wide tensors in a definition.
+// The reads of unmaterialised tensors in a definition.
 std::vector<Expr> sites(const Definition& d, const std::set<TensorId>& of) {
   std::vector<Expr> result;
   auto collect = [&](const Expr& e) {

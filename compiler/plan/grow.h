@@ -1,4 +1,4 @@
-// Groups of wide tensors and of the definitions that read them.
+// Groups of unmaterialised tensors and of the definitions that read them.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,9 @@ std::optional<Group> grow_group(ir::Graph& g, const Costs& costs,
                                 const std::set<ir::TensorId>& candidates, ir::TensorId seed,
                                 ir::TensorId& misfit);
 
-// A sum of products over the points of a wide tensor and other indices is split: what needs the
-// others is summed first, to a tensor over the points. `candidates` are wide, and get the new ones.
+// A sum of products over the points of an unmaterialised tensor and other indices is split: what
+// needs the others is summed first, to a tensor over the points. `candidates` are unmaterialised,
+// and get the new ones.
 void split_inner_sums(ir::Graph& g, std::set<ir::TensorId>& candidates);
 
 }  // namespace attn::plan

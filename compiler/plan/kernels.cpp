@@ -34,8 +34,11 @@ bool read_outside(const Graph& g, const std::set<TensorId>& own, TensorId t) {
 // Asks the kinds of kernels, and applies what they propose.
 class Claims {
  public:
-  Claims(Graph g, const Costs& costs, const solve::Wide& wide, std::set<TensorId> wanted)
-      : g_(std::move(g)), costs_(costs), open_{.wide = wide, .wanted = std::move(wanted)} {}
+  Claims(Graph g, const Costs& costs, const solve::Unmaterialised& unmaterialised,
+         std::set<TensorId> wanted)
+      : g_(std::move(g)),
+        costs_(costs),
+        open_{.unmaterialised = unmaterialised, .wanted = std::move(wanted)} {}
 
   void ask(const KernelKind& kind) {
     if (!kind.claim) return;
@@ -157,9 +160,9 @@ class Adder {
 
 }  // namespace
 
-ClaimedGraph claim_kernels(Graph g, const Costs& costs, const solve::Wide& wide,
+ClaimedGraph claim_kernels(Graph g, const Costs& costs, const solve::Unmaterialised& unmaterialised,
                            std::set<TensorId> wanted) {
-  Claims claims(std::move(g), costs, wide, std::move(wanted));
+  Claims claims(std::move(g), costs, unmaterialised, std::move(wanted));
   const std::span<const KernelKind> kinds = kernel_kinds();
   claims.ask(kinds[0]);
   claims.settle();
@@ -173,8 +176,8 @@ void add_kernels(const std::string& model, Function& f, const Costs& costs, Clai
 
 void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels,
                  const Costs& costs, Graph g) {
-  const solve::Wide wide(g);
-  Claims claims(std::move(g), costs, wide, {});
+  const solve::Unmaterialised unmaterialised(g);
+  Claims claims(std::move(g), costs, unmaterialised, {});
   for (const KernelKind& kind : kernel_kinds().subspan(1)) claims.ask(kind);
   ClaimedGraph claimed = claims.take();
   for (Claimed& c : claimed.kernels) {

@@ -14,7 +14,8 @@ struct ClaimedGraph {
 
 // Asks the kinds in their order: tiles first, since a group knows best what to do with an equality;
 // then, of the rest, each definition in turn. `wanted` as in plan_function.
-ClaimedGraph claim_kernels(ir::Graph g, const Costs& costs, const solve::Wide& wide,
+ClaimedGraph claim_kernels(ir::Graph g, const Costs& costs,
+                           const solve::Unmaterialised& unmaterialised,
                            std::set<ir::TensorId> wanted);
 
 // Adds the kernels to `f`, each after what bounds its columns.

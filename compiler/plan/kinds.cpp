@@ -21,7 +21,7 @@ constexpr KernelKind kKinds[] = {
 // Why `d` lowers slowly as plain loops, or empty where loops are the right form (maps, small sums).
 std::string why_slow(const ir::Graph& g, const Costs& costs, const ir::Definition& d) {
   if (d.reduced.empty()) return {};
-  if (solve::find_landing(d)) return {};  // each point is visited once
+  if (solve::find_scatter(d)) return {};  // each point is visited once
   double work =
       points(g, {d.reduced.begin(), d.reduced.end()}) * points(g, {d.free.begin(), d.free.end()});
   if (work < costs.slow_points) return {};

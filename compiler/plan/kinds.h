@@ -7,13 +7,13 @@
 #include <span>
 
 #include "compiler/plan/plan.h"
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 
 namespace attn::plan {
 
 // What the kernels of a segment are claimed from: a graph, and what is known of its definitions.
 struct Open {
-  const solve::Wide& wide;
+  const solve::Unmaterialised& unmaterialised;
   std::set<ir::TensorId> wanted;   // stored, also where only one kernel reads them
   std::set<ir::TensorId> claimed;  // that some kernel computes
   size_t at = 0;                   // the definition of the graph that is asked for

@@ -115,7 +115,7 @@ class Substitution {
   const std::map<TensorId, Definition>& gone_;
 };
 
-// Whether a map computes much from other elements of every place: behind a register tile they would
+// Whether a map computes much from other elements of every place: after a register tile they would
 // be fetched from memory a few at a time, each waiting for the one before.
 bool is_expensive_elsewhere(const Costs& costs, const Definition& map, TensorId sum) {
   if (cost(map.body) < costs.expensive_epilogue) return false;

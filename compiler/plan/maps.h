@@ -5,7 +5,7 @@
 #include <set>
 
 #include "compiler/ir/graph.h"
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 #include "compiler/target/target.h"
 
 namespace attn::plan {
@@ -19,9 +19,10 @@ std::vector<ir::Definition> substitute_maps(ir::Graph& g, const std::set<ir::Ten
 ir::Definition substitute_maps(ir::Graph& g, const ir::Definition& d,
                                const std::map<ir::TensorId, ir::Definition>& maps);
 
-// Computes elements of wide tensors again where they are read at fewer points than they have (the
-// score of one target among all): no such read needs the tensor.
-std::vector<ir::Definition> compute_gathered(ir::Graph& g, const solve::Wide& wide);
+// Computes elements of unmaterialised tensors again where they are read at fewer points than they
+// have (the score of one target among all): no such read needs the tensor.
+std::vector<ir::Definition> compute_gathered(ir::Graph& g,
+                                             const solve::Unmaterialised& unmaterialised);
 
 // Interior maps to substitute: those of a few cheap operations, and those with one reader whose
 // work does not grow by it. A map that can be the epilogue of a sum stays: the sum goes instead.

@@ -6,14 +6,14 @@
 #include "compiler/plan/maps.h"
 #include "compiler/plan/step_major.h"
 #include "compiler/plan/verify.h"
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 
 namespace attn::plan {
 namespace {
 
 using namespace ir;
 
-// The gradient graph as backward computes it: tensors that forward leaves behind become inputs.
+// The gradient graph as backward computes it: tensors that forward leaves become inputs.
 struct Backward {
   Graph graph;
   std::vector<TensorId> forwarded, saved;  // ids of the gradient graph
@@ -23,8 +23,8 @@ struct Backward {
 Backward cut_saved(const Shared& shared, const Function& forward) {
   const Graph& gradient = shared.later.graph;
   Backward b{gradient, {}, {}, {}};
-  // What is wide for forward would be too large to keep; it is computed again.
-  const solve::Wide wide(forward.graph);
+  // What is unmaterialised for forward would be too large to keep; it is computed again.
+  const solve::Unmaterialised unmaterialised(forward.graph);
   std::map<TensorId, TensorId> given, of_forward;
   std::vector<Definition> kept;
   for (const Definition& d : gradient.definitions) {
@@ -38,7 +38,7 @@ Backward cut_saved(const Shared& shared, const Function& forward) {
     const bool gradient_output = std::any_of(gradient.outputs.begin(), gradient.outputs.end(),
                                              [&](const Output& o) { return o.tensor == d.target; });
     const bool kept_by_forward =
-        place == Place::result || (place == Place::workspace && !wide(in_forward));
+        place == Place::result || (place == Place::workspace && !unmaterialised(in_forward));
     if (!kept_by_forward || gradient_output) {
       kept.push_back(d);
       continue;
@@ -90,8 +90,8 @@ Plan make_plan(const Graph& forward, const Gradient* gradient, const Costs& cost
   Plan plan{.model = forward.name, .forward_graph = forward};
   if (!gradient) {
     plan.forward = plan_function(forward.name, FunctionKind::forward, "forward",
-                                 step_major(forward, steps_behind_others(forward)).graph, {}, {},
-                                 {}, costs, diagnostics);
+                                 step_major(forward, steps_after_others(forward)).graph, {}, {}, {},
+                                 costs, diagnostics);
     return plan;
   }
   plan.gradient_graph = gradient->graph;
@@ -120,7 +120,7 @@ TensorId planned(const Graph& from, const Function& forward, TensorId t) {
 }
 
 std::vector<TensorId> kept_maps(const Graph& forward, const Costs& costs) {
-  const solve::Wide wide(forward);
+  const solve::Unmaterialised unmaterialised(forward);
   Graph g = forward;
   std::vector<TensorId> result;
   for (Segment& s : segments_of(g)) {
@@ -129,10 +129,10 @@ std::vector<TensorId> kept_maps(const Graph& forward, const Costs& costs) {
     const std::set<TensorId> inlined = choose_inlined(graph_of(g, s), costs);
     for (const Definition& d : s.definitions) {
       if (d.combine != Combine::set || inlined.count(d.target)) continue;
-      // Of a recurrence whole tensors are stored however wide they are.
+      // A tensor of a recurrence is stored as a whole, however large it is.
       if (auto slice = wholes.find(d.target); slice != wholes.end())
         result.push_back(slice->second);
-      else if (!wide(d.target))
+      else if (!unmaterialised(d.target))
         result.push_back(d.target);
     }
   }
@@ -142,7 +142,7 @@ std::vector<TensorId> kept_maps(const Graph& forward, const Costs& costs) {
 Function plan_derivative(FunctionKind kind, const Graph& g, const Costs& costs,
                          Diagnostics& diagnostics) {
   return plan_function(g.name, kind, std::string(name_of(kind)),
-                       step_major(g, steps_behind_others(g)).graph, {}, {}, {}, costs, diagnostics);
+                       step_major(g, steps_after_others(g)).graph, {}, {}, {}, costs, diagnostics);
 }
 
 std::string_view name_of(FunctionKind kind) {

@@ -107,8 +107,8 @@ struct Gradient {
   std::vector<ir::TensorId> kept;
 };
 
-// Maps that forward will store, wide ones left out that no recurrence holds: a gradient had better
-// read them than compute them again.
+// Maps that forward will store, unmaterialised ones left out that no recurrence holds: a gradient
+// had better read them than compute them again.
 std::vector<ir::TensorId> kept_maps(const ir::Graph& forward, const Costs& costs);
 
 // Warnings (category performance) name each definition that lowers slowly, its reader and the
@@ -121,9 +121,9 @@ Function plan_derivative(FunctionKind kind, const ir::Graph& g, const Costs& cos
                          Diagnostics& diagnostics);
 
 // The function that computes a probe, the one output of `probe`, which was elaborated with the
-// model of `plan`: the first `shared` tensors are the same. It reads what `plan` has forward leave
-// behind, outputs and saved block, wherever `probe` would compute the same; for it alone nothing is
-// saved. Its name is the number that it gets among the probes of `plan`: "probe0".
+// model of `plan`: the first `shared` tensors are the same. It reads what forward
+// of `plan` leaves, outputs and saved block, wherever `probe` would compute the same; nothing is
+// saved for it alone. Its name is the number that it gets among the probes of `plan`: "probe0".
 Function plan_probe(const ir::Graph& probe, size_t shared, const Plan& plan, const Costs& costs,
                     Diagnostics& diagnostics);
 

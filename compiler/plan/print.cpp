@@ -136,10 +136,10 @@ class FormPrinter {
                             g_[form.results[0].tensor].name);
         break;
       case TileResult::Kind::scatter: {
-        std::string places;
-        for (const Expr& e : r.place)
-          places += (places.empty() ? "" : ", ") + text::to_string(g_, e);
-        target = fmt::format("{}[{}] +", g_[r.tensor].name, places);
+        std::string position;
+        for (const Expr& e : r.position)
+          position += (position.empty() ? "" : ", ") + text::to_string(g_, e);
+        target = fmt::format("{}[{}] +", g_[r.tensor].name, position);
         value = tile;
         break;
       }
@@ -210,9 +210,9 @@ struct Operations {
 
   Poly of(const Definition& d) const {
     Poly count = 1;
-    const auto landing = solve::find_landing(d);
+    const auto scatter = solve::find_scatter(d);
     for (size_t n = 0; n < d.free.size(); ++n)
-      if (!landing || n != landing->position) count = count * g[d.free[n]].extent;
+      if (!scatter || n != scatter->dimension) count = count * g[d.free[n]].extent;
     for (IndexId i : d.reduced) count = count * g[i].extent;
     return count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
   }

@@ -1,4 +1,4 @@
-// Plans a probe: what forward has left behind is read, the rest computed again.
+// Plans a probe: what forward leaves is read, the rest computed again.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -12,9 +12,16 @@ namespace {
 
 class Conversion {
  public:
-  Conversion(Graph& g, const solve::Wide& wide, const Definition& d, const Names& names,
-             const Axes& axes, const std::set<TensorId>& tiles, const std::set<TensorId>& later)
-      : g_(g), wide_(wide), d_(d), names_(names), axes_(axes), tiles_(tiles), later_(later) {
+  Conversion(Graph& g, const solve::Unmaterialised& unmaterialised, const Definition& d,
+             const Names& names, const Axes& axes, const std::set<TensorId>& tiles,
+             const std::set<TensorId>& later)
+      : g_(g),
+        unmaterialised_(unmaterialised),
+        d_(d),
+        names_(names),
+        axes_(axes),
+        tiles_(tiles),
+        later_(later) {
     for (auto [own, shared] : names_) own_[shared] = own;
   }
 
@@ -24,10 +31,10 @@ class Conversion {
     if (own_.size() != axes_.batch.size() + 2) return {};
     for (IndexId i : d_.reduced)
       if (!names_.count(i)) return {};
-    find_places();
+    find_positions();
     const bool sums_rows = reduces(axes_.row), sums_columns = reduces(axes_.column);
     if (!sums_rows && !sums_columns) return each_point();
-    if (!places_.empty()) return placed();
+    if (!positions_.empty()) return scattered();
     result_.result.kind = sums_columns ? TileResult::Kind::rows : TileResult::Kind::columns;
     summed_ = own_.at(sums_columns ? axes_.column : axes_.row);
     kept_ = own_.at(sums_columns ? axes_.row : axes_.column);
@@ -40,7 +47,7 @@ class Conversion {
   bool reads_tiles(const Expr& e) const { return reads_any(e, tiles_); }
 
   // Free indices that an equality gives, and nothing else uses: n where n == e.
-  void find_places() {
+  void find_positions() {
     Conditions of_points;
     for (const Expr& c : d_.guard) {
       const std::set<IndexId> used = indices(c);
@@ -65,9 +72,9 @@ class Conversion {
             std::all_of(used.begin(), used.end(), [&](IndexId i) { return names_.count(i) > 0; });
         const bool of_point = used.count(own_.at(axes_.row)) || used.count(own_.at(axes_.column));
         if (!of_group || !of_point) continue;
-        places_.emplace(f, value);
-        at_place_.insert(*equality);
-        // The equality said that the place exists.
+        positions_.emplace(f, value);
+        of_positions_.insert(*equality);
+        // The equality said that the position exists.
         for (const Expr& c : {at_least_zero(value), less(value, size_value(g_[f].extent))})
           if (!solve::proves(g_, of_points, c)) result_.counted.insert(shared(c));
         break;
@@ -77,30 +84,30 @@ class Conversion {
 
   Expr shared(const Expr& e) const { return substitute(e, values_of(names_)); }
 
-  // Every point of the group has a place of its own, or one for some of the batch.
+  // Every point of the group has a position of its own, or one for some of the batch.
   std::optional<ResultOf> each_point() {
     TileResult& r = result_.result;
     r.kind = TileResult::Kind::scatter;
     for (IndexId f : d_.free) {
       if (names_.count(f))
-        r.place.push_back(index_value(names_.at(f)));
-      else if (places_.count(f))
-        r.place.push_back(shared(places_.at(f)));
+        r.position.push_back(index_value(names_.at(f)));
+      else if (positions_.count(f))
+        r.position.push_back(shared(positions_.at(f)));
       else
         return {};
     }
     if (g_[d_.target].storage != Storage::f32) return {};
     result_.weight = shared(d_.body);
     for (const Expr& c : d_.guard)
-      if (!at_place_.count(c)) result_.counted.insert(shared(c));
+      if (!of_positions_.count(c)) result_.counted.insert(shared(c));
     r.panel = r.scale = Expr(1.0);
     r.tensor = d_.target;
     result_.stored = d_;
     return result_;
   }
 
-  // A sum over the points of each place. What a place does not need is left to the rest.
-  std::optional<ResultOf> placed() {
+  // A sum over the points of each position. What a position does not need is left to the rest.
+  std::optional<ResultOf> scattered() {
     std::vector<Expr> inner, outer;
     std::set<IndexId> kept;
     for (IndexId i : axes_.batch) kept.insert(own_.at(i));
@@ -124,8 +131,9 @@ class Conversion {
     Conditions of_part, of_rest;
     for (const Expr& c : d_.guard) {
       const std::set<IndexId> used = indices(c);
-      const bool inside = std::all_of(
-          used.begin(), used.end(), [&](IndexId i) { return names_.count(i) || places_.count(i); });
+      const bool inside = std::all_of(used.begin(), used.end(), [&](IndexId i) {
+        return names_.count(i) || positions_.count(i);
+      });
       (inside ? of_part : of_rest).insert(c);
     }
     for (const Expr& c : of_rest)
@@ -134,10 +142,10 @@ class Conversion {
     std::vector<IndexId> free;
     for (const auto& [i, s] : names_)
       if (kept.count(i)) free.push_back(i);
-    for (const auto& [f, place] : places_) free.push_back(f);
+    for (const auto& [f, position] : positions_) free.push_back(f);
     std::vector<Poly> extents;
     for (IndexId i : free) extents.push_back(g_[i].extent);
-    if (wide_.is_unbounded(g_, extents)) return placed_features();
+    if (unmaterialised_.is_unbounded(g_, extents)) return scattered_features();
     Definition part{.target = {}, .free = free, .combine = Combine::sum, .where = d_.where};
     for (IndexId i : {row, column})
       if (!kept.count(i)) part.reduced.push_back(i);
@@ -146,27 +154,27 @@ class Conversion {
     TileResult& r = result_.result;
     r.kind = TileResult::Kind::scatter;
     for (IndexId f : free)
-      r.place.push_back(names_.count(f) ? index_value(names_.at(f)) : shared(places_.at(f)));
+      r.position.push_back(names_.count(f) ? index_value(names_.at(f)) : shared(positions_.at(f)));
     r.panel = r.scale = Expr(1.0);
     result_.weight = shared(part.body);
     for (const Expr& c : of_part)
-      if (!at_place_.count(c)) result_.counted.insert(shared(c));
+      if (!of_positions_.count(c)) result_.counted.insert(shared(c));
     leave_rest(part, outer, of_rest);
     return result_;
   }
 
-  // Each point adds its product with a row of features at its own place.
-  std::optional<ResultOf> placed_features() {
+  // Each point adds its product with a row of features at its own position.
+  std::optional<ResultOf> scattered_features() {
     TileResult& r = result_.result;
     r.kind = TileResult::Kind::scatter;
     std::vector<IndexId> features;
     for (IndexId f : d_.free) {
       if (names_.count(f)) {
-        r.place.push_back(index_value(names_.at(f)));
-      } else if (places_.count(f)) {
-        r.place.push_back(shared(places_.at(f)));
+        r.position.push_back(index_value(names_.at(f)));
+      } else if (positions_.count(f)) {
+        r.position.push_back(shared(positions_.at(f)));
       } else {
-        r.place.push_back(index_value(f));
+        r.position.push_back(index_value(f));
         features.push_back(f);
       }
     }
@@ -180,7 +188,7 @@ class Conversion {
     }
     for (const Expr& c : d_.guard) {
       if (uses(c, features[0])) return {};
-      if (!at_place_.count(c)) result_.counted.insert(shared(c));
+      if (!of_positions_.count(c)) result_.counted.insert(shared(c));
     }
     r.feature = features[0];
     r.panel = panel.empty() ? Expr(1.0) : shared(multiply(std::move(panel)));
@@ -296,25 +304,25 @@ class Conversion {
   }
 
   Graph& g_;
-  const solve::Wide& wide_;
+  const solve::Unmaterialised& unmaterialised_;
   const Definition& d_;
   const Names& names_;
   const Axes& axes_;
   const std::set<TensorId>&tiles_, &later_;
   std::map<IndexId, IndexId> own_;  // of the definition, by the group's
-  std::map<IndexId, Expr> places_;
-  Conditions at_place_;
+  std::map<IndexId, Expr> positions_;
+  Conditions of_positions_;
   IndexId summed_, kept_;
   ResultOf result_;
 };
 
 }  // namespace
 
-std::optional<ResultOf> result_of(Graph& g, const solve::Wide& wide, const Definition& d,
-                                  const Names& names, const Axes& axes,
+std::optional<ResultOf> result_of(Graph& g, const solve::Unmaterialised& unmaterialised,
+                                  const Definition& d, const Names& names, const Axes& axes,
                                   const std::set<TensorId>& tiles,
                                   const std::set<TensorId>& later) {
-  return Conversion(g, wide, d, names, axes, tiles, later).run();
+  return Conversion(g, unmaterialised, d, names, axes, tiles, later).run();
 }
 
 }  // namespace attn::plan

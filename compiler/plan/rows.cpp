@@ -65,7 +65,7 @@ std::optional<RowForm> shape_of(const Graph& g, const Costs& costs, const Defini
   if (std::any_of(d.reduced.begin(), d.reduced.end(),
                   [&](IndexId i) { return g.known(g[i].extent) == 0; }))
     return std::nullopt;
-  if (solve::find_landing(d))
+  if (solve::find_scatter(d))
     return std::nullopt;  // else every row would be asked for by every one
   if (contiguous_reduced(g, d)) {
     if (d.reduced.size() != 1) return std::nullopt;
@@ -157,7 +157,7 @@ class Claim {
       const bool fits = !row_.rows.empty() && row_.columns.size() == 1;
       return fits && same_group(d.free, all) ? Form::map : Form::none;
     }
-    if (solve::find_landing(d)) return Form::none;
+    if (solve::find_scatter(d)) return Form::none;
     if (row_.columns.size() == 1 && is_row_reduction(d.combine) && same_group(d.free, row_.rows) &&
         same_group(d.reduced, row_.columns))
       return Form::row_reduction;
@@ -269,8 +269,8 @@ class Claim {
 
 namespace {
 
-// Definitions that one pass over rows can compute, run[0] among them; nothing taken where there are
-// none. No member of the claim reads what is `later`, so the kernel can come at once.
+// Definitions that one sweep over rows can compute, run[0] among them; nothing taken where there
+// are none. No member of the claim reads what is `later`, so the kernel can come at once.
 RowClaim claim_rows(const Graph& g, const Costs& costs, std::span<const Definition> run,
                     const std::set<TensorId>& later) {
   size_t seeds = 0;

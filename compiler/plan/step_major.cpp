@@ -36,7 +36,7 @@ Definition copy_of(Graph& g, const Definition& from, const Moved& moved) {
 
 }  // namespace
 
-StepDimensions steps_behind_others(const Graph& g) {
+StepDimensions steps_after_others(const Graph& g) {
   StepDimensions result;
   for (const Recurrence& r : recurrences(g))
     for (size_t k = r.first; k < r.end(); ++k)
@@ -97,9 +97,8 @@ StepDimensions with_shared(StepDimensions own, const StepDimensions& others, siz
 
 // Forward is planned before anything is known of what comes later.
 Shared::Shared(const Graph& own, const Graph& of, size_t shared)
-    : later(
-          step_major(own, with_shared(steps_behind_others(own), steps_behind_others(of), shared))),
-      forward(step_major(of, steps_behind_others(of))),
+    : later(step_major(own, with_shared(steps_after_others(own), steps_after_others(of), shared))),
+      forward(step_major(of, steps_after_others(of))),
       shared_(shared) {
   for (const auto& [t, steps] : later.steps) of_steps_.emplace(steps, t);
 }

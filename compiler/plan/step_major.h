@@ -13,7 +13,7 @@ namespace attn::plan {
 
 // For each tensor of recurrences whose step is not its first dimension: which it is.
 using StepDimensions = std::map<ir::TensorId, size_t>;
-StepDimensions steps_behind_others(const ir::Graph& g);
+StepDimensions steps_after_others(const ir::Graph& g);
 
 // Every tensor of `dimensions` that `g` defines is computed and read as NAME.steps, in which that
 // dimension comes first; an output is copied from it.

@@ -1,5 +1,5 @@
 // Finds the sum that the exponentials of a log-sum-exp weigh: the scores s, Y[i] = logsumexp[j]
-// s[i,j], z[i,f] = sum[j] exp(s[i,j] - Y[i]) w[i,j] v[j,f]. One pass over the columns computes
+// s[i,j], z[i,f] = sum[j] exp(s[i,j] - Y[i]) w[i,j] v[j,f]. One sweep over the columns computes
 // both, since each chunk of columns can be summed relative to a maximum of its own.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Definitions in the terms of a group: wide tensors over (batch, row, column), which exist in tiles
-// only, and what sums them.
+// Definitions in the terms of a group: unmaterialised tensors over (batch, row, column), which
+// exist in tiles only, and what sums them.
 #pragma once
 
 #include <map>
@@ -27,8 +27,8 @@ bool contains(const std::vector<ir::IndexId>& all, ir::IndexId i);
 bool uses_any(const std::set<ir::IndexId>& used, const std::vector<ir::IndexId>& some);
 bool reads_any(const ir::Expr& e, const std::set<ir::TensorId>& some);
 
-// Definition `d` of a wide tensor. Its products are divided into a factor of the rows and one of
-// the columns where they can be.
+// Definition `d` of an unmaterialised tensor. Its products are divided into a factor of the rows
+// and one of the columns where they can be.
 Tile tile_of(const ir::Graph& g, const ir::Definition& d, const Names& names, const Axes& axes);
 
 // The number of the tile that is `weight` where `counted` holds, and 0 elsewhere: a new one where

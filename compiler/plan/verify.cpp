@@ -235,10 +235,10 @@ class Checker {
                 "bounds of other blocks");
   }
 
-  void check(const TilesForm& form, const TileResult& r, size_t place) const {
+  void check(const TilesForm& form, const TileResult& r, size_t number) const {
     using Kind = TileResult::Kind;
-    require((r.kind == Kind::logsumexp) == (place == 0 && form.streams()) &&
-                (r.kind == Kind::weighted) == (place == 1 && form.streams()) &&
+    require((r.kind == Kind::logsumexp) == (number == 0 && form.streams()) &&
+                (r.kind == Kind::weighted) == (number == 1 && form.streams()) &&
                 (!form.streams() || form.results.size() <= 2),
             "results that do not stand together");
     require(r.tile < form.tiles.size(), "a result of no tile");
@@ -253,11 +253,12 @@ class Checker {
     }
     if (r.kind == Kind::scatter) {
       require(r.scale.is_one(), "a scaled scatter");
-      require(r.free.empty() && r.place.size() == g_[r.tensor].extents.size(),
-              "places of another number");
-      for (const Expr& e : r.place) require(within(indices(e), all), "a place of another index");
+      require(r.free.empty() && r.position.size() == g_[r.tensor].extents.size(),
+              "positions of another number");
+      for (const Expr& e : r.position)
+        require(within(indices(e), all), "a position of another index");
     } else {
-      require(r.place.empty() && set_of(r.free) == kept, "a result over other indices");
+      require(r.position.empty() && set_of(r.free) == kept, "a result over other indices");
     }
     require(within(indices(r.scale), kept), "a scale over what is summed");
     require(within(indices(r.panel), all) && within(indices(r.panel_guard), all),

@@ -20,7 +20,7 @@ void verify(const Function& f);
 // The part of it that runs the kernels on the names of tensors: what memory holds when.
 void verify_memory(const Function& f);
 
-// Where functions, each of which is verified, do not agree on what forward leaves behind.
+// Where functions, each of which is verified, do not agree on what forward leaves.
 void verify(const Plan& plan);
 
 }  // namespace attn::plan

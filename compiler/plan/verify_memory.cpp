@@ -27,7 +27,7 @@ class Run {
     size_t end = 0;
     for (const Loop& loop : f_.loops) {
       ATTN_CHECK(loop.first >= end && loop.end >= loop.first && loop.end <= f_.kernels.size(),
-                 "loops that are not one behind the other");
+                 "loops that overlap");
       for (; end < loop.first; ++end) call(f_.kernels[end]);
       // The second step finds what the first leaves.
       for (int step = 0; step < 2; ++step) {

@@ -10,7 +10,7 @@
 #include "compiler/report/counts.h"
 #include "compiler/report/history.h"
 #include "compiler/report/units.h"
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 #include "compiler/text/formula.h"
 
 namespace attn::report {
@@ -35,7 +35,7 @@ std::string joined(const std::vector<std::string>& words) {
 class Drawer {
  public:
   Drawer(const ir::Graph& g, const FunctionReport* places, char letter)
-      : g_(g), wide_(g), needs_(g), letter_(letter) {
+      : g_(g), unmaterialised_(g), needs_(g), letter_(letter) {
     std::vector<size_t> all(g.definitions.size());
     std::iota(all.begin(), all.end(), size_t{0});
     const std::vector<text::Formula> lines = text::formulas(g, all);
@@ -142,7 +142,7 @@ class Drawer {
     const auto it = stored_.find(tensor.name);
     box.look = it == stored_.end() ? "inline" : it->second->in_memory ? "stored" : "inline";
     // What a kernel's own form of the function computes has no place in the plan.
-    if (box.look == "inline" && wide_(t)) box.look = "tile";
+    if (box.look == "inline" && unmaterialised_(t)) box.look = "tile";
     for (const ir::Output& o : g_.outputs)
       if (o.tensor == t) box.look = "output";
     box.hint = tensor.name;
@@ -208,7 +208,7 @@ class Drawer {
   }
 
   const ir::Graph& g_;
-  solve::Wide wide_;
+  solve::Unmaterialised unmaterialised_;
   ir::Needs needs_;
   char letter_;
   std::map<TensorId, std::string> texts_;  // of definitions

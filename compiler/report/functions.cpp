@@ -4,7 +4,7 @@
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/report/counts.h"
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 
 namespace attn::report {
 namespace {
@@ -43,8 +43,8 @@ Poly bytes(const Graph& g, TensorId t) {
   return plan::elements(g, t) * Poly(plan::element_bytes(g[t].storage));
 }
 
-// A tensor whose bits exist nowhere as a whole, where `wide`.
-const char* place_text(Place place, bool wide) {
+// A tensor whose bits exist nowhere as a whole, where `unmaterialised`.
+const char* place_text(Place place, bool unmaterialised) {
   switch (place) {
     case Place::given:
       return "given by the caller";
@@ -59,7 +59,7 @@ const char* place_text(Place place, bool wide) {
     case Place::step:
       return "a step of another tensor";
     case Place::none:
-      return wide ? "in tiles only, never stored" : "computed where it is read";
+      return unmaterialised ? "in tiles only, never stored" : "computed where it is read";
   }
   throw InternalError("a place without a name");
 }
@@ -72,16 +72,16 @@ std::vector<Stored> stored(const plan::Function& f, const Graph& g) {
   }
   for (const plan::Slice& s : f.slices)
     if (f.places[s.tensor.value] == Place::step && used.erase(s.tensor)) used.insert(s.whole);
-  const solve::Wide wide(f.graph);
+  const solve::Unmaterialised unmaterialised(f.graph);
   std::vector<Stored> result;
   for (TensorId t : used) {
     const Place place = f.places.at(static_cast<size_t>(t.value));
     result.push_back({.name = g[t].name,
                       .shape = shape(g, g[t]),
-                      .place = place_text(place, wide(t)),
+                      .place = place_text(place, unmaterialised(t)),
                       .bytes = count(g, bytes(g, t)),
                       .in_memory = place != Place::none,
-                      .wide = wide(t)});
+                      .unmaterialised = unmaterialised(t)});
   }
   return result;
 }

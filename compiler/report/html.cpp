@@ -105,7 +105,7 @@ std::string legend(bool of_model) {
   };
   entry("input", of_model ? "input" : "given cotangent or tangent");
   entry("stored", "stored in memory");
-  entry("tile", "wide: in tiles only, never stored");
+  entry("tile", "unmaterialised: in tiles only, never stored");
   entry("inline", "computed where it is read");
   entry("output", "output");
   text += fmt::format("<span class=\"with\">{}</span></div>\n",

@@ -147,9 +147,9 @@ std::string plan_of(const FunctionReport& f) {
         "{}\"></span>"
         "{}</td><td>{}</td></tr>\n",
         escaped_xml(s.name), escaped_xml(s.shape),
-        s.in_memory ? "stored"
-        : s.wide    ? "tile"
-                    : "inline",
+        s.in_memory        ? "stored"
+        : s.unmaterialised ? "tile"
+                           : "inline",
         escaped_xml(s.place), s.in_memory ? formula_of(s.bytes) : "");
   return text +
          fold(fmt::format("Where the {} are", count_of(f.tensors.size(), "tensor")),

@@ -39,7 +39,7 @@ struct Level {
 };
 
 // Places the items so that links point down and stay clear of boxes. False, with nothing changed,
-// where links go in a circle.
+// where links form a cycle.
 bool arrange(Level& level);
 
 }  // namespace attn::report

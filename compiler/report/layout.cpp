@@ -195,7 +195,7 @@ void lay_out(Layout& layout) {
   if (Placer(layout).run()) return;
   layout.groups.clear();
   for (Node& n : layout.nodes) n.group = -1;
-  ATTN_CHECK(Placer(layout).run(), "a drawing whose edges go in a circle");
+  ATTN_CHECK(Placer(layout).run(), "a drawing whose edges form a cycle");
 }
 
 }  // namespace attn::report

@@ -38,7 +38,7 @@ struct Layout {
 inline constexpr double kGroupTitle = 22;  // height of the strip with the title
 
 // Boxes do not overlap, a group's frame holds its own and what stands between them and no others,
-// and edges run through no box and no title. Edges must not go in a circle; where groups do, they
+// and edges run through no box and no title. Edges must not form a cycle; where groups do, they
 // are dropped.
 void lay_out(Layout& layout);
 

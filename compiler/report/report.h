@@ -96,7 +96,7 @@ struct Stored {
   std::string name, shape, place;  // "given", "result", "saved", "workspace", "tiles only", …
   Count bytes;                     // of what it would take; it does only where it is stored
   bool in_memory = false;
-  bool wide = false;
+  bool unmaterialised = false;
 };
 
 struct KernelLine {

@@ -76,8 +76,8 @@ void Brackets::try_pairs(const Task& t, const Split& s, Bracketing& best) {
         extents.push_back(g_[i].extent);
         subscripts.push_back(index_value(i));
       }
-      // A wide intermediate must at least have fewer indices than the whole.
-      if (of_pair.size() >= whole.size() && wide_.is_unbounded(g_, extents)) continue;
+      // An unmaterialised intermediate must at least have fewer indices than the whole.
+      if (of_pair.size() >= whole.size() && unmaterialised_.is_unbounded(g_, extents)) continue;
       Conditions conditions = without(t.conditions, pair.guard);
       double cost = 2 * points(of_pair);
       const Expr &left = s.inner[x], &right = s.inner[y];
@@ -105,7 +105,7 @@ void Brackets::try_looking_through(const Task& t, const Split& s, Bracketing& be
                               ? by_target_[f->tensor.value]
                               : nullptr;
     if (!d || (d->combine != Combine::set && d->combine != Combine::sum)) continue;
-    if (!stores_exactly(g_, d->target) || lands_somewhere(*d) || steps_ > kMostSteps) continue;
+    if (!stores_exactly(g_, d->target) || scatters(*d) || steps_ > kMostSteps) continue;
     std::map<IndexId, Expr> map = subscript_map(*d, f);
     std::set<IndexId> reduced = t.reduced;
     for (IndexId r : d->reduced) {

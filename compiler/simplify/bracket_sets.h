@@ -1,4 +1,4 @@
-// Sets of indices and conditions as the search behind re-bracketing takes them apart.
+// Sets of indices and conditions as the search of re-bracketing takes them apart.
 #pragma once
 
 #include <algorithm>

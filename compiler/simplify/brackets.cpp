@@ -17,9 +17,10 @@ namespace {
 
 // Run-time sizes count as this many.
 constexpr int64_t kUnknownSize = 4096;
-// Reading a wide tensor weighs so much more, and each pass that must come before again so much.
-constexpr double kWideWeight = 1000;
-constexpr double kPassWeight = 30;
+// Reading an unmaterialised tensor weighs so much more, and each sweep that must come before again
+// so much.
+constexpr double kUnmaterialisedWeight = 1000;
+constexpr double kSweepWeight = 30;
 // Numbers for tensors that exist only in a plan.
 constexpr int32_t kFirstTentative = 1 << 28;
 // How deep the search looks through reads, and how many factors it considers.
@@ -28,8 +29,8 @@ constexpr size_t kMostFactors = 8;
 
 }  // namespace
 
-Brackets::Brackets(Graph& g, solve::Wide& wide, std::vector<int>& numbers)
-    : g_(g), wide_(wide), numbers_(numbers), points_(g, kUnknownSize) {}
+Brackets::Brackets(Graph& g, solve::Unmaterialised& unmaterialised, std::vector<int>& numbers)
+    : g_(g), unmaterialised_(unmaterialised), numbers_(numbers), points_(g, kUnknownSize) {}
 
 void Brackets::learn(const Definition& d) {
   store_.push_back(d);
@@ -85,24 +86,24 @@ const Brackets::Mentions& Brackets::mentions(const Expr& e) const {
   return it->second;
 }
 
-bool Brackets::is_wide(TensorId t) const {
+bool Brackets::is_unmaterialised(TensorId t) const {
   const Definition* d = tentative(t);
-  if (!d) return wide_(t);
+  if (!d) return unmaterialised_(t);
   std::vector<Poly> extents;
   for (IndexId i : d->free) extents.push_back(g_[i].extent);
-  return wide_.is_unbounded(g_, extents);
+  return unmaterialised_.is_unbounded(g_, extents);
 }
 
-int Brackets::pass_number(TensorId t) const {
+int Brackets::sweep_number(TensorId t) const {
   const Definition* d = tentative(t);
   if (!d) return static_cast<size_t>(t.value) < numbers_.size() ? numbers_[t.value] : 0;
   int largest = 0;
-  bool reads_wide = false;
+  bool reads_unmaterialised = false;
   for (TensorId r : reads(*d)) {
-    largest = std::max(largest, pass_number(r));
-    reads_wide = reads_wide || is_wide(r);
+    largest = std::max(largest, sweep_number(r));
+    reads_unmaterialised = reads_unmaterialised || is_unmaterialised(r);
   }
-  return largest + (reads_wide && !is_wide(t) ? 1 : 0);
+  return largest + (reads_unmaterialised && !is_unmaterialised(t) ? 1 : 0);
 }
 
 std::optional<Bracketing> Brackets::plan(const Definition& d, const std::vector<Product>& terms) {
@@ -111,11 +112,12 @@ std::optional<Bracketing> Brackets::plan(const Definition& d, const std::vector<
   tentative_.clear();
   mentions_.clear();
   precise_ = d.body.type() == Type::f64;
-  // Looking through reads pays where it saves passes over wide tensors; else one step may show
-  // that a sum exists already.
-  reads_wide_ = false;
-  for (TensorId t : reads(d)) reads_wide_ = reads_wide_ || is_wide(t);
-  Task around{{}, {d.reduced.begin(), d.reduced.end()}, d.guard, reads_wide_ ? kDepth : 1};
+  // Looking through reads pays where it saves sweeps over unmaterialised tensors; else one step may
+  // show that a sum exists already.
+  reads_unmaterialised_ = false;
+  for (TensorId t : reads(d)) reads_unmaterialised_ = reads_unmaterialised_ || is_unmaterialised(t);
+  Task around{
+      {}, {d.reduced.begin(), d.reduced.end()}, d.guard, reads_unmaterialised_ ? kDepth : 1};
   return plan_terms(terms, around);
 }
 
@@ -233,17 +235,18 @@ Bracketing Brackets::as_it_stands(const Task& t, const Split& s) const {
   if (t.reduced.empty()) return {points(free_) * 0.5, {part}};
   std::set<IndexId> all = indices(s.inside);
   double weight = std::max<double>(1, static_cast<double>(s.inner.size()));
-  bool reads_wide = false;
+  bool reads_unmaterialised = false;
   int before = 0;
   for (const Expr& f : s.inner) {
     merge_in(all, mentions(f).indices);
     for (TensorId r : mentions(f).tensors) {
       // A pair's sum over a domain that is itself over two sequences stays in tiles.
-      reads_wide = reads_wide || (is_wide(r) && (reads_wide_ || !tentative(r)));
-      before = std::max(before, pass_number(r));
+      reads_unmaterialised = reads_unmaterialised ||
+                             (is_unmaterialised(r) && (reads_unmaterialised_ || !tentative(r)));
+      before = std::max(before, sweep_number(r));
     }
   }
-  if (reads_wide) weight *= kWideWeight * std::pow(kPassWeight, before);
+  if (reads_unmaterialised) weight *= kUnmaterialisedWeight * std::pow(kSweepWeight, before);
   return {points(all) * weight + (s.outer.empty() ? 0 : points(free_)), {part}};
 }
 

@@ -1,4 +1,4 @@
-// The search behind re-bracketing: other ways to write one sum of products,
+// The search of re-bracketing: other ways to write one sum of products,
 //   Y = sum[R where C] a * b * c,
 // that read sums which exist already, look through sums and maps, or sum pairs of factors first.
 // re_bracket.cpp decides whether what the search finds is worth having.
@@ -12,7 +12,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/simplify/products.h"
 #include "compiler/solve/points.h"
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 
 namespace attn::simplify {
 
@@ -32,8 +32,8 @@ struct Bracketing {
 
 class Brackets {
  public:
-  // New indices go to `g`. `numbers` are the pass numbers of its tensors.
-  Brackets(ir::Graph& g, solve::Wide& wide, std::vector<int>& numbers);
+  // New indices go to `g`. `numbers` are the sweep numbers of its tensors.
+  Brackets(ir::Graph& g, solve::Unmaterialised& unmaterialised, std::vector<int>& numbers);
 
   // The definition stands before everything that is bracketed from now on.
   void learn(const ir::Definition& d);
@@ -47,8 +47,8 @@ class Brackets {
   // Sums that the last plan may read although no graph has them: their tensors are tentative.
   const ir::Definition* tentative(ir::TensorId t) const;
 
-  bool is_wide(ir::TensorId t) const;
-  int pass_number(ir::TensorId t) const;
+  bool is_unmaterialised(ir::TensorId t) const;
+  int sweep_number(ir::TensorId t) const;
   double points(const std::set<ir::IndexId>& indices) const { return points_.of(g_, indices); }
 
  private:
@@ -100,7 +100,7 @@ class Brackets {
   const Mentions& mentions(const ir::Expr& e) const;
 
   ir::Graph& g_;
-  solve::Wide& wide_;
+  solve::Unmaterialised& unmaterialised_;
   std::vector<int>& numbers_;
   solve::Points points_;
   std::deque<ir::Definition> store_;
@@ -112,7 +112,7 @@ class Brackets {
 
   // Of the definition that is being planned.
   std::set<ir::IndexId> free_;
-  bool reads_wide_ = false;
+  bool reads_unmaterialised_ = false;
   bool precise_ = false;  // in f64
   int steps_ = 0;
   std::deque<ir::Definition> tentative_;

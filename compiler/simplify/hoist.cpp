@@ -1,4 +1,4 @@
-// A dear subexpression over fewer indices than its definition becomes a map of its own:
+// An expensive subexpression over fewer indices than its definition becomes a map of its own:
 //   dx[b,i,d] = ... / sqrt(var[b,i] + eps)   ->   r[b,i] = 1 / sqrt(var[b,i] + eps),  ... * r[b,i]
 // The reverse of inlining, which never puts a map where its elements would be computed twice.
 #include <algorithm>
@@ -16,14 +16,14 @@ using namespace ir;
 namespace {
 
 // A call that costs as much as a transcendental function.
-constexpr int kDear = 8;
+constexpr int kExpensive = 8;
 
 bool is_root(const Expr& e) {
   return e.is(Kind::power) && e.args()[1].is(Kind::literal) && !e.args()[1]->number.is_integer;
 }
 
-bool is_dear(const Expr& e) {
-  if (e.is(Kind::call)) return is_real(e.type()) && e->operation->cost >= kDear;
+bool is_expensive(const Expr& e) {
+  if (e.is(Kind::call)) return is_real(e.type()) && e->operation->cost >= kExpensive;
   return is_root(e) || (e.is(Kind::power) && !e.args()[1].is(Kind::literal));
 }
 
@@ -59,7 +59,7 @@ class Hoister {
   // Parents first: what is inside a hoisted expression goes with it.
   Expr hoisted(const Expr& e, const Conditions& known) {
     if (e.args().empty() || e.is(Kind::read)) return e;
-    if (is_dear(e))
+    if (is_expensive(e))
       if (auto read = as_map(e, known)) return *read;
     std::vector<Expr> args;
     bool changed = false;

@@ -27,7 +27,7 @@ ir::Graph inline_trivial(const ir::Graph& g);
 ir::Graph inline_single(const ir::Graph& g);
 // A subexpression that an earlier map computes, under conditions that imply the map's, is read.
 ir::Graph find(const ir::Graph& g);
-// A dear subexpression over fewer indices than its definition becomes a map of its own.
+// An expensive subexpression over fewer indices than its definition becomes a map of its own.
 ir::Graph hoist(const ir::Graph& g);
 // One of equal definitions stays.
 ir::Graph merge_equal(const ir::Graph& g);
@@ -37,10 +37,11 @@ ir::Graph merge_copies(const ir::Graph& g);
 ir::Graph merge_scaled(const ir::Graph& g);
 // Sums of products are bracketed anew where that takes fewer points or passes; see brackets.h.
 ir::Graph re_bracket(const ir::Graph& g);
-// The same for sums of three or more factors and over wide tensors only: what a model says of two
-// stays as it is.
+// The same for sums of three or more factors and over unmaterialised tensors only: what a model
+// says of two stays as it is.
 ir::Graph order_products(const ir::Graph& g);
-// A wide tensor read at fewer points than it has, `s[i,i]` or `g[b,target[b]]`, is computed there.
+// An unmaterialised tensor read at fewer points than it has, `s[i,i]` or `g[b,target[b]]`, is
+// computed there.
 ir::Graph specialise(const ir::Graph& g);
 
 }  // namespace attn::simplify

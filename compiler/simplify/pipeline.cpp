@@ -21,7 +21,7 @@ constexpr Pass kStrengthen{"strengthen", "give sums and maps the guards of their
 constexpr Pass kInlineTrivial{"inline-trivial", "substitute maps that cost nothing",
                               inline_trivial};
 constexpr Pass kFind{"find", "read what an earlier map computes already", find};
-constexpr Pass kHoist{"hoist", "compute dear subexpressions over their own indices", hoist};
+constexpr Pass kHoist{"hoist", "compute expensive subexpressions over their own indices", hoist};
 constexpr Pass kMergeEqual{"merge-equal", "keep one of equal definitions", merge_equal};
 constexpr Pass kMergeCopies{"merge-copies", "keep one of what a recurrence carries twice",
                             merge_copies};
@@ -34,7 +34,8 @@ constexpr Pass kDropUnused{"drop-unused", "drop what no output reads", drop_unus
 constexpr Pass kInlineSingle{"inline-single", "substitute maps into their only reader",
                              inline_single};
 constexpr Pass kDemand{"demand", "give tensors the guards of their readers", demand};
-constexpr Pass kSpecialise{"specialise", "compute wide tensors where they are read", specialise};
+constexpr Pass kSpecialise{"specialise", "compute unmaterialised tensors where they are read",
+                           specialise};
 constexpr Pass kFactor{"factor", "collect the factors that terms share", factor};
 
 // All by name, for `emit --after=NAME` and the help.

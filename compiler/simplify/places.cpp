@@ -107,7 +107,7 @@ std::map<IndexId, Expr> subscript_map(const Definition& d, const Expr& read) {
   return result;
 }
 
-bool lands_somewhere(const Definition& d) {
+bool scatters(const Definition& d) {
   for (const Expr& c : d.guard)
     if (c.is(Kind::is_zero))
       for (IndexId r : d.reduced)

@@ -27,9 +27,9 @@ std::optional<std::vector<ir::IndexId>> plain_subscripts(const ir::Expr& read);
 // From the free indices of a definition to the subscripts of a read of its target.
 std::map<ir::IndexId, ir::Expr> subscript_map(const ir::Definition& d, const ir::Expr& read);
 
-// Whether an equality ties a reduced index: a value lands at a computed place. Such a sum has far
-// fewer points than its indices say.
-bool lands_somewhere(const ir::Definition& d);
+// Whether an equality ties a reduced index: a value is added at a computed position. Such a sum has
+// far fewer points than its indices say.
+bool scatters(const ir::Definition& d);
 
 // Free and reduced indices together.
 std::set<ir::IndexId> domain(const ir::Definition& d);

@@ -1,7 +1,7 @@
-// Brackets sums of products anew where that saves points or passes over wide tensors: reads a sum
-// that exists, moves factors out, sums pairs first. The search stands in brackets.cpp; here are the
-// tests of what it finds, without which distributing a sum would turn `(q + u)*k` into two
-// contractions.
+// Brackets sums of products anew where that saves points or sweeps over unmaterialised tensors:
+// reads a sum that exists, moves factors out, sums pairs first. The search stands in brackets.cpp;
+// here are the tests of what it finds, without which distributing a sum would turn `(q + u)*k` into
+// two contractions.
 #include <algorithm>
 #include <functional>
 
@@ -61,15 +61,16 @@ bool has_two_sides(const std::vector<Expr>& factors) {
 
 class ReBracketing {
  public:
-  // Sums of terms with at least so many factors that the sum is over, or over wide tensors.
+  // Sums of terms with at least so many factors that the sum is over, or over unmaterialised
+  // tensors.
   ReBracketing(const Graph& g, int least_factors)
       : least_factors_(least_factors),
         result_(g),
-        wide_(g),
+        unmaterialised_(g),
         saved_(solve::independent_of_cotangents(g)),
-        numbers_(solve::pass_numbers(g, wide_, saved_)),
+        numbers_(solve::sweep_numbers(g, unmaterialised_, saved_)),
         needs_(g),
-        brackets_(result_, wide_, numbers_) {
+        brackets_(result_, unmaterialised_, numbers_) {
     result_.definitions.clear();
   }
 
@@ -97,13 +98,13 @@ class ReBracketing {
   void set_number(const Definition& d) {
     TensorId t = d.target;
     if (static_cast<size_t>(t.value) >= numbers_.size()) numbers_.resize(t.value + 1, 0);
-    bool saved = saved_[t.value] && !wide_(t);
-    numbers_[t.value] = saved ? 0 : solve::pass_number(d, wide_, numbers_);
+    bool saved = saved_[t.value] && !unmaterialised_(t);
+    numbers_[t.value] = saved ? 0 : solve::sweep_number(d, unmaterialised_, numbers_);
   }
 
   // Appends what replaces d; false when it stays.
   bool bracket(const Definition& d) {
-    if (lands_somewhere(d)) return false;
+    if (scatters(d)) return false;
     auto terms = expand(d.body);
     if (!terms || terms->size() > kMostTerms) return false;
     const auto are_many = [&](const Product& p) {
@@ -113,7 +114,7 @@ class ReBracketing {
              }) >= least_factors_;
     };
     const std::set<TensorId> read = tensors(d.body);
-    if (std::none_of(read.begin(), read.end(), [&](TensorId t) { return wide_(t); }) &&
+    if (std::none_of(read.begin(), read.end(), [&](TensorId t) { return unmaterialised_(t); }) &&
         std::none_of(terms->begin(), terms->end(), are_many))
       return false;
     auto found = brackets_.plan(d, *terms);
@@ -125,22 +126,22 @@ class ReBracketing {
     return true;
   }
 
-  bool reads_wide(const std::vector<Expr>& factors) const {
+  bool reads_unmaterialised(const std::vector<Expr>& factors) const {
     for (const Expr& f : factors)
       for (TensorId t : tensors(f))
-        if (brackets_.is_wide(t)) return true;
+        if (brackets_.is_unmaterialised(t)) return true;
     return false;
   }
 
-  // The pass in which a part is complete.
-  int pass_of(const Part& p) const {
+  // The sweep in which a part is complete.
+  int sweep_of(const Part& p) const {
     int largest = 0;
     for (const std::vector<Expr>* factors : {&p.outer, &p.inner}) {
       for (const Expr& f : *factors) {
         for (TensorId t : tensors(f)) {
-          int pass = brackets_.pass_number(t);
-          bool waits = factors == &p.inner && !p.reduced.empty() && brackets_.is_wide(t);
-          largest = std::max(largest, pass + (waits ? 1 : 0));
+          int sweep = brackets_.sweep_number(t);
+          bool waits = factors == &p.inner && !p.reduced.empty() && brackets_.is_unmaterialised(t);
+          largest = std::max(largest, sweep + (waits ? 1 : 0));
         }
       }
     }
@@ -148,30 +149,33 @@ class ReBracketing {
   }
 
   // Accepted only if each remaining sum has no more indices than d had, and takes far fewer points,
-  // no longer reads wide tensors, or the whole is complete in an earlier pass with no more sums
-  // over wide tensors than d had terms.
+  // no longer reads unmaterialised tensors, or the whole is complete in an earlier sweep with no
+  // more sums over unmaterialised tensors than d had terms.
   bool is_worth(const Definition& d, const std::vector<Product>& terms,
                 const std::vector<Part>& parts) {
     const std::set<IndexId> all = domain(d);
     const double points = brackets_.points(all);
-    bool was_wide = false;
-    for (TensorId t : tensors(d.body)) was_wide = was_wide || wide_(t);
-    int pass = 0;
-    size_t sums_over_wide = 0;
+    bool was_unmaterialised = false;
+    for (TensorId t : tensors(d.body))
+      was_unmaterialised = was_unmaterialised || unmaterialised_(t);
+    int sweep = 0;
+    size_t sums_over_unmaterialised = 0;
     for (const Part& p : parts) {
-      pass = std::max(pass, pass_of(p));
-      sums_over_wide += !p.reduced.empty() && reads_wide(p.inner);
+      sweep = std::max(sweep, sweep_of(p));
+      sums_over_unmaterialised += !p.reduced.empty() && reads_unmaterialised(p.inner);
     }
-    const bool earlier = pass < numbers_[d.target.value] && sums_over_wide <= terms.size();
+    const bool earlier =
+        sweep < numbers_[d.target.value] && sums_over_unmaterialised <= terms.size();
     for (const Part& p : parts) {
       if (p.reduced.empty()) continue;
       std::set<IndexId> of_sum = indices_of_sum(p);
       if (of_sum.size() > all.size()) return false;
-      if (was_wide && !reads_wide(p.inner)) continue;
+      if (was_unmaterialised && !reads_unmaterialised(p.inner)) continue;
       if (!earlier && kFewerPoints * brackets_.points(of_sum) > points) return false;
     }
     double old = points * std::max<double>(1, static_cast<double>(cost(d.body)));
-    if (!was_wide && terms.size() == 1 && !has_two_sides(terms[0].factors)) old *= kUnpacked;
+    if (!was_unmaterialised && terms.size() == 1 && !has_two_sides(terms[0].factors))
+      old *= kUnpacked;
     for (const Definition* t : tentative_in(parts))
       if (kFewerPoints * brackets_.points(domain(*t)) > old) return false;
     return true;
@@ -287,12 +291,12 @@ class ReBracketing {
     const bool precise = d.body.type() == Type::f64 || sum.body.type() == Type::f64;
     t.storage = precise ? Storage::f64 : Storage::f32;
     for (IndexId i : sum.free) t.extents.push_back(result_[i].extent);
-    bool wide = wide_.is_unbounded(result_, t.extents);
+    bool unmaterialised = unmaterialised_.is_unbounded(result_, t.extents);
     std::vector<Expr> subscripts;
     for (IndexId i : sum.free) subscripts.push_back(index_value(i));
     sum.target = result_.new_tensor(std::move(t));
     sum.where = d.where;
-    wide_.set(sum.target, wide);
+    unmaterialised_.set(sum.target, unmaterialised);
     Expr read = result_.read(sum.target, std::move(subscripts));
     result_.definitions.push_back(normal_form(with_fresh_indices(result_, sum).definition));
     return read;
@@ -375,7 +379,7 @@ class ReBracketing {
   const int least_factors_;
   Conditions conditions_;  // of the sum that is bracketed
   Graph result_;
-  solve::Wide wide_;
+  solve::Unmaterialised unmaterialised_;
   std::vector<bool> saved_;
   std::vector<int> numbers_;
   const Needs needs_;

@@ -1,13 +1,13 @@
-// A wide tensor that is read at fewer points than it has is computed at those:
-//   nll[n] = lse[n] - g[n, target[n]]   with the wide   g[n,v] = sum[d] h[n,d] * w[v,d]
+// An unmaterialised tensor that is read at fewer points than it has is computed at those:
+//   nll[n] = lse[n] - g[n, target[n]]   with the unmaterialised   g[n,v] = sum[d] h[n,d] * w[v,d]
 //   ->   g.at[n] = sum[d] h[n,d] * w[target[n],d],   nll[n] = lse[n] - g.at[n]
-// A wide map is substituted there instead.
+// An unmaterialised map is substituted there instead.
 #include <algorithm>
 
 #include "compiler/ir/recurrence.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 
 namespace attn::simplify {
 
@@ -17,7 +17,8 @@ namespace {
 
 class Specialiser {
  public:
-  explicit Specialiser(const Graph& g) : result_(g), wide_(g), definitions_(g), needs_(g) {
+  explicit Specialiser(const Graph& g)
+      : result_(g), unmaterialised_(g), definitions_(g), needs_(g) {
     result_.definitions.clear();
   }
 
@@ -33,7 +34,7 @@ class Specialiser {
  private:
   Expr specialised(const Expr& e, const Conditions& known, const Definition& reader) {
     return rewrite_under(e, known, [&](const Expr& x, const Conditions& here) -> Expr {
-      if (!x.is(Kind::read) || !wide_(x->tensor)) return x;
+      if (!x.is(Kind::read) || !unmaterialised_(x->tensor)) return x;
       const Definition* d = definitions_.find(x->tensor);
       if (!d || plain_subscripts(x) || !stores_exactly(result_, x->tensor)) return x;
       if (indices(x).size() >= d->free.size()) return x;
@@ -80,7 +81,7 @@ class Specialiser {
   }
 
   Graph result_;
-  solve::Wide wide_;
+  solve::Unmaterialised unmaterialised_;
   ByTarget definitions_;  // of the graph as it came
   const Needs needs_;
 };

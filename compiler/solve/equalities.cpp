@@ -287,7 +287,7 @@ Definition solve_plain_equalities(Graph& g, const Definition& d) {
   return Solver(g, d, true).run();
 }
 
-std::optional<Landing> find_landing(const Definition& d) {
+std::optional<Scatter> find_scatter(const Definition& d) {
   if (d.combine == ir::Combine::logsumexp || d.combine == ir::Combine::argmax || d.reduced.empty())
     return {};
   for (const Expr& c : d.guard) {
@@ -295,14 +295,14 @@ std::optional<Landing> find_landing(const Definition& d) {
     for (size_t k = 0; k < d.free.size(); ++k) {
       IndexId n = d.free[k];
       for (int sign : {1, -1}) {
-        // c is n - place == 0, or place - n == 0.
-        Expr place = sign > 0 ? index_value(n) - c.args()[0] : index_value(n) + c.args()[0];
-        if (uses(place, n) || uses(d.body, n)) continue;
+        // c is n - position == 0, or position - n == 0.
+        Expr position = sign > 0 ? index_value(n) - c.args()[0] : index_value(n) + c.args()[0];
+        if (uses(position, n) || uses(d.body, n)) continue;
         bool elsewhere = false, reduced = false;
         for (const Expr& other : d.guard)
           elsewhere = elsewhere || (!(other == c) && uses(other, n));
-        for (IndexId r : d.reduced) reduced = reduced || uses(place, r);
-        if (!elsewhere && reduced) return Landing{k, place, c};
+        for (IndexId r : d.reduced) reduced = reduced || uses(position, r);
+        if (!elsewhere && reduced) return Scatter{k, position, c};
       }
     }
   }

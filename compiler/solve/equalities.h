@@ -21,14 +21,14 @@ ir::Definition solve_equalities(ir::Graph& g, const ir::Definition& d);
 // Only equalities of two plain indices, by renaming. Derive applies this on the spot.
 ir::Definition solve_plain_equalities(ir::Graph& g, const ir::Definition& d);
 
-// A condition `n == place`, where n is a free index that occurs nowhere else and `place` depends on
-// reduced ones: each point of the reduction lands at one element along n, instead of being asked
-// for at all of them.
-struct Landing {
-  size_t position;  // of n in d.free
-  ir::Expr place;
+// A condition `n == position`, where n is a free index that occurs nowhere else and `position`
+// depends on reduced ones: each point of the reduction is added at one element along n, and the
+// others need not ask for it.
+struct Scatter {
+  size_t dimension;  // of n in d.free
+  ir::Expr position;
   ir::Expr condition;
 };
-std::optional<Landing> find_landing(const ir::Definition& d);
+std::optional<Scatter> find_scatter(const ir::Definition& d);
 
 }  // namespace attn::solve

@@ -243,7 +243,7 @@ bool System::by_cases(const Linear& goal, int depth) {
 
 // A goal is a sum of facts with factors that are at least 0. The latest unknown must be cancelled
 // by one of the facts in which it has the same sign; each is tried. `used` marks the facts that
-// the way here took: none is taken twice, so that facts that bound each other do not go in circles.
+// the way here took: none is taken twice, so that facts that bound each other do not go in cycles.
 bool System::eliminate(const Linear& goal, int depth, uint64_t used) {
   if (goal.terms.empty())
     return sizes_.nonnegative(goal.constant) ||
@@ -278,7 +278,7 @@ bool System::eliminate_with(const Linear& goal, const Linear& fact, const Poly& 
   if (n && m && (n->num < 0) != (m->num < 0)) return false;
   if (auto factor = ir::divide(c, a); factor && whole(*factor))
     return sizes_.nonnegative(*factor) && go_on(goal - scale(fact, *factor));
-  // a * goal >= 1 - a is enough, because the goal is a whole number and a >= 1.
+  // a * goal >= 1 - a is enough, because the goal is an integer and a >= 1.
   int sign = sizes_.nonnegative(c) ? 1 : sizes_.nonnegative(negative(c)) ? -1 : 0;
   if (sign == 0) return false;
   Poly size = sign < 0 ? negative(a) : a;

@@ -18,10 +18,10 @@ Linear operator-(const Linear& a, const Linear& b);
 Linear minus(const Linear& a);
 Linear scale(const Linear& a, const ir::Poly& factor);
 ir::Poly negative(const ir::Poly& p);
-// Whether all coefficients are whole numbers.
+// Whether all coefficients are integers.
 bool whole(const ir::Poly& p);
 
-// 2*i - 3 >= 0 is i - 2 >= 0 for whole numbers: the constant is lowered to a multiple of the
+// 2*i - 3 >= 0 is i - 2 >= 0 for integers: the constant is lowered to a multiple of the
 // greatest common divisor of everything else, and all is divided by that.
 void tighten(Linear& l);
 

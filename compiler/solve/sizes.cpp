@@ -61,7 +61,7 @@ void SizeFacts::nonempty(const Poly& extent) {
   const auto& terms = extent.terms();
   if (extent.constant()) return;
   if (terms.size() == 1 && terms[0].second.num > 0) {
-    // A product of whole numbers that is positive: none of them is 0.
+    // A product of integers that is positive: none of them is 0.
     for (auto [id, power] : terms[0].first) {
       auto& lower = lower_[id.value];
       if (lower) lower = std::max<int64_t>(*lower, 1);

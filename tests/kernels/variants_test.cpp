@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiled.h"
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 #include "tests/support/golden.h"
 
 namespace attn::testing {
@@ -14,13 +14,14 @@ namespace fs = std::filesystem;
 
 class Variants : public ::testing::TestWithParam<fs::path> {};
 
-TEST_P(Variants, StoreNoWideTensor) {
+TEST_P(Variants, StoreNoUnmaterialisedTensor) {
   const driver::Compiled model = compile_file(GetParam().string()).at(0);
   for (const plan::Function* f : {&model.plan->forward, &*model.plan->backward}) {
-    const solve::Wide wide(f->graph);
+    const solve::Unmaterialised unmaterialised(f->graph);
     for (const plan::Kernel& k : f->kernels)
       for (ir::TensorId t : k.writes)
-        EXPECT_FALSE(wide(t) && f->places[t.value] == plan::Place::workspace) << f->graph[t].name;
+        EXPECT_FALSE(unmaterialised(t) && f->places[t.value] == plan::Place::workspace)
+            << f->graph[t].name;
   }
   expect_golden(fs::path(GetParam()).replace_extension(".plan"), plan::to_string(*model.plan));
 }

@@ -152,7 +152,7 @@ std::vector<Promise> function_promises() {
        [](Plan& p) { p.forward.workspace.push_back({p.forward.saved}); }},
       {"in two slots", kGate,
        [](Plan& p) { p.backward->workspace.push_back(plan::Slot(p.backward->workspace[0])); }},
-      {"loops that are not one behind the other", kScans,
+      {"loops that overlap", kScans,
        [](Plan& p) { p.forward.loops.push_back(plan::Loop(p.forward.loops[1])); }},
       {"a result that no kernel writes", kNorm,
        [](Plan& p) { p.forward.kernels[0].writes.pop_back(); }},

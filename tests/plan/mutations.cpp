@@ -218,8 +218,8 @@ class Mutator {
     mutate(field + ".feature", r.feature);
     mutate(field + ".scale", r.scale);
     mutate(field + ".free", r.free);
-    for (Expr& e : r.place) mutate(field + ".place", e);
-    mutate_list(field + ".place", r.place);
+    for (Expr& e : r.position) mutate(field + ".position", e);
+    mutate_list(field + ".position", r.position);
   }
 
   // ---------------------------------------------------------------------- kernel and function

@@ -115,17 +115,17 @@ TEST(Contents, SizesThatAreGivenBecomeNumbers) {
   EXPECT_EQ(6 * 100 * 8 * 8 + 17 * 100 * 100 + 4 * 100 * 100 * 8, 528400);
 }
 
-TEST(Contents, WideTensorsAreNamedAsNeverStored) {
+TEST(Contents, UnmaterialisedTensorsAreNamedAsNeverStored) {
   const std::string text = report(kSource / "tests/report/small.attn");
   expect_lines(text, {"(box tile)\ns[i,j] = ", "(box tile)\np.lse[i] = "});
-  std::string wide;
+  std::string unmaterialised;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
     if (const size_t at = line.find(" | in tiles only, never stored"); at != std::string::npos) {
       EXPECT_EQ(line.substr(at), " | in tiles only, never stored |");  // and takes no bytes
-      wide += line.substr(0, line.find(' ')) + " ";
+      unmaterialised += line.substr(0, line.find(' ')) + " ";
     }
-  EXPECT_EQ(wide, "s s p dp ds ");
+  EXPECT_EQ(unmaterialised, "s s p dp ds ");
 }
 
 // Every program of the repository, but those whose parts need more than one model.

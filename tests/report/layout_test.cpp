@@ -136,7 +136,7 @@ TEST(Layout, WhatStandsBetweenTwoOfAGroupComesIntoIt) {
   expect_readable(l);
 }
 
-TEST(Layout, GroupsThatGoInACircleAreDropped) {
+TEST(Layout, GroupsThatFormACycleAreDropped) {
   Layout l{.nodes = {box(50, 0), box(60, 1), box(60, 1), box(50, 0)},
            .groups = {{30, -1, 0, 0, {}}, {30, -1, 0, 0, {}}},
            .edges = {{0, 1, {}}, {2, 3, {}}}};

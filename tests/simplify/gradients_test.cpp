@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "agree.h"
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 #include "lines.h"
 #include "models.h"
 
@@ -44,12 +44,14 @@ TEST(Gradient, OfAttentionIsTheDerivationOnPaper) {
                       "dwo[d,h,e] = sum[b,i] dy[b,i,d] * z[b,h,i,e]"}));
 }
 
-// One pass over the tiles: everything that reads a wide tensor is complete after the first.
+// One sweep over the tiles: everything that reads an unmaterialised tensor is complete after the
+// first.
 TEST(Gradient, OfAttentionNeedsOnePassOverItsTiles) {
   for (const char* name : {"attention", "relative", "entropy", "gated", "windowed_with_lengths"}) {
     ir::Graph g = gradient_of(name);
-    solve::Wide wide(g);
-    std::vector<int> numbers = solve::pass_numbers(g, wide, solve::independent_of_cotangents(g));
+    solve::Unmaterialised unmaterialised(g);
+    std::vector<int> numbers =
+        solve::sweep_numbers(g, unmaterialised, solve::independent_of_cotangents(g));
     EXPECT_EQ(*std::max_element(numbers.begin(), numbers.end()), 1) << name;
   }
 }
@@ -92,8 +94,9 @@ TEST(Gradient, OfANormSharesItsReciprocal) {
 
 TEST(Gradient, OfLinearAttentionHasNoTensorOverTwoSequences) {
   ir::Graph g = gradient_of("linear_attention");
-  solve::Wide wide(g);
-  for (const ir::Definition& d : g.definitions) EXPECT_FALSE(wide(d.target)) << g[d.target].name;
+  solve::Unmaterialised unmaterialised(g);
+  for (const ir::Definition& d : g.definitions)
+    EXPECT_FALSE(unmaterialised(d.target)) << g[d.target].name;
   expect_line(g, "dq[b,i,e] = sum[e2] dz[b,i,e2] * z.pair[b,e2,e]");
 }
 

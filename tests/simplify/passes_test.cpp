@@ -221,7 +221,7 @@ TEST(Find, DoesNotReadOutOfRange) {
               {"a[i] = w * x[i]^2", "y[i] = w * x[2 * i]^2", "z[i] = a[i + 1] where i + 1 < T"});
 }
 
-TEST(Hoist, ComputesADearFactorOverItsOwnIndices) {
+TEST(Hoist, ComputesAnExpensiveFactorOverItsOwnIndices) {
   expect_pass(hoist, R"(
     size T, D
     input x[T,D], v[T]
@@ -378,7 +378,7 @@ TEST(ReBracket, CountsAnIndexThatNothingMentions) {
               {"y = sum[i] S * x[i]", "z = sum[i, j: S - 4] x[i]"});
 }
 
-TEST(Specialise, ComputesAWideTensorWhereItIsRead) {
+TEST(Specialise, ComputesAnUnmaterialisedTensorWhereItIsRead) {
   expect_pass(specialise, R"(
     size N, D = 2, V = 200
     input h[N,D]

@@ -64,7 +64,7 @@ class Loops {
   std::vector<HExpr> values() {
     Translator t = at_points();
     if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
-    if (auto landing = solve::find_landing(d_)) return {scattered(*landing)};
+    if (auto scatter = solve::find_scatter(d_)) return {scattered(*scatter)};
     if (!d_.guard.empty()) domain_.where(domain_condition(d_.guard));
     if (d_.combine == Combine::logsumexp) return log_sum_exp(each_time(cast(type_, t(d_.body))));
     if (d_.combine == Combine::argmax) {
@@ -139,23 +139,23 @@ class Loops {
     return all;
   }
 
-  HExpr domain_condition(const solve::Landing& landing) {
-    HExpr place = for_domain()(landing.place);
-    HExpr limit = Translator(g_, arguments_, {}).extent(g_[d_.target].extents[landing.position]);
+  HExpr domain_condition(const solve::Scatter& scatter) {
+    HExpr place = for_domain()(scatter.position);
+    HExpr limit = Translator(g_, arguments_, {}).extent(g_[d_.target].extents[scatter.dimension]);
     return place >= 0 && place < limit;
   }
 
-  HExpr scattered(const solve::Landing& landing) {
+  HExpr scattered(const solve::Scatter& scatter) {
     Translator t = at_points();
-    HExpr place = t(landing.place);
-    HExpr limit = t.extent(g_[d_.target].extents[landing.position]);
+    HExpr place = t(scatter.position);
+    HExpr limit = t.extent(g_[d_.target].extents[scatter.dimension]);
     ir::Conditions others = d_.guard;
-    others.erase(landing.condition);
-    domain_.where(domain_condition(others) && domain_condition(landing));
+    others.erase(scatter.condition);
+    domain_.where(domain_condition(others) && domain_condition(scatter));
     Func sums("sums");
     sums(spec_.vars) = neutral(d_.combine, type_);
     std::vector<HExpr> at = args();
-    spec_.scattered = static_cast<int>(d_.free.size() - 1 - landing.position);
+    spec_.scattered = static_cast<int>(d_.free.size() - 1 - scatter.dimension);
     at[spec_.scattered] = clamp(place, 0, max(limit - 1, 0));
     sums(at) = combined(d_.combine, sums(at), cast(type_, t(d_.body)));
     spec_.scatter = sums;

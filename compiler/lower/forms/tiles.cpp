@@ -105,16 +105,17 @@ void TilesSpec::add_place(Result& result) const {
   const int batches = static_cast<int>(form_.batch.size());
   for (const ir::Poly& p : scope_.g[r.tensor].extents)
     result.extents.push_back(Translator(scope_.g, scope_.arguments, {}).extent(p));
-  for (const ir::Expr& e : r.place) {
+  for (const ir::Expr& e : r.position) {
     int dimension = batches;
     for (int k = 0; k < batches; ++k)
       if (e == ir::index_value(form_.batch[k])) dimension = k;
     if (r.feature.valid() && e == ir::index_value(r.feature)) dimension = batches + 1;
     result.dimensions.push_back(dimension);
   }
-  result.is_dense = contains(r.place, form_.row) && r.place.back() == ir::index_value(form_.column);
+  result.is_dense =
+      contains(r.position, form_.row) && r.position.back() == ir::index_value(form_.column);
   for (int k = 0; k < batches; ++k)
-    if (!contains(r.place, form_.batch[k])) result.summed_batch.insert(k);
+    if (!contains(r.position, form_.batch[k])) result.summed_batch.insert(k);
 }
 
 const TilesSpec::Result* TilesSpec::find(Kind kind) const {
@@ -204,7 +205,7 @@ HExpr TilesSpec::scaled(const Result& r, const HExpr& batch, const HExpr& kept,
 std::vector<HExpr> TilesSpec::place(const Result& r, const Point& point) const {
   Translator t = at(cell(point), point.batch);
   std::vector<HExpr> place;
-  for (const ir::Expr& e : r.form->place)
+  for (const ir::Expr& e : r.form->position)
     place.push_back(r.form->feature.valid() && e == ir::index_value(r.form->feature) ? HExpr()
                                                                                      : t(e));
   return place;

@@ -1,5 +1,6 @@
-// Which tensors are wide: too large to be stored, because nothing that the caller stores is as
-// large. The planner keeps them inside kernels; re-bracketing goes to some length not to read them.
+// Which tensors are unmaterialised: too large to be stored, because nothing that the caller stores
+// is as large. The planner keeps them inside kernels; re-bracketing goes to some length not to read
+// them.
 #pragma once
 
 #include <map>
@@ -9,12 +10,12 @@
 
 namespace attn::solve {
 
-class Wide {
+class Unmaterialised {
  public:
-  explicit Wide(const ir::Graph& g);
+  explicit Unmaterialised(const ir::Graph& g);
 
   bool operator()(ir::TensorId t) const {
-    return static_cast<size_t>(t.value) < wide_.size() && wide_[t.value];
+    return static_cast<size_t>(t.value) < unmaterialised_.size() && unmaterialised_[t.value];
   }
   // Whether no input or output of the model bounds a tensor of these extents.
   bool is_unbounded(const ir::Graph& g, const std::vector<ir::Poly>& extents) const;
@@ -22,7 +23,7 @@ class Wide {
   bool is_bounded_by(const ir::Graph& g, const std::vector<ir::Poly>& extents,
                      const std::vector<ir::Poly>& other) const;
   // For tensors that a pass makes.
-  void set(ir::TensorId t, bool wide);
+  void set(ir::TensorId t, bool unmaterialised);
 
  private:
   // Run-time sizes and their powers in the leading term of a tensor's size; sizes that occur in a
@@ -36,15 +37,18 @@ class Wide {
 
   std::set<ir::SizeId> constants_;
   std::vector<Growth> bounds_;
-  std::vector<bool> wide_;
+  std::vector<bool> unmaterialised_;
 };
 
-// The pass over wide tensors in which each tensor is complete: 0 for inputs and for what `saved`
-// marks; a wide tensor, or one that reads no wide one, has the largest of what it reads; any other
-// reader of a wide tensor that plus 1. A kernel needs as many passes as the largest number in it.
-std::vector<int> pass_numbers(const ir::Graph& g, const Wide& wide, const std::vector<bool>& saved);
+// The sweep over unmaterialised tensors in which each tensor is complete: 0 for inputs and for what
+// `saved` marks; an unmaterialised tensor, or one that reads no unmaterialised one, has the largest
+// of what it reads; any other reader of an unmaterialised tensor that plus 1. A kernel needs as
+// many sweeps as the largest number in it.
+std::vector<int> sweep_numbers(const ir::Graph& g, const Unmaterialised& unmaterialised,
+                               const std::vector<bool>& saved);
 // The number of one definition, from those of what it reads.
-int pass_number(const ir::Definition& d, const Wide& wide, const std::vector<int>& numbers);
+int sweep_number(const ir::Definition& d, const Unmaterialised& unmaterialised,
+                 const std::vector<int>& numbers);
 
 // What the forward pass can have saved: tensors that depend on no cotangent. By tensor; nothing is
 // marked in a graph without cotangents.

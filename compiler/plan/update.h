@@ -7,20 +7,20 @@
 
 namespace attn::plan {
 
-struct StepPlan {
+struct UpdatePlan {
   ir::Step step;
   std::vector<Plan> updates, norms;  // of the graphs of `step`, in order
 };
 
 // `model` begins the names of kernels. An update is one kernel, which may write its results over
 // what it reads.
-StepPlan plan_step(const std::string& model, const ir::Step& step, const Costs& costs,
-                   Diagnostics& diagnostics);
+UpdatePlan plan_update(const std::string& model, const ir::Step& step, const Costs& costs,
+                       Diagnostics& diagnostics);
 
 // The printed plan, as of a model.
-std::string to_string(const StepPlan& plan);
+std::string to_string(const UpdatePlan& plan);
 
 // Those that there are.
-std::vector<const Function*> functions(const StepPlan& plan);
+std::vector<const Function*> functions(const UpdatePlan& plan);
 
 }  // namespace attn::plan

@@ -1,4 +1,4 @@
-#include "compiler/plan/step.h"
+#include "compiler/plan/update.h"
 
 #include <fmt/format.h>
 
@@ -53,9 +53,9 @@ Plan plan_update(const std::string& name, const Update& update) {
 
 }  // namespace
 
-StepPlan plan_step(const std::string& model, const Step& step, const Costs& costs,
-                   Diagnostics& diagnostics) {
-  StepPlan plan{.step = step};
+UpdatePlan plan_update(const std::string& model, const Step& step, const Costs& costs,
+                       Diagnostics& diagnostics) {
+  UpdatePlan plan{.step = step};
   for (const Update& u : step.updates)
     plan.updates.push_back(plan_update(fmt::format("{}_step_{}", model, name_of(u.storage)), u));
   for (const SquaredNorm& n : step.norms) {
@@ -66,14 +66,14 @@ StepPlan plan_step(const std::string& model, const Step& step, const Costs& cost
   return plan;
 }
 
-std::string to_string(const StepPlan& plan) {
+std::string to_string(const UpdatePlan& plan) {
   std::string text;
   for (const auto* list : {&plan.norms, &plan.updates})
     for (const Plan& p : *list) text += to_string(p);
   return text;
 }
 
-std::vector<const Function*> functions(const StepPlan& plan) {
+std::vector<const Function*> functions(const UpdatePlan& plan) {
   std::vector<const Function*> result;
   for (const auto* list : {&plan.norms, &plan.updates})
     for (const Plan& p : *list) result.push_back(&p.forward);

@@ -1,4 +1,4 @@
-#include "compiler/plan/passes.h"
+#include "compiler/plan/sweeps.h"
 
 #include <algorithm>
 
@@ -15,10 +15,11 @@ bool meets(const std::set<TensorId>& a, const std::set<TensorId>& b) {
   return std::any_of(a.begin(), a.end(), [&](TensorId t) { return b.count(t) > 0; });
 }
 
-class Passes {
+class Sweeps {
  public:
-  Passes(Graph& g, const solve::Wide& wide, const Group& group, const std::vector<Kernel>& others)
-      : g_(g), wide_(wide), group_(group) {
+  Sweeps(Graph& g, const solve::Unmaterialised& unmaterialised, const Group& group,
+         const std::vector<Kernel>& others)
+      : g_(g), unmaterialised_(unmaterialised), group_(group) {
     for (const Kernel& k : others) {
       std::set<TensorId> operands;
       for (const Definition& d : k.definitions) operands.merge(reads(d));
@@ -36,18 +37,19 @@ class Passes {
       if (!is_over_columns(d)) return false;
       add_stream(t, level_.at(t));
     }
-    std::map<int, std::vector<TensorId>> passes;
+    std::map<int, std::vector<TensorId>> sweeps;
     for (TensorId t : group_.readers) {
       if (streamed_.count(t)) continue;
       misfit = t;
       std::optional<ResultOf> r = converted(g_, *g_.definition_of(t), {});
       if (!r) return false;
       results_.emplace(t, std::move(*r));
-      passes[level_.at(t)].push_back(t);
+      sweeps[level_.at(t)].push_back(t);
     }
-    for (const auto& [level, members] : passes) {
+    for (const auto& [level, members] : sweeps) {
       // Tiles that are only there to be stored are better not tiles.
-      if (std::all_of(members.begin(), members.end(), [&](TensorId t) { return wide_(t); })) {
+      if (std::all_of(members.begin(), members.end(),
+                      [&](TensorId t) { return unmaterialised_(t); })) {
         misfit = members[0];
         return false;
       }
@@ -60,7 +62,7 @@ class Passes {
   GroupKernels found;
 
  private:
-  // Passes, from 0: of a tile the first in which it can be computed, of a result the one that
+  // Sweeps, from 0: of a tile the first in which it can be computed, of a result the one that
   // computes it; of anything else, the first after which it is there.
   void number() {
     const std::set<TensorId> readers(group_.readers.begin(), group_.readers.end());
@@ -88,7 +90,8 @@ class Passes {
   // What is there `later` only is left to the rest.
   std::optional<ResultOf> converted(Graph& g, const Definition& d,
                                     const std::set<TensorId>& later) const {
-    return result_of(g, wide_, d, group_.names.at(d.target), group_.axes, group_.tiles, later);
+    return result_of(g, unmaterialised_, d, group_.names.at(d.target), group_.axes, group_.tiles,
+                     later);
   }
 
   // The maps among the tiles, each without the others in it.
@@ -227,7 +230,7 @@ class Passes {
   }
 
   Graph& g_;
-  const solve::Wide& wide_;
+  const solve::Unmaterialised& unmaterialised_;
   const Group& group_;
   std::map<TensorId, std::set<TensorId>>
       operands_of_kernel_;  // of other groups, by what it computes
@@ -238,11 +241,12 @@ class Passes {
 
 }  // namespace
 
-std::optional<GroupKernels> kernels_of(Graph& g, const solve::Wide& wide, const Group& group,
-                                       const std::vector<Kernel>& others, TensorId& misfit) {
-  Passes passes(g, wide, group, others);
-  if (passes.find()) return std::move(passes.found);
-  misfit = passes.misfit;
+std::optional<GroupKernels> kernels_of(Graph& g, const solve::Unmaterialised& unmaterialised,
+                                       const Group& group, const std::vector<Kernel>& others,
+                                       TensorId& misfit) {
+  Sweeps sweeps(g, unmaterialised, group, others);
+  if (sweeps.find()) return std::move(sweeps.found);
+  misfit = sweeps.misfit;
   return std::nullopt;
 }
 

@@ -1,4 +1,5 @@
-// What a combine's operand receives of the result's cotangent, and the helpers that this needs.
+// The vjp of a combine: what its operand receives of the result's cotangent, and the helpers that
+// this needs.
 #pragma once
 
 #include <vector>
@@ -16,8 +17,8 @@ namespace attn::derive {
 // Definitions of helpers are appended to g. An argmax passes nothing on. The flows of a prod are
 // right, but where f is 0 their derivatives are not; so, if they are to be derived `again`,
 //   prod        dy * others                     others = the product over all other places
-std::vector<Flow> weights(ir::Graph& g, const ir::Definition& d, const ir::Expr& dy,
-                          bool again = false);
+std::vector<Flow> combine_vjp(ir::Graph& g, const ir::Definition& d, const ir::Expr& dy,
+                              bool again = false);
 
 // Gives the operand of every max and min among `targets` a tensor of its own, unless it is a read:
 // the comparison with the result needs the very bits that were compared.
@@ -26,7 +27,7 @@ void store_operands(ir::Graph& g, const std::set<ir::TensorId>& targets);
 // An interior tensor.
 ir::Tensor tensor(std::string name, ir::Storage storage, std::vector<ir::Poly> extents, Span where);
 
-// What holds the values of a body as they are; a whole number without a type is real.
+// What holds the values of a body as they are; an integer without a type is real.
 ir::Storage storage_of(const ir::Expr& body);
 ir::Storage storage_of(ir::Type type);
 

@@ -1,4 +1,4 @@
-#include "compiler/solve/wide.h"
+#include "compiler/solve/unmaterialised.h"
 
 #include <algorithm>
 #include <functional>
@@ -11,10 +11,11 @@ using namespace ir;
 
 namespace {
 
-// A contraction this many times larger than its operands is wide even when something bounds it.
+// A contraction this many times larger than its operands is unmaterialised even when something
+// bounds it.
 constexpr double kMostTimesOperands = 16;
 // Elements. What is smaller stays in a cache between two kernels, however small its operands are.
-constexpr double kLeastWide = 1 << 14;
+constexpr double kLeastUnmaterialised = 1 << 14;
 // Run-time sizes count as this where only numbers tell.
 constexpr int64_t kUnknownSize = 1024;
 
@@ -67,7 +68,7 @@ bool is_contraction(const Definition& d) {
 
 }  // namespace
 
-Wide::Wide(const Graph& g) {
+Unmaterialised::Unmaterialised(const Graph& g) {
   for (const Tensor& t : g.tensors) {
     if (t.role != Role::parameter) continue;
     for (const Poly& p : t.extents) {
@@ -80,7 +81,7 @@ Wide::Wide(const Graph& g) {
   classify(g);
 }
 
-void Wide::add_growth(const Graph& g, const Poly& extent, Growth& result) const {
+void Unmaterialised::add_growth(const Graph& g, const Poly& extent, Growth& result) const {
   Monomial leading;
   int degree = 0;
   const Poly expanded = g.expand(extent);
@@ -101,13 +102,14 @@ void Wide::add_growth(const Graph& g, const Poly& extent, Growth& result) const 
   }
 }
 
-Wide::Growth Wide::growth(const Graph& g, const std::vector<Poly>& extents) const {
+Unmaterialised::Growth Unmaterialised::growth(const Graph& g,
+                                              const std::vector<Poly>& extents) const {
   Growth result;
   for (const Poly& p : extents) add_growth(g, p, result);
   return result;
 }
 
-bool Wide::is_unbounded(const Growth& of, const std::vector<Growth>& bounds) const {
+bool Unmaterialised::is_unbounded(const Growth& of, const std::vector<Growth>& bounds) const {
   int degree = 0;
   for (auto [id, n] : of) degree += n;
   if (degree < 2) return false;
@@ -119,19 +121,19 @@ bool Wide::is_unbounded(const Growth& of, const std::vector<Growth>& bounds) con
   });
 }
 
-bool Wide::is_unbounded(const Graph& g, const std::vector<Poly>& extents) const {
+bool Unmaterialised::is_unbounded(const Graph& g, const std::vector<Poly>& extents) const {
   return is_unbounded(growth(g, extents), bounds_);
 }
 
-bool Wide::is_bounded_by(const Graph& g, const std::vector<Poly>& extents,
-                         const std::vector<Poly>& other) const {
+bool Unmaterialised::is_bounded_by(const Graph& g, const std::vector<Poly>& extents,
+                                   const std::vector<Poly>& other) const {
   return !is_unbounded(growth(g, extents), {growth(g, other)});
 }
 
 // Inputs and outputs bound what may be stored, except masks and biases: inputs that are only read
 // point by point, where a contraction would not be bounded without them. (So a mask of full shape
 // does not make the scores of that shape storable.) The gradient of such an input is left out, too.
-void Wide::find_bounds(const Graph& g) {
+void Unmaterialised::find_bounds(const Graph& g) {
   std::vector<bool> contracted = contracted_inputs(g);
   std::vector<Growth> pointwise;
   for (size_t k = 0; k < g.tensors.size(); ++k) {
@@ -148,21 +150,21 @@ void Wide::find_bounds(const Graph& g) {
     Growth of = growth(g, g[o.tensor].extents);
     (derived && inputs.count(of) ? pointwise : bounds_).push_back(std::move(of));
   }
-  std::vector<Growth> wide_contractions;
+  std::vector<Growth> unmaterialised_contractions;
   for (const Definition& d : g.definitions) {
     if (!is_contraction(d)) continue;
     Growth of = growth(g, g[d.target].extents);
-    if (is_unbounded(of, bounds_)) wide_contractions.push_back(std::move(of));
+    if (is_unbounded(of, bounds_)) unmaterialised_contractions.push_back(std::move(of));
   }
   for (Growth& p : pointwise) {
-    bool hides = std::any_of(wide_contractions.begin(), wide_contractions.end(),
+    bool hides = std::any_of(unmaterialised_contractions.begin(), unmaterialised_contractions.end(),
                              [&](const Growth& c) { return !is_unbounded(c, {p}); });
     if (!hides) bounds_.push_back(std::move(p));
   }
 }
 
-void Wide::classify(const Graph& g) {
-  wide_.assign(g.tensors.size(), false);
+void Unmaterialised::classify(const Graph& g) {
+  unmaterialised_.assign(g.tensors.size(), false);
   std::vector<bool> is_output(g.tensors.size(), false);
   for (const Output& o : g.outputs) is_output[o.tensor.value] = true;
   Points points(g, kUnknownSize);
@@ -172,48 +174,53 @@ void Wide::classify(const Graph& g) {
     int32_t t = d.target.value;
     if (is_output[t]) continue;
     if (is_unbounded(g, g[d.target].extents)) {
-      wide_[t] = true;
+      unmaterialised_[t] = true;
       continue;
     }
     bool contraction = is_contraction(d);
     if (!contraction && d.combine != Combine::set) continue;
-    // Weights are there anyway, and what is wide itself is not stored.
-    double operands = 0, largest_wide = 0;
+    // Parameters are there anyway, and what is unmaterialised itself is not stored.
+    double operands = 0, largest_unmaterialised = 0;
     for (TensorId r : reads(d)) {
-      if (wide_[r.value])
-        largest_wide = std::max(largest_wide, size[r.value]);
+      if (unmaterialised_[r.value])
+        largest_unmaterialised = std::max(largest_unmaterialised, size[r.value]);
       else if (g[r].role != Role::parameter)
         operands += size[r.value];
     }
     bool much_larger = size[t] > kMostTimesOperands * operands;
     if (contraction)
-      wide_[t] = size[t] >= kLeastWide && operands > 0 && largest_wide == 0 && much_larger;
+      unmaterialised_[t] = size[t] >= kLeastUnmaterialised && operands > 0 &&
+                           largest_unmaterialised == 0 && much_larger;
     else
-      wide_[t] = largest_wide > 0 && size[t] >= largest_wide && much_larger;
+      unmaterialised_[t] =
+          largest_unmaterialised > 0 && size[t] >= largest_unmaterialised && much_larger;
   }
 }
 
-void Wide::set(TensorId t, bool wide) {
-  if (static_cast<size_t>(t.value) >= wide_.size()) wide_.resize(t.value + 1, false);
-  wide_[t.value] = wide;
+void Unmaterialised::set(TensorId t, bool unmaterialised) {
+  if (static_cast<size_t>(t.value) >= unmaterialised_.size())
+    unmaterialised_.resize(t.value + 1, false);
+  unmaterialised_[t.value] = unmaterialised;
 }
 
-int pass_number(const Definition& d, const Wide& wide, const std::vector<int>& numbers) {
+int sweep_number(const Definition& d, const Unmaterialised& unmaterialised,
+                 const std::vector<int>& numbers) {
   int largest = 0;
-  bool reads_wide = false;
+  bool reads_unmaterialised = false;
   for (TensorId t : reads(d)) {
     largest =
         std::max(largest, static_cast<size_t>(t.value) < numbers.size() ? numbers[t.value] : 0);
-    reads_wide = reads_wide || wide(t);
+    reads_unmaterialised = reads_unmaterialised || unmaterialised(t);
   }
-  return largest + (reads_wide && !wide(d.target) ? 1 : 0);
+  return largest + (reads_unmaterialised && !unmaterialised(d.target) ? 1 : 0);
 }
 
-std::vector<int> pass_numbers(const Graph& g, const Wide& wide, const std::vector<bool>& saved) {
+std::vector<int> sweep_numbers(const Graph& g, const Unmaterialised& unmaterialised,
+                               const std::vector<bool>& saved) {
   std::vector<int> numbers(g.tensors.size(), 0);
   for (const Definition& d : g.definitions) {
-    if (saved[d.target.value] && !wide(d.target)) continue;
-    numbers[d.target.value] = pass_number(d, wide, numbers);
+    if (saved[d.target.value] && !unmaterialised(d.target)) continue;
+    numbers[d.target.value] = sweep_number(d, unmaterialised, numbers);
   }
   return numbers;
 }

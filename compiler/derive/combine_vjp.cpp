@@ -1,4 +1,4 @@
-#include "compiler/derive/weights.h"
+#include "compiler/derive/combine_vjp.h"
 
 #include "compiler/ops/table.h"
 
@@ -78,7 +78,7 @@ ir::Storage storage_of(ir::Type type) {
   throw InternalError("a type without storage");
 }
 
-std::vector<Flow> weights(ir::Graph& g, const Definition& d, const Expr& dy, bool again) {
+std::vector<Flow> combine_vjp(ir::Graph& g, const Definition& d, const Expr& dy, bool again) {
   const Expr y = g.target(d), &f = d.body;
   switch (d.combine) {
     case Combine::set:
@@ -107,7 +107,7 @@ std::vector<Flow> weights(ir::Graph& g, const Definition& d, const Expr& dy, boo
     case Combine::argmax:
       return {};
   }
-  throw InternalError("a combine without a weight");
+  throw InternalError("a combine without a vjp");
 }
 
 void store_operands(ir::Graph& g, const std::set<ir::TensorId>& targets) {

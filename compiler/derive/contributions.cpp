@@ -1,11 +1,11 @@
-#include "compiler/derive/land.h"
+#include "compiler/derive/contributions.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "compiler/derive/weights.h"
+#include "compiler/derive/combine_vjp.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::derive {
@@ -41,8 +41,8 @@ bool reduces(const Contribution& c, const Match& m) {
 }
 
 // The contribution over the indices `free` of the left side, with what is left of its domain.
-Definition landed(ir::Graph& g, const Contribution& c, const Match& m,
-                  const std::vector<IndexId>& free) {
+Definition scattered(ir::Graph& g, const Contribution& c, const Match& m,
+                     const std::vector<IndexId>& free) {
   std::map<IndexId, Expr> renamed;
   ir::Conditions ranges;
   for (size_t k = 0; k < m.size(); ++k) {
@@ -125,11 +125,11 @@ std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,
     const Contribution& c = contributions[k];
     const Match m = match(c);
     if (!reduces(c, m)) {
-      const Definition d = landed(g, c, m, total.free);
+      const Definition d = scattered(g, c, m, total.free);
       addends.push_back(ir::where(d.guard, d.body));
       continue;
     }
-    Definition d = landed(g, c, m, left_side(g, of.extents, names_beside(g, c, m, names)));
+    Definition d = scattered(g, c, m, left_side(g, of.extents, names_beside(g, c, m, names)));
     if (contributions.size() == 1 && !d.body.is_zero()) {
       finish(std::move(d), target);
       return places;
