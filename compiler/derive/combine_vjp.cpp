@@ -1,6 +1,9 @@
 #include "compiler/derive/combine_vjp.h"
 
+#include <algorithm>
+
 #include "compiler/ops/table.h"
+#include "compiler/solve/prove.h"
 
 namespace attn::derive {
 namespace {
@@ -23,6 +26,13 @@ Expr helper(ir::Graph& g, const Definition& d, const char* name, Combine combine
   std::vector<Expr> subscripts;
   for (ir::IndexId i : d.free) subscripts.push_back(ir::index_value(i));
   return g.read(h.target, std::move(subscripts));
+}
+
+// Whether a row of the reduction may have no point.
+bool may_be_empty(const ir::Graph& g, const Definition& d) {
+  return !d.guard.empty() || std::any_of(d.reduced.begin(), d.reduced.end(), [&](ir::IndexId i) {
+    return !solve::nonnegative(g, g[i].extent - ir::Poly(1));
+  });
 }
 
 // Appends `target.others[free, i] = prod[j where guard and j != i] body(j)`, read at d's indices,
@@ -85,14 +95,16 @@ std::vector<Flow> combine_vjp(ir::Graph& g, const Definition& d, const Expr& dy,
     case Combine::sum:
       return {{d.guard, dy}};
     case Combine::logsumexp:
-      return {{d.guard, dy * ops::apply("exp", {f - y})}};
+      return {{d.guard, dy * ops::weight_of_term(f, y, d.reduced)}};
     case Combine::max:
     case Combine::min: {
       const Expr wins = ir::equal(f, y);
       const Expr ties = helper(g, d, "ties", Combine::sum, wins, 1);
       ir::Conditions path = d.guard;
       path.merge(ir::conjuncts(wins));
-      return {{std::move(path), dy / ties}};
+      // Of an empty row the ties are 0, and the quotient may be computed there all the same.
+      const Expr count = may_be_empty(g, d) ? ops::apply("max", {ties, 1}) : ties;
+      return {{std::move(path), dy / count}};
     }
     case Combine::prod: {
       if (again) return {{d.guard, dy * product_of_others(g, d)}};

@@ -11,7 +11,7 @@ namespace attn::derive {
 // The flows into the body of `d`, Y, whose cotangent at the free indices is `dy`:
 //   set, sum    dy
 //   logsumexp   dy * exp(f - Y)
-//   max, min    dy / ties where f == Y          ties = how many are equal to Y
+//   max, min    dy / ties where f == Y          ties = how many are equal to Y, or 1
 //   prod        dy * Y / f where zeros == 0,    zeros = how many are 0
 //               dy * nonzero where f == 0 and zeros == 1, nonzero = the product of the others
 // Definitions of helpers are appended to g. An argmax passes nothing on. The flows of a prod are

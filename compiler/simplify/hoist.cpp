@@ -67,10 +67,21 @@ class Hoister {
       Conditions here = known;
       if (e.is(Kind::select) && k > 0)
         here.merge(conjuncts(k == 1 ? e.args()[0] : negation(e.args()[0])));
+      if (e.is(Kind::both) || e.is(Kind::either)) here.merge(tried_before(e, k));
       args.push_back(hoisted(e.args()[k], here));
       changed = changed || &args.back().node() != &e.args()[k].node();
     }
     return changed ? rebuild(e, std::move(args)) : e;
+  }
+
+  // What holds where operand k of an `and` or `or` is computed: those that read nothing are tried
+  // before those that do.
+  static Conditions tried_before(const Expr& e, size_t k) {
+    Conditions result;
+    if (tensors(e.args()[k]).empty()) return result;
+    for (const Expr& c : e.args())
+      if (tensors(c).empty()) result.merge(conjuncts(e.is(Kind::both) ? c : negation(c)));
+    return result;
   }
 
   std::optional<Expr> as_map(const Expr& e, const Conditions& known) {

@@ -1,0 +1,86 @@
+// A row without points passes nothing on: the gradient of what it would have read is 0, and never
+// NaN, whatever the simplifier computes outside of the reduction.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "agreement.h"
+#include "compiled.h"
+
+namespace attn::testing {
+namespace {
+
+using Sizes = std::map<std::string, int64_t>;
+
+// Kernels and the evaluator agree, and no value is NaN or infinite.
+void expect_finite(const std::string& text, const std::vector<Sizes>& calls) {
+  SCOPED_TRACE(text);
+  Library library(compile_text(text));
+  for (const Sizes& sizes : calls) {
+    const Arrays given = random_call(library.model(), sizes, 1);
+    const Outcome result = library.call(given);
+    ASSERT_EQ(result.status, ATTN_OK) << result.message;
+    const Arrays reference = library.reference(given);
+    for (const auto& [name, array] : result.values)
+      for (size_t k = 0; k < array.values.size(); ++k) {
+        const double wanted = reference.at(name).values[k];
+        ASSERT_TRUE(std::isfinite(wanted)) << name << "[" << k << "]";
+        EXPECT_NEAR(array.values[k], wanted, 1e-5) << name << "[" << k << "]";
+      }
+    EXPECT_EQ(differ_from_differences(library.model(), given), "");
+  }
+}
+
+TEST(EmptyRows, OfASoftmaxThatDoesNotVary) {
+  expect_finite(R"(
+    size T
+    train model m(x: [T]) -> p {
+      p[i: T, k: T] = softmax[k where k < i] (x[i])
+    })",
+                {{{"T", 0}}, {{"T", 1}}, {{"T", 5}}});
+}
+
+TEST(EmptyRows, OfASoftmaxOverNothing) {
+  expect_finite(R"(
+    size T
+    train model m(x: [T], w: f32) -> z {
+      p[i: T, j: T] = softmax[j] (w)
+      z[i: T] = sum[j: T] p[i, j] * x[j]
+    })",
+                {{{"T", 0}}, {{"T", 3}}});
+}
+
+TEST(EmptyRows, OfALogsumexpOverTwoIndices) {
+  expect_finite(R"(
+    size B, T
+    train model m(x: [T, 2], y: [B]) -> a {
+      a[t: T] = clamp((logsumexp[i: 1, k: 2 where t < i] (if k < B then x[t, k] else 0)), -16, 16)
+    })",
+                {{{"T", 3}, {"B", 2}}, {{"T", 3}, {"B", 0}}});
+}
+
+TEST(EmptyRows, OfAMinimumOfMinima) {
+  expect_finite(R"(
+    size B, T
+    train model m(x: [B, T]) -> a {
+      least[b: B] = min[t] x[b, t]
+      a = clamp(min[b] least[b], -4, 4)
+    })",
+                {{{"B", 0}, {"T", 2}}, {{"B", 2}, {"T", 0}}, {{"B", 2}, {"T", 3}}});
+}
+
+// The read is in range only where the rest of its condition holds.
+TEST(EmptyRows, OfAProductWithGuardedDiagonals) {
+  const std::string text = R"(
+    size B, T
+    size N = 2
+    train model m(x: [B, T, N]) -> p {
+      a[t: T, j: N] = if j < B and t + 2 < T then x[j, t + 2, j] else 0
+      p[i: N] = prod[k: N] tanh((if i < T then a[i, i] else 0) +
+                                (if i < B and k < T then x[i, k, k] else 0))
+    })";
+  expect_finite(text, {{{"B", 2}, {"T", 4}}, {{"B", 1}, {"T", 3}}});
+}
+
+}  // namespace
+}  // namespace attn::testing
