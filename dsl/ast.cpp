@@ -166,7 +166,7 @@ struct Same {
   }
   static bool same(const Block& a, const Block& b) {
     return a.kind == b.kind && same(a.name, b.name) && same(a.inputs, b.inputs) &&
-           same(a.sizes, b.sizes) && same(a.outputs, b.outputs) && same(a.optimiser, b.optimiser) &&
+           same(a.sizes, b.sizes) && same(a.outputs, b.outputs) && same(a.update, b.update) &&
            same(a.body, b.body) && a.last_comments == b.last_comments;
   }
   static bool same(const UpdateArgument& a, const UpdateArgument& b) {

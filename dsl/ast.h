@@ -291,7 +291,7 @@ struct Block {
   std::vector<Input> inputs;
   std::vector<Size> sizes;  // size arguments, after the inputs in print
   std::vector<Output> outputs;
-  Identifier optimiser;  // `using adamw`; empty text: not given
+  Identifier update;  // `using adamw`; empty text: not given
   std::vector<Statement> body;
   Span braces;                             // from `{` to `}`
   std::vector<std::string> last_comments;  // above the closing brace

@@ -9,7 +9,7 @@
 
 namespace attn::dsl {
 
-// A comment on a line of its own belongs to what follows it, one behind a statement to that
+// A comment on a line of its own belongs to what follows it, one after a statement to that
 // statement; one within a statement moves above it.
 void attach_comments(File& file, const std::vector<Comment>& comments, std::string_view text);
 

@@ -45,7 +45,7 @@ struct Layout::Filler {
   std::vector<std::string> lines;
   size_t column;
 
-  // Puts pieces [first, last) behind what stands on the last line.
+  // Puts pieces [first, last) after what stands on the last line.
   void fill(size_t first, size_t last) {
     size_t width = 0;
     int depth = INT_MAX;

@@ -264,18 +264,18 @@ const auto header_part =
 const auto block_word =
     word("block")[kind(BlockKind::block)] | word("model")[kind(BlockKind::model)] |
     (word("train") >> WordParser{"model", "`model`"}[kind(BlockKind::train_model)]);
-const auto optimiser = word("using") >> name[set(&Block::optimiser)];
+const auto using_update = word("using") >> name[set(&Block::update)];
 const auto header_def = block_word >> name[set(&Block::name)] >> left_paren >>
                         -(header_part >> *(comma >> header_part)) >> right_paren >> arrow
                         >> output[push(&Block::outputs)] >>
-                        *(comma >> output[push(&Block::outputs)]) >> -optimiser >> &left_brace;
+                        *(comma >> output[push(&Block::outputs)]) >> -using_update >> &left_brace;
 const auto update_argument_def = name[set(&UpdateArgument::name)] >>
                                  -(optional_assign >> expression[set(&UpdateArgument::value)]);
 const auto update_def = word("update") >> name[set(&Update::name)] >> left_paren >>
                         update_argument[push(&Update::arguments)] >>
                         *(comma >> update_argument[push(&Update::arguments)]) >> right_paren >>
                         braces_and_body(&Update::body);
-// Behind a header that cannot be read the body still is, for its own errors.
+// After a header that cannot be read the body still is, for its own errors.
 const auto block_def = (header[itself] | Recovery{true}) >> braces_and_body(&Block::body);
 
 const auto item_def = (use[read_node] | sizes[read_node] | function[read_function] |
@@ -293,7 +293,7 @@ BOOST_SPIRIT_DEFINE(expression, row, primed, operand, condition, conditional, ac
 
 namespace {
 
-// Whether the grammar took a beginning of the tokens; `first` is left behind it.
+// Whether the grammar took a beginning of the tokens; `first` is left after it.
 template <typename Rule, typename Value>
 bool run(const Rule& rule, const std::vector<Token>& tokens, const Token*& first, ParseState& state,
          Value& value) {

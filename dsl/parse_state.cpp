@@ -50,7 +50,7 @@ void ParseState::report(const Token* first, const Token* last, std::string_view 
   if (at_line_end && furthest_->text != ";" && furthest_ > first) {
     where = {where.file, furthest_[-1].where.end, furthest_[-1].where.end};
   }
-  // So is the end of a block behind a line that asks for more.
+  // So is the end of a block after a line that asks for more.
   const bool block_ends = furthest_->kind == TokenKind::right_brace && furthest_ > first;
   if (block_ends && furthest_->goes_on) {
     where = {where.file, furthest_[-1].where.end, furthest_[-1].where.end};

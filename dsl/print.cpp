@@ -283,8 +283,7 @@ class Printer {
       const Layout type = layout_type(output.type);
       if (type.width() > 0) layout.add(": ").append(type);
     }
-    if (!block.optimiser.text.empty())
-      layout.may_break(0, " ").add("using ").add(block.optimiser.text);
+    if (!block.update.text.empty()) layout.may_break(0, " ").add("using ").add(block.update.text);
     print_braced(layout, block, comments, indent);
   }
 
@@ -311,7 +310,7 @@ class Printer {
     print_braced(layout, scan, comments, indent);
   }
 
-  // What has a body, behind its head.
+  // What has a body, after its head.
   template <typename Node>
   void print_braced(Layout head, const Node& node, const Comments& comments, size_t indent) {
     put(head.add(" {"), comments.beside, indent);

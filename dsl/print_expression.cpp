@@ -37,7 +37,7 @@ bool is_minus(const Expr& expr) {
 
 bool is_softmax(const Reduction& reduction) { return reduction.kind.text == "softmax"; }
 
-// A reduction takes all of the product behind it.
+// A reduction takes all of the product after it.
 bool is_open_reduction(const Expr& expr) {
   const auto* reduction = std::get_if<Reduction>(&expr.node);
   return reduction != nullptr && !is_softmax(*reduction);

@@ -20,8 +20,8 @@ ParseState& state_of(const Context& context) {
   return x3::get<StateTag>(context);
 }
 
-inline Span span_of(const Token* first, const Token* behind) {
-  return cover(first->where, behind[-1].where);
+inline Span span_of(const Token* first, const Token* end) {
+  return cover(first->where, end[-1].where);
 }
 
 // Parsers that take one token. `Derived::match` says whether, and with what attribute; `wanted` is

@@ -95,7 +95,7 @@ static const attn_program attention_program = {
   .n_values = 2, .n_operations = 8, .operations = attention_operations, .lowest_level = 0, .n_levels = 3,
 };
 static const attn_model attention_description = {
-  ATTN_ABI_VERSION, "attention", 17969462981063585247u, .program = &attention_program, .has_backward = 1, .has_step = 1,
+  ATTN_ABI_VERSION, "attention", 16638515959144122567u, .program = &attention_program, .has_backward = 1, .has_step = 1,
   .n_sizes = 2, .size_names = (const char* const[]){"B", "T"},
   ROWS(attn_argument, inputs, ARGUMENT("x", F32, 1, 1, 3, {"B", "T", "D"}), ARGUMENT("wanted", F32, 1, 1, 3, {"B", "T", "D"})),
   ROWS(attn_argument, outputs, ARGUMENT("loss", F32, 4, 1, 0, {0}), ARGUMENT("y", F32, 1, 1, 3, {"B", "T", "D"})),

@@ -101,7 +101,7 @@ class KernelCall {
   attn_context* context() { return library_.context(); }
   const Loaded::Functions& call() const { return library_.call(); }
 
-  // Those whose name behind the prefix is given.
+  // Those whose name after the prefix is given.
   Tensors filled(const attn_argument* table, int32_t count, const std::string& prefix) {
     Tensors tensors(static_cast<size_t>(count));
     for (size_t k = 0; k < tensors.size(); ++k) {

@@ -78,7 +78,7 @@ class Memory {
 
 int64_t count_of(const attn_tensor& t);
 // Elements into and out of memory that the tensor describes. RefusedError, which says `name`, for
-// whole numbers that do not fit.
+// integers that do not fit.
 void store(const std::string& name, const evaluate::Array& a, const attn_tensor& t);
 evaluate::Array fetch(const attn_tensor& t);
 

@@ -52,7 +52,7 @@ MaybeValue Statement::access(const dsl::Access& a, Span where) {
       continue;
     }
     if (v->sort == Sort::truth || v->expr.type() != ir::Type::integer) {
-      m_.error(s->where, "a subscript is a whole number").help =
+      m_.error(s->where, "a subscript must be an integer").help =
           v->sort == Sort::truth
               ? fmt::format("write `if {} then 1 else 0`", m_.source(s->where))
               : fmt::format("convert it, and say where it may point: `clamp(int({}), 0, {})`",

@@ -144,7 +144,7 @@ void Expander::parameters(const dsl::ParamStatement& statement, const dsl::State
     bool good = fresh && storage;
     if (storage && !ir::is_real(ir::arithmetic_type(*storage))) {
       m_.error(p.type.dtype.where, "a parameter is real").help =
-          "whole numbers and truth values are inputs";
+          "integers and truth values are inputs";
       good = false;
     }
     ir::Tensor tensor{.name = full, .role = ir::Role::parameter, .doc = doc, .where = p.name.where};

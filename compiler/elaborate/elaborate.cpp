@@ -80,7 +80,7 @@ void check_weight_names(ModelState& state) {
 // The step that `using` asks for; nothing where there is none, or after an error.
 std::optional<ir::Step> step_of(const dsl::Block& block, const Unit& unit, const ir::Graph& g,
                                 Updates& updates, Diagnostics& diagnostics) {
-  const dsl::Identifier& name = block.optimiser;
+  const dsl::Identifier& name = block.update;
   if (name.text.empty()) return std::nullopt;
   const UpdateDeclaration* update = unit.find_update(name.text);
   if (!update) {
@@ -100,8 +100,8 @@ std::optional<ir::Step> step_of(const dsl::Block& block, const Unit& unit, const
 
 // Blocks and models that `using` cannot train.
 bool may_use(const dsl::Block& block, Diagnostics& diagnostics) {
-  if (block.optimiser.text.empty() || block.kind == dsl::BlockKind::train_model) return true;
-  diagnostics.error(block.optimiser.where, "only a `train model` is updated").help =
+  if (block.update.text.empty() || block.kind == dsl::BlockKind::train_model) return true;
+  diagnostics.error(block.update.where, "only a `train model` is updated").help =
       "`train model` exports the gradients that an update needs";
   return false;
 }

@@ -15,7 +15,7 @@ std::string_view noun(Sort s) {
       return "a truth value";
     case Sort::literal:
     case Sort::position:
-      return "a whole number";
+      return "an integer";
     case Sort::integer:
       return "int";
     case Sort::real:
@@ -24,7 +24,7 @@ std::string_view noun(Sort s) {
   return "";
 }
 
-// A size or a whole number, as a polynomial.
+// A size or an integer, as a polynomial.
 std::optional<ir::Poly> as_size(const ir::Expr& e) {
   if (e.is(ir::Kind::size)) return e->size;
   if (e.is(ir::Kind::literal) && e.type() == ir::Type::integer) return ir::Poly(e->number.integer);
@@ -294,7 +294,7 @@ MaybeValue Statement::whole_division(dsl::Op op, const Value& a, const Value& b,
                                      const dsl::Expr& divisor) {
   const std::string_view word = dsl::spelling(op);
   if (a.expr.type() != ir::Type::integer || b.expr.type() != ir::Type::integer) {
-    m_.error(divisor.where, fmt::format("`{}` divides whole numbers", word)).help =
+    m_.error(divisor.where, fmt::format("`{}` divides integers", word)).help =
         op == dsl::Op::floor_divide ? "`/` divides real numbers; `floor` rounds down"
                                     : "write `a - b * floor(a / b)` for real numbers";
     return std::nullopt;

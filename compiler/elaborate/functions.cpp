@@ -110,7 +110,7 @@ MaybeValue Statement::apply(const std::vector<dsl::ExprPtr>& sources, const ir::
     if (!require_number(v, at)) return std::nullopt;
     if (counts) {
       if (v.expr.type() != ir::Type::integer) {
-        m_.error(at, fmt::format("`{}` takes whole numbers", op.name)).help =
+        m_.error(at, fmt::format("`{}` takes integers", op.name)).help =
             fmt::format("convert it: `int({})`", m_.source(at));
         return std::nullopt;
       }

@@ -221,7 +221,7 @@ std::optional<Poly> ModelState::size(const dsl::ExprPtr& e, const Scope& scope, 
   count_step();
   if (const auto* number = std::get_if<dsl::Number>(&e->node)) {
     if (number->is_integer()) return Poly(number->integer());
-    if (!quiet) error(e->where, "a size is a whole number");
+    if (!quiet) error(e->where, "a size must be an integer");
     return std::nullopt;
   }
   if (const auto* name = std::get_if<dsl::Name>(&e->node)) {
@@ -279,7 +279,7 @@ std::optional<Poly> ModelState::size(const dsl::ExprPtr& e, const Scope& scope, 
   }
   if (!quiet)
     error(e->where, "this is no size").help =
-        "a size is made of sizes and whole numbers with `+ - * / //`";
+        "a size is made of sizes and integers with `+ - * / //`";
   return std::nullopt;
 }
 

@@ -254,7 +254,7 @@ std::optional<ir::TensorId> Statement::finish(Part part) {
   }
   d.reduced = part.reduced;
   d.body = part.body.expr;
-  // The one literal for a whole number in a real tensor: `1.0` and `1` are the same definition.
+  // The one literal for an integer in a real tensor: `1.0` and `1` are the same definition.
   if (ir::is_real(ir::arithmetic_type(*stored)) && d.body.is(ir::Kind::literal) &&
       std::abs(d.body->number.value()) < 9e15 &&
       d.body->number.value() == std::floor(d.body->number.value()))

@@ -1,5 +1,5 @@
 // One definition as flat code: for every loop the instructions that run on each of its iterations.
-// Registers are doubles; whole numbers and truth values are exact in them.
+// Registers are doubles; integers and truth values are exact in them.
 #pragma once
 
 #include <vector>

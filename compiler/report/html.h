@@ -9,7 +9,7 @@ namespace attn::report {
 
 // A formula on a line of its own: what it defines, its value, its condition.
 std::string row(const Formula& f);
-// The same with more, HTML, behind its condition.
+// The same with more, HTML, if its condition holds.
 std::string row_with(const Formula& f, const std::string& more);
 // A part that can be shut; `summary` is HTML.
 std::string fold(const std::string& summary, const std::string& inside, bool open);

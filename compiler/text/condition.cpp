@@ -198,7 +198,7 @@ ExprPtr Writer::condition(const ir::Expr& c) const {
 
 ExprPtr Writer::conditions(const ir::Conditions& all) const {
   if (all.empty()) return nullptr;
-  // What reads a tensor stands behind what may guard the read.
+  // What reads a tensor stands after what may guard the read.
   std::vector<ir::Expr> open;
   for (const ir::Expr& c : all)
     if (!reads_something(c)) open.push_back(c);

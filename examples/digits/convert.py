@@ -3,7 +3,7 @@
 
 Usage: convert.py DIGITS.csv.gz [FOLDER]   (or a wheel of scikit-learn, which contains that file)
 
-A row of the table is 64 whole numbers from 0 to 16, the ink in each cell of an 8 by 8 image, top
+A row of the table is 64 integers from 0 to 16, the ink in each cell of an 8 by 8 image, top
 row first, then the digit. The images are stored divided by 16, so from 0 to 1; that is exact.
 """
 import csv

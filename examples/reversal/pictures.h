@@ -8,7 +8,7 @@
 namespace example {
 
 // look: [1, letter written, letter of the string]; written: [1, letter written], by the numbers of
-// letters, of which there are `letters`; the number behind them is the end.
+// letters, of which there are `letters`; the number after them is the end.
 inline bool draw_look(const attn::Tensor& look, const attn::Tensor& written,
                       const std::string& string, int32_t letters, const std::string& path) {
   const int64_t rows = look.extent(1), columns = look.extent(2);

@@ -22,7 +22,7 @@ using example::must, example::Series, example::Strings, example::text_of;
 constexpr int64_t kBatch = 40, kLearned = 3000, kHeld = 1000, kEpochs = 30;
 constexpr double kRate = 2e-3;
 
-// The part of the letters and ends that the model finds likeliest behind the right ones before
+// The part of the letters and ends that the model finds likeliest after the right ones before
 // them.
 double letters_right(attn::Model& model, const std::vector<Strings>& held) {
   double right = 0, count = 0;

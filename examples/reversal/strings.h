@@ -11,7 +11,7 @@ constexpr int64_t kShortest = 10, kLongest = 30;
 
 using String = std::vector<int32_t>;
 
-// Strings of one length; their reversals, with the end behind; and before each letter of these the
+// Strings of one length; their reversals, each with the end after it; and before each letter of these the
 // one that stands in front of it.
 struct Strings {
   attn::Tensor source, before, wanted;

@@ -107,7 +107,7 @@ TEST_F(Bench, SizesAreRefusedAsWhatTheyAre) {
       {{"--model", "words", "--size", "B=2"}, 2, "words needs the size `T`: --size T=n"},
       {{"--model", "half", "--size", "T=2", "--size", "TT=2"}, 2, "did you mean `T`?"},
       {{"--model", "half", "--size", "T=2", "--size", "Hidden=2"}, 2, "-D sets one known"},
-      {{"--model", "half", "--size", "T=two"}, 2, "--size takes SIZE=n with a whole number"},
+      {{"--model", "half", "--size", "T=two"}, 2, "--size takes SIZE=n with an integer"},
       {{"--model", "half", "--size", "T=2", "--size", "T=3"}, 2, "--size T is given twice"},
       {{"--model", "words", "--size", "T=4", "--size", "B=9"}, 5, "B"},
   };

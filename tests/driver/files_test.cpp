@@ -1,4 +1,4 @@
-// Files that are missing, strange or in the way; and what a build leaves behind.
+// Files that are missing, strange or in the way; and what a build leaves in its folder.
 #include <sys/stat.h>
 
 #include <fstream>

@@ -30,7 +30,7 @@ TEST_F(Usage, IsAnErrorOfStatusTwo) {
       {{"check", "m.attn", "n.attn"}, "n.attn"},
       {{"check", "m.attn", "--frob"}, "--frob"},
       {{"check", "m.attn", "-D"}, "-D"},
-      {{"check", "m.attn", "-D", "D"}, "-D takes SIZE=n with a whole number from 0"},
+      {{"check", "m.attn", "-D", "D"}, "-D takes SIZE=n with an integer from 0"},
       {{"check", "m.attn", "-D", "=3"}, "-D takes SIZE=n"},
       {{"check", "m.attn", "-D", "D="}, "-D takes SIZE=n"},
       {{"check", "m.attn", "-D", "D=3x"}, "`D=3x`"},

@@ -261,7 +261,7 @@ class RandomTree {
     for (int n = pick(3); n > 0; --n) block.sizes.push_back(size());
     for (int n = 1 + pick(2); n > 0; --n)
       block.outputs.push_back({identifier(), type(true), pick(3) == 0});
-    if (pick(3) == 0) block.optimiser = identifier();
+    if (pick(3) == 0) block.update = identifier();
     for (int i = 0, n = pick(6); i < n; ++i) block.body.push_back(statement(2, i == 0));
     if (pick(4) == 0) block.last_comments = {"# last"};
     return block;

@@ -292,7 +292,7 @@ TEST_P(Masks, KeepWhatIsNotFiniteFromTheRowsThatDoNotSeeIt) {
   }
 }
 
-// What a mask hides is replaced where it is packed, here behind arithmetic.
+// What a mask hides is replaced where it is packed, here after arithmetic.
 TEST(HiddenData, StaysOutOfFactorsThatAreComputed) {
   Library library(compile_text(R"(
 size B, T

@@ -200,7 +200,7 @@ class Builder {
     return id;
   }
 
-  // What stands behind the name; `extents` are those of the target where it is known.
+  // What stands after the name; `extents` are those of the target where it is known.
   Definition definition(const std::vector<Poly>& extents) {
     bound_.clear();
     known_.clear();

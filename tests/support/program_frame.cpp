@@ -99,7 +99,7 @@ std::string ProgramFrame::results(RandomProgram& program) {
   return list.empty() ? made_.back() : list;
 }
 
-// A use behind the definition, whose own left side is one mention.
+// A use after the definition, whose own left side is one mention.
 bool ProgramFrame::mentioned(const std::string& name) const {
   int count = 0;
   for (size_t at = body_.find(name); at != std::string::npos; at = body_.find(name, at + 1)) {
@@ -135,12 +135,12 @@ std::string ProgramFrame::left(const std::string& name, const Axes& free) {
 }
 
 void ProgramFrame::define(const std::string& name, const Axes& free, Value value,
-                          const std::string& behind) {
+                          const std::string& after) {
   if (in_scan_) {
     if (value.bound > 1) value = {fmt::format("tanh({})", value.text), 1};
-    pending_.push_back({name, fmt::format("{} = {}", left(name, free), value.text), behind});
+    pending_.push_back({name, fmt::format("{} = {}", left(name, free), value.text), after});
   } else {
-    line(fmt::format("{} = {}{}", left(name, free), value.text, behind));
+    line(fmt::format("{} = {}{}", left(name, free), value.text, after));
   }
   Pooled p{.name = name, .extents = {}, .bound = value.bound};
   for (const Axis& a : free) {

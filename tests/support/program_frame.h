@@ -23,15 +23,15 @@ class ProgramFrame : protected Expressions {
   // Writes a definition; later statements may read it. In a scan its values stay within +-1, and it
   // is kept until all that are read one step back are known.
   void define(const std::string& name, const Axes& free, Value value,
-              const std::string& behind = "");
+              const std::string& after = "");
 
   struct Pending {
-    std::string name, text, behind;
+    std::string name, text, after;
   };
 
   std::string uses_, blocks_;
   std::vector<std::string> made_;  // what may be a result
-  std::set<std::string> whole_;    // of whole numbers
+  std::set<std::string> whole_;    // of integers
   std::vector<Pending> pending_;
   bool recurs_ = false, in_scan_ = false;
 

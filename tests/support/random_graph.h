@@ -18,7 +18,7 @@ struct RandomOptions {
   bool integer_data = true;  // gathers by integer inputs, guards with lengths
   bool max_min = true;       // max and min over an index
   bool products = true;      // prod over an index
-  bool shifts = true;        // x[i + k - 1] behind conditions
+  bool shifts = true;        // x[i + k - 1] after conditions
   bool empty_sizes = false;  // run-time sizes may be 0 or 1 (else 2 .. 5)
 };
 

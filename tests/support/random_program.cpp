@@ -285,19 +285,19 @@ class Writer : ProgramFrame {
     for (const Pending& p : pending_) {
       static const std::vector<std::string> kStarts = {" from 0", " from 0.5", " from scalar"};
       const std::string start = carried_.count(p.name) ? of(kStarts) : "";
-      line(fmt::format("  {}{}{}", p.text, start, p.behind));
+      line(fmt::format("  {}{}{}", p.text, start, p.after));
     }
     line("}");
-    // Behind it they are tensors like any other.
-    std::vector<Pooled> behind;
+    // After it they are tensors like any other.
+    std::vector<Pooled> after;
     for (size_t k = before; k < pool_.size(); ++k) {
       Pooled p = pool_[k];
       if (p.before) continue;
       p.step = -1;
-      behind.push_back(p);
+      after.push_back(p);
     }
     pool_.resize(before);
-    pool_.insert(pool_.end(), behind.begin(), behind.end());
+    pool_.insert(pool_.end(), after.begin(), after.end());
   }
 };
 

@@ -14,7 +14,7 @@ struct RandomProgram {
   std::string text;  // one train model, named after its seed
   // Calls: run-time sizes by name, empty ones among them.
   std::vector<std::map<std::string, int64_t>> calls;
-  int64_t integers = 3;     // values of whole numbers that are given are below this
+  int64_t integers = 3;     // values of integers that are given are below this
   double tolerance = 1e-4;  // of kernels against the evaluator, of the scale of a row
 };
 
