@@ -134,7 +134,8 @@ class FormPrinter {
         value = tile;
         break;
       }
-      default:
+      case TileResult::Kind::rows:
+      case TileResult::Kind::columns:
         value = fmt::format("sum[{}] {}", g_[r.of_rows() ? form.column : form.row].name, tile);
     }
     line("{}= {}", target, value);
