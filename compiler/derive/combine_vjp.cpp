@@ -23,8 +23,7 @@ Expr helper(ir::Graph& g, const Definition& d, const char* name, Combine combine
   h.target = g.new_tensor(
       tensor(g[d.target].name + "." + name, storage_of(body), g[d.target].extents, d.where));
   g.definitions.push_back(ir::normal_form(h));
-  std::vector<Expr> subscripts;
-  for (ir::IndexId i : d.free) subscripts.push_back(ir::index_value(i));
+  std::vector<Expr> subscripts = index_values(d.free);
   return g.read(h.target, std::move(subscripts));
 }
 

@@ -23,7 +23,7 @@ Match match(const Contribution& c) {
   std::vector<IndexId> open = c.domain;
   auto take = [&](size_t k) {
     if (!c.at[k].is(ir::Kind::index)) return;
-    auto it = std::find(open.begin(), open.end(), c.at[k]->index);
+    auto it = std::ranges::find(open, c.at[k]->index);
     if (it == open.end()) return;
     result[k] = *it;
     open.erase(it);
@@ -35,8 +35,7 @@ Match match(const Contribution& c) {
 }
 
 bool reduces(const Contribution& c, const Match& m) {
-  const auto matched =
-      std::count_if(m.begin(), m.end(), [](const auto& i) { return i.has_value(); });
+  const auto matched = std::ranges::count_if(m, [](const auto& i) { return i.has_value(); });
   return static_cast<size_t>(matched) < c.domain.size();
 }
 
@@ -86,7 +85,7 @@ std::vector<std::string> names_beside(const ir::Graph& g, const Contribution& c,
   std::set<std::string> used(names.begin(), names.end());
   std::set<std::string> reduced;
   for (IndexId i : c.domain)
-    if (std::find(m.begin(), m.end(), std::optional(i)) == m.end()) reduced.insert(g[i].name);
+    if (std::ranges::find(m, std::optional(i)) == m.end()) reduced.insert(g[i].name);
   std::vector<std::string> result = names;
   for (size_t k = 0; k < m.size(); ++k) {
     if (!m[k] || !reduced.count(names[k])) continue;
@@ -94,12 +93,6 @@ std::vector<std::string> names_beside(const ir::Graph& g, const Contribution& c,
     if (!reduced.count(own) && used.insert(own).second) result[k] = own;
   }
   return result;
-}
-
-Expr read_at(const ir::Graph& g, ir::TensorId t, const std::vector<IndexId>& free) {
-  std::vector<Expr> subscripts;
-  for (IndexId i : free) subscripts.push_back(ir::index_value(i));
-  return g.read(t, std::move(subscripts));
 }
 
 }  // namespace
@@ -139,7 +132,7 @@ std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,
         tensor(fmt::format("{}.{}", of.name, ++parts), ir::Storage::f32, of.extents, c.where));
     finish(std::move(d), part);
     places[k] = part;
-    addends.push_back(read_at(g, part, total.free));
+    addends.push_back(g.read(part, ir::index_values(total.free)));
   }
   total.body = ir::add(std::move(addends));
   total = ir::normal_form(std::move(total));

@@ -147,7 +147,7 @@ class Reverse {
           const Expr& s = e.args()[k];
           if (!s.is(ir::Kind::index)) continue;
           const std::string& name = g_[s->index].name;
-          if (std::find(found.begin(), found.end(), name) == found.end()) found[k] = name;
+          if (std::ranges::find(found, name) == found.end()) found[k] = name;
         }
         names_[e->tensor] = completed(e->tensor, std::move(found), bound);
         return true;
@@ -267,12 +267,11 @@ class Reverse {
     c.guard.merge(ir::conjuncts(ir::at_least_zero(t)));
     c.guard.merge(ir::conjuncts(ir::less(t, ir::size_value(of.extent))));
     c.value = ir::substitute(c.value, value);
-    std::replace(c.domain.begin(), c.domain.end(), step, n);
+    std::ranges::replace(c.domain, step, n);
   }
 
   void hand_down(const ir::Definition& d, const Steps& steps = {}, ir::IndexId step = {}) {
-    std::vector<Expr> subscripts;
-    for (ir::IndexId i : d.free) subscripts.push_back(ir::index_value(i));
+    std::vector<Expr> subscripts = index_values(d.free);
     const Expr dy = g_.read(cotangents_.at(d.target), std::move(subscripts));
     std::vector<ir::IndexId> domain = d.free;
     domain.insert(domain.end(), d.reduced.begin(), d.reduced.end());

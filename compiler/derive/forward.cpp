@@ -21,8 +21,7 @@ using ir::TensorId;
 // Where factors meet, a sum of several such terms is no matrix product, and each of them is one.
 bool is_product(const Expr& e) {
   if (!e.is(ir::Kind::multiply)) return false;
-  return std::count_if(e.args().begin(), e.args().end(),
-                       [](const Expr& f) { return !ir::tensors(f).empty(); }) > 1;
+  return std::ranges::count_if(e.args(), [](const Expr& f) { return !ir::tensors(f).empty(); }) > 1;
 }
 
 // The terms that become sums of their own: each product, and all others together.

@@ -56,7 +56,7 @@ bool refuse_given_outputs(const ir::Graph& g, const Companion& of_output, const 
 }  // namespace
 
 bool is_chosen(const ir::Tensor& t, const Names& by) {
-  return by.empty() || std::any_of(by.begin(), by.end(), [&](const std::string& name) {
+  return by.empty() || std::ranges::any_of(by, [&](const std::string& name) {
            return t.name == name || t.name.starts_with(name + ".");
          });
 }

@@ -14,9 +14,9 @@
 #include <map>
 #include <thread>
 
+#include "compiler/emit/signature.h"
 #include "compiler/lower/lower.h"
 #include "compiler/plan/kinds.h"
-#include "compiler/text/text.h"
 
 namespace attn::driver {
 namespace {
@@ -28,31 +28,16 @@ std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-// A kernel as text, with everything that its object depends on.
+// A kernel as text, with everything that its object depends on: the same work of arguments of the
+// same shapes, and the names that stand in its code and its messages.
 std::string describe(const emit::Object& o) {
   const ir::Graph& g = o.function->graph;
   const plan::Kernel& k = *o.kernel;
-  std::string text = fmt::format("{}\n{} {} {}\n", compiler_identity(), o.symbol, o.target,
-                                 plan::kind_of(k.form).name);
-  for (const auto* list : {&k.reads, &k.writes}) {
-    for (ir::TensorId t : *list) {
-      text += fmt::format("{} {} {}", g[t].name, ir::name_of(g[t].storage), g[t].split);
-      for (const ir::Poly& p : g[t].extents) text += "," + text::to_string(g, g.expand(p));
-      text += "\n";
-    }
-    text += ";\n";
-  }
-  for (const ir::Size& s : g.sizes)
-    text +=
-        fmt::format("{} {} {} {}\n", s.name, s.value.value_or(-1), s.lower, s.upper.value_or(-1));
+  std::string text = fmt::format("{}\n{} {}\n", compiler_identity(), o.symbol, o.target);
+  for (const auto* list : {&k.reads, &k.writes})
+    for (ir::TensorId t : *list) text += g[t].name + " ";
   for (ir::SizeId s : k.sizes) text += g[s].name + " ";
-  for (const ir::Definition& d : k.definitions) {
-    text += "\n" + text::to_string(g, d) + " over";
-    for (const auto* list : {&d.free, &d.reduced})
-      for (ir::IndexId i : *list)
-        text += " " + g[i].name + ":" + text::to_string(g, g.expand(g[i].extent));
-  }
-  return text;
+  return text + "\n" + emit::signature(*o.function, k);
 }
 
 // The tables, with everything that its object depends on: the C compiler and the runtime's headers.

@@ -30,8 +30,8 @@ class FunctionWriter {
     const std::vector<std::string> workspace = locals();
     for (size_t k = 0; k < f_.loops.size(); ++k) find_slices(f_.loops[k], k);
     const std::vector<std::string> kernels = all_kernels();
-    return {fmt::format("{}, {}, .reads_saved = {}, .n_checks = {}, .most_arguments = {},", kind(),
-                        quoted(plan::title(f_)), f_.saved.empty() ? 0 : 1, f_.checks.size(),
+    return {fmt::format("ATTN_{}, {}, .reads_saved = {}, .n_checks = {}, .most_arguments = {},",
+                        kind(), quoted(plan::title(f_)), f_.saved.empty() ? 0 : 1, f_.checks.size(),
                         most_arguments_),
             rows("attn_local", "workspace", workspace),
             rows("attn_slice", "slices", slices_),
@@ -43,18 +43,8 @@ class FunctionWriter {
 
  private:
   const char* kind() const {
-    switch (f_.kind) {
-      case FunctionKind::backward:
-        return "ATTN_BACKWARD";
-      case FunctionKind::jvp:
-        return "ATTN_JVP";
-      case FunctionKind::hvp:
-        return "ATTN_HVP";
-      case FunctionKind::probe:
-        return "ATTN_PROBE";
-      default:
-        return "ATTN_FORWARD";
-    }
+    constexpr const char* kNames[] = {"FORWARD", "BACKWARD", "JVP", "HVP", "PROBE", "FORWARD"};
+    return kNames[static_cast<size_t>(f_.kind)];
   }
   bool computes_derivatives() const {
     return f_.kind == FunctionKind::backward || f_.kind == FunctionKind::jvp ||
@@ -81,8 +71,7 @@ class FunctionWriter {
       needed.insert(k.reads.begin(), k.reads.end());
       if (k.writes.size() > 1) needed.insert(k.writes.begin(), k.writes.end());
     }
-    for (const plan::Slice& s : f_.slices)
-      if (f_.places[s.tensor.value] == Place::step) needed.insert(s.whole);
+    for (const plan::Slice& s : f_.slices) needed.insert(s.whole);
     std::vector<std::string> list;
     for (TensorId t : needed)
       if (f_.places[t.value] == Place::result) list.push_back(tensor(t));
@@ -103,7 +92,7 @@ class FunctionWriter {
       for (const auto* list : {&f_.kernels[n].reads, &f_.kernels[n].writes})
         touched.insert(list->begin(), list->end());
     for (const plan::Slice& s : f_.slices) {
-      if (f_.places[s.tensor.value] != Place::step || !touched.count(s.tensor)) continue;
+      if (!touched.count(s.tensor)) continue;
       slice_of_[{number, s.tensor}] = slices_.size();
       slices_.push_back(fmt::format("{{{}, {}, {}}}", tensor(s.whole),
                                     g_[s.whole].extents.size() - 1 - s.dimension, number));
@@ -114,10 +103,8 @@ class FunctionWriter {
     std::vector<std::string> list;
     for (const plan::Kernel& k : f_.checks) list.push_back(kernel(k, f_.loops.size()));
     for (size_t n = 0; n < f_.kernels.size(); ++n) {
-      size_t loop = 0;
-      while (loop < f_.loops.size() && (n < f_.loops[loop].first || n >= f_.loops[loop].end))
-        ++loop;
-      list.push_back(kernel(f_.kernels[n], loop));
+      const plan::Loop* loop = plan::loop_of(f_, n);
+      list.push_back(kernel(f_.kernels[n], loop ? loop - f_.loops.data() : f_.loops.size()));
     }
     return list;
   }

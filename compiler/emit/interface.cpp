@@ -38,14 +38,10 @@ Start start_of(const Graph& g, TensorId parameter) {
     start.kind = t.extents.size() <= 1 ? Kind::zeros : Kind::xavier;
   for (const Definition& d : g.definitions) {
     if (!reads(d).count(parameter)) continue;
-    std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
-    visit(d.body, [&](const Expr& e) {
-      if (e.is(ir::Kind::read) && e->tensor == parameter)
-        for (size_t k = 0; k < e.args().size(); ++k)
-          for (IndexId i : indices(e.args()[k]))
-            if (reduced.count(i)) start.fan_in |= uint64_t{1} << k;
-      return true;
-    });
+    for (const Expr& e : read_sites(d.body))
+      for (size_t k = 0; e->tensor == parameter && k < e.args().size(); ++k)
+        for (IndexId i : d.reduced)
+          if (uses(e.args()[k], i)) start.fan_in |= uint64_t{1} << k;
     break;
   }
   return start;

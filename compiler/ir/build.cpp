@@ -119,6 +119,12 @@ Expr index_value(IndexId index) {
   return Build::make({.kind = Kind::index, .type = Type::integer, .index = index});
 }
 
+std::vector<Expr> index_values(const std::vector<IndexId>& indices) {
+  std::vector<Expr> result;
+  for (IndexId i : indices) result.push_back(index_value(i));
+  return result;
+}
+
 Expr read(TensorId tensor, Type type, std::vector<Expr> subscripts) {
   return Build::make(
       {.kind = Kind::read, .type = type, .tensor = tensor, .args = std::move(subscripts)});

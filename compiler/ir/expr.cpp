@@ -199,6 +199,25 @@ Conditions substitute(const Conditions& c, const std::map<IndexId, Expr>& values
   return result;
 }
 
+std::vector<Expr> factors_of(const Expr& e) {
+  return e.is(Kind::multiply) ? e.args() : std::vector{e};
+}
+
+std::vector<Expr> addends_of(const Expr& e) { return e.is(Kind::add) ? e.args() : std::vector{e}; }
+
+Expr real_product(std::vector<Expr> factors) {
+  return factors.empty() ? Expr(1.0) : multiply(std::move(factors));
+}
+
+std::vector<Expr> read_sites(const Expr& e) {
+  std::vector<Expr> result;
+  visit(e, [&](const Expr& x) {
+    if (x.is(Kind::read)) result.push_back(x);
+    return true;
+  });
+  return result;
+}
+
 void visit(const Expr& e, const std::function<bool(const Expr&)>& f) {
   // Most expressions have a dozen parts: a list is searched faster than a hash set, until it is
   // long.

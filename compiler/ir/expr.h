@@ -108,6 +108,7 @@ Expr literal(Number value);
 Expr truth(bool value);
 Expr size_value(const Poly& size);
 Expr index_value(IndexId index);
+std::vector<Expr> index_values(const std::vector<IndexId>& indices);
 Expr read(TensorId tensor, Type type, std::vector<Expr> subscripts);
 Expr add(std::vector<Expr> terms);
 Expr multiply(std::vector<Expr> factors);
@@ -150,6 +151,12 @@ struct Scaled {
 };
 Scaled split_coefficient(const Expr& e);
 
+// The arguments of a product, or of a sum, or e alone.
+std::vector<Expr> factors_of(const Expr& e);
+std::vector<Expr> addends_of(const Expr& e);
+// The product in a real type, 1.0 of none.
+Expr real_product(std::vector<Expr> factors);
+
 // The same node with other arguments, rebuilt through the constructors.
 Expr rebuild(const Expr& e, std::vector<Expr> args);
 // Bottom up: f gets each rebuilt node and returns it or another. Shared parts are done once.
@@ -158,6 +165,8 @@ Expr substitute(const Expr& e, const std::map<IndexId, Expr>& values);
 Conditions substitute(const Conditions& c, const std::map<IndexId, Expr>& values);
 // Calls f on every distinct node, parents first; f returns false to skip a node's arguments.
 void visit(const Expr& e, const std::function<bool(const Expr&)>& f);
+// All reads, parents first.
+std::vector<Expr> read_sites(const Expr& e);
 std::set<IndexId> indices(const Expr& e);
 std::set<IndexId> indices(const Conditions& c);
 bool uses(const Expr& e, IndexId index);

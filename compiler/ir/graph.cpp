@@ -13,11 +13,14 @@ Type arithmetic_type(Storage s) {
       return Type::boolean;
     case Storage::i32:
       return Type::integer;
+    case Storage::f16:
+    case Storage::bf16:
+    case Storage::f32:
+      return Type::f32;
     case Storage::f64:
       return Type::f64;
-    default:
-      return Type::f32;
   }
+  throw InternalError("a storage without a type of arithmetic");
 }
 
 std::string_view name_of(Storage s) {
@@ -60,15 +63,21 @@ const Definition* Graph::definition_of(TensorId id) const {
   return nullptr;
 }
 
+bool Graph::is_output(TensorId id) const {
+  return std::ranges::any_of(outputs, [&](const Output& o) { return o.tensor == id; });
+}
+
+std::vector<Poly> Graph::extents(const std::vector<IndexId>& of) const {
+  std::vector<Poly> result;
+  for (IndexId i : of) result.push_back((*this)[i].extent);
+  return result;
+}
+
 Expr Graph::read(TensorId tensor, std::vector<Expr> subscripts) const {
   return ir::read(tensor, arithmetic_type((*this)[tensor].storage), std::move(subscripts));
 }
 
-Expr Graph::target(const Definition& d) const {
-  std::vector<Expr> subscripts;
-  for (IndexId i : d.free) subscripts.push_back(index_value(i));
-  return read(d.target, std::move(subscripts));
-}
+Expr Graph::target(const Definition& d) const { return read(d.target, index_values(d.free)); }
 
 Poly Graph::expand(const Poly& p) const {
   std::map<SizeId, Poly> values;
@@ -125,6 +134,20 @@ std::set<TensorId> reads(const Definition& d) {
   return result;
 }
 
+std::vector<Expr> read_sites(const Definition& d) {
+  std::vector<Expr> result = read_sites(d.body);
+  for (const Expr& c : d.guard)
+    for (const Expr& read : read_sites(c)) result.push_back(read);
+  return result;
+}
+
+void map_exprs(Definition& d, const std::function<Expr(const Expr&)>& f) {
+  Conditions guard;
+  for (const Expr& c : d.guard) guard.merge(conjuncts(f(c)));
+  d.guard = std::move(guard);
+  d.body = f(d.body);
+}
+
 Definition normal_form(Definition d) {
   if (d.combine != Combine::set && d.combine != Combine::sum) return d;
   while (d.body.is(Kind::select) && d.body.args()[2].is_zero()) {
@@ -143,12 +166,8 @@ Definition normal_form(Definition d) {
 
 Definition copying(Graph& g, TensorId from, TensorId to) {
   Definition d{.target = to};
-  std::vector<Expr> at;
-  for (const Poly& extent : g[to].extents) {
-    d.free.push_back(g.new_index("i", extent));
-    at.push_back(index_value(d.free.back()));
-  }
-  d.body = g.read(from, at);
+  for (const Poly& extent : g[to].extents) d.free.push_back(g.new_index("i", extent));
+  d.body = g.read(from, index_values(d.free));
   return d;
 }
 

@@ -118,6 +118,8 @@ struct Graph {
   std::optional<SizeId> find_size(std::string_view name) const;
   // The definition of a tensor, or null for inputs and parameters.
   const Definition* definition_of(TensorId id) const;
+  bool is_output(TensorId id) const;
+  std::vector<Poly> extents(const std::vector<IndexId>& of) const;
 
   Expr read(TensorId tensor, std::vector<Expr> subscripts) const;
   // target[free...] of a definition, as an expression.
@@ -137,6 +139,10 @@ struct Graph {
 
 // All tensors that a definition reads, in body and guard.
 std::set<TensorId> reads(const Definition& d);
+// The reads themselves, those of the body first.
+std::vector<Expr> read_sites(const Definition& d);
+// Replaces the body and each condition by what f makes of it.
+void map_exprs(Definition& d, const std::function<Expr(const Expr&)>& f);
 // Hoists a select over 0 at the top of a set or sum body into the guard; a body that is never
 // reached becomes 0. Every definition in a graph is in this form.
 Definition normal_form(Definition d);

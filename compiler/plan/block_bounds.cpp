@@ -13,20 +13,17 @@ using namespace ir;
 
 bool is_comparison(const Expr& c) { return c.is(Kind::at_least_zero) || c.is(Kind::is_zero); }
 
-std::vector<Expr> terms_of(const Expr& comparison) {
-  const Expr& e = comparison.args()[0];
-  return e.is(Kind::add) ? e.args() : std::vector{e};
-}
+std::vector<Expr> terms_of(const Expr& comparison) { return addends_of(comparison.args()[0]); }
 
 // Whether the least and the greatest values of groups decide where it holds for none of a pair.
 bool decides(const Expr& c, IndexId row, IndexId column) {
   auto part_decides = [&](const Expr& part) { return decides(part, row, column); };
-  if (c.is(Kind::both)) return std::any_of(c.args().begin(), c.args().end(), part_decides);
-  if (c.is(Kind::either)) return std::all_of(c.args().begin(), c.args().end(), part_decides);
+  if (c.is(Kind::both)) return std::ranges::any_of(c.args(), part_decides);
+  if (c.is(Kind::either)) return std::ranges::all_of(c.args(), part_decides);
   if (!is_comparison(c)) return !uses(c, row) || !uses(c, column);
   const std::vector<Expr> terms = terms_of(c);
-  return std::none_of(terms.begin(), terms.end(),
-                      [&](const Expr& term) { return uses(term, row) && uses(term, column); });
+  return std::ranges::none_of(
+      terms, [&](const Expr& term) { return uses(term, row) && uses(term, column); });
 }
 
 // Along one of the two axes.
@@ -101,9 +98,8 @@ class Finder {
   }
 
   TensorId define(const std::string& name, Definition d) {
-    Tensor t{.name = name, .storage = Storage::i32};
-    for (IndexId i : d.free) t.extents.push_back(g_[i].extent);
-    d.target = g_.new_tensor(t);
+    d.target =
+        g_.new_tensor({.name = name, .storage = Storage::i32, .extents = g_.extents(d.free)});
     found_.definitions.push_back(d);
     return d.target;
   }
@@ -132,9 +128,7 @@ class Finder {
                                  (combine == Combine::min ? ".least" : ".greatest"),
                              d);
     }
-    std::vector<Expr> at;
-    for (IndexId i : free_with(used, group)) at.push_back(index_value(i));
-    return g_.read(known->second, at);
+    return g_.read(known->second, index_values(free_with(used, group)));
   }
 
   static Expr first_of(IndexId group) { return Expr(kBoundRows) * index_value(group); }

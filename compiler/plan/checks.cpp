@@ -3,6 +3,9 @@
 // hold.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "compiler/ir/under.h"
 #include "compiler/plan/function.h"
 #include "compiler/solve/prove.h"
 
@@ -15,71 +18,49 @@ struct Site {
   Expr subscript;
   Conditions known;
   TensorId read;
-  int dimension;
+  size_t dimension;
 };
 
-bool is_given(const Tensor& t) { return t.role == Role::input || t.role == Role::parameter; }
-
-class Collector {
- public:
-  explicit Collector(Graph& g) : g_(g) {}
-
-  void collect(const Definition& d) {
-    for (const Expr& c : d.guard) {
-      Conditions others = d.guard;
-      others.erase(c);
-      walk(c, others);
-    }
-    walk(d.body, d.guard);
-  }
-
+// The subscripts of `d` that read data and that no proof bounds.
+std::vector<Site> sites_of(const Graph& g, const Definition& d) {
   std::vector<Site> sites;
-
- private:
-  void walk(const Expr& e, const Conditions& known) {
-    if (e.is(Kind::select)) {
-      Conditions then = known, otherwise = known;
-      then.merge(conjuncts(e.args()[0]));
-      otherwise.merge(conjuncts(negation(e.args()[0])));
-      walk(e.args()[0], known);
-      walk(e.args()[1], then);
-      walk(e.args()[2], otherwise);
-      return;
+  const auto look = [&](const Expr& e, const Conditions& known) {
+    for (size_t k = 0; e.is(Kind::read) && k < e.args().size(); ++k) {
+      const Expr& s = e.args()[k];
+      if (tensors(s).empty()) continue;
+      const Expr extent = size_value(g[e->tensor].extents[k]);
+      if (!solve::proves(g, known, at_least_zero(s)) || !solve::proves(g, known, less(s, extent)))
+        sites.push_back({s, known, e->tensor, k});
     }
-    if (e.is(Kind::read))
-      for (size_t k = 0; k < e.args().size(); ++k) site(e, static_cast<int>(k), known);
-    for (const Expr& a : e.args()) walk(a, known);
+    return true;
+  };
+  for (const Expr& c : d.guard) {
+    Conditions others = d.guard;
+    others.erase(c);
+    visit_under(c, others, look);
   }
-
-  void site(const Expr& read, int dimension, const Conditions& known) {
-    const Expr& s = read.args()[dimension];
-    if (tensors(s).empty()) return;
-    Expr extent = size_value(g_[read->tensor].extents[dimension]);
-    if (solve::proves(g_, known, at_least_zero(s)) && solve::proves(g_, known, less(s, extent)))
-      return;
-    sites.push_back({s, known, read->tensor, dimension});
-  }
-
-  Graph& g_;
-};
+  visit_under(d.body, d.guard, look);
+  return sites;
+}
 
 // The data tensors of an expression are all arguments of the call, so that it can be checked first.
 bool from_arguments(const Graph& g, const Expr& e) {
-  for (TensorId t : tensors(e))
-    if (!is_given(g[t])) return false;
-  return true;
+  return std::ranges::all_of(tensors(e), [&](TensorId t) {
+    return g[t].role == Role::input || g[t].role == Role::parameter;
+  });
 }
 
 }  // namespace
 
 Checks data_checks(Graph& g) {
-  Collector collector(g);
-  for (const Definition& d : g.definitions) collector.collect(d);
+  std::vector<Site> sites;
+  for (const Definition& d : g.definitions)
+    for (Site& s : sites_of(g, d)) sites.push_back(std::move(s));
   Checks result;
   // Equal checks of several definitions are one: their indices are renamed to common ones.
   std::map<std::pair<std::string, Poly>, IndexId> common;
   std::set<std::tuple<Expr, Expr, Poly>> seen;
-  for (const Site& s : collector.sites) {
+  for (const Site& s : sites) {
     ATTN_CHECK(from_arguments(g, s.subscript), "a subscript depends on data that is computed");
     std::set<IndexId> used = indices(s.subscript);
     Conditions known;

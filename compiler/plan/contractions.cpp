@@ -5,26 +5,13 @@
 
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
+#include "compiler/plan/sets.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {
 namespace {
 
 using namespace ir;
-
-std::vector<Expr> factors_of(const Expr& e) {
-  if (!e.is(Kind::multiply)) return {e};
-  return e.args();
-}
-
-std::vector<Expr> addends_of(const Expr& e) {
-  if (!e.is(Kind::add)) return {e};
-  return e.args();
-}
-
-bool meets(const std::set<IndexId>& a, const std::set<IndexId>& b) {
-  return std::any_of(a.begin(), a.end(), [&](IndexId i) { return b.count(i) > 0; });
-}
 
 struct Sides {
   std::vector<Expr> left, right, outer;  // outer: no reduced index in it
@@ -34,16 +21,11 @@ struct Sides {
 // The division of the factors with the most results a packed element, or nothing.
 std::optional<Sides> divide_factors(const Graph& g, const Definition& d, const Expr& product,
                                     const std::optional<Sides>& like) {
-  std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
-  std::set<IndexId> free(d.free.begin(), d.free.end());
+  const std::set<IndexId> free(d.free.begin(), d.free.end());
   Sides base;
   std::vector<Expr> inner;
-  for (const Expr& f : factors_of(product)) {
-    if (meets(indices(f), reduced))
-      inner.push_back(f);
-    else
-      base.outer.push_back(f);
-  }
+  for (const Expr& f : factors_of(product))
+    (has_any(indices(f), d.reduced) ? inner : base.outer).push_back(f);
   if (inner.size() < 2 || inner.size() > 8) return std::nullopt;
   std::optional<Sides> best;
   double best_score = 0;
@@ -85,11 +67,10 @@ std::vector<IndexId> in_order(const std::vector<IndexId>& all, const std::set<In
 
 // Puts each condition where it can be tested: on a factor, or on the result.
 bool place_guard(const Definition& d, const Sides& s, Product& term, Conditions& of_result) {
-  std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
   for (const Expr& c : d.guard) {
     std::set<IndexId> used = indices(c);
-    bool rows = meets(used, s.rows), columns = meets(used, s.columns);
-    if (!meets(used, reduced)) {
+    bool rows = has_any(used, s.rows), columns = has_any(used, s.columns);
+    if (!has_any(used, d.reduced)) {
       of_result.insert(c);
     } else if (rows && columns) {
       return false;
@@ -119,6 +100,38 @@ bool is_mixture(const Graph& g, const Costs& costs, const Definition& sum, const
   return true;
 }
 
+// Whether packing pays: for two matrices or, in a batch, a matrix and a vector each.
+bool is_large(const Graph& g, const Costs& costs, const Sides& s) {
+  const double m = points(g, s.rows), n = points(g, s.columns);
+  const bool times_vectors = !s.batch.empty() && std::min(m, n) == 1;
+  return std::max(m, n) >= costs.least_side &&
+         (std::min(m, n) >= costs.least_side || times_vectors);
+}
+
+// Multiplies the factors by what has no reduced index. False where that has indices of both.
+bool multiply_outer(Product& term, const Sides& s) {
+  for (const Expr& f : s.outer) {
+    const std::set<IndexId> used = indices(f);
+    const bool of_columns = has_any(used, s.columns);
+    if (of_columns && has_any(used, s.rows)) return false;
+    Expr& side = of_columns ? term.right : term.left;
+    side = multiply({side, f});
+  }
+  return true;
+}
+
+// The finishing map is over the same points; its indices become those of the sum.
+void finish_with(const Graph& g, ContractionForm& c, const Definition& finish, const Expr& sum) {
+  std::map<IndexId, Expr> names;
+  for (size_t k = 0; k < c.free.size(); ++k) names.emplace(finish.free[k], index_value(c.free[k]));
+  const Expr accumulated = c.epilogue;
+  c.target = finish.target;
+  c.guard = substitute(finish.guard, names);
+  c.epilogue = rewrite(substitute(finish.body, names),
+                       [&](const Expr& e) { return e == sum ? accumulated : e; });
+  c.epilogue = solve::assume(g, c.epilogue, c.guard);
+}
+
 }  // namespace
 
 std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs,
@@ -126,37 +139,24 @@ std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs
                                               bool keep) {
   if (sum.combine != Combine::sum || !is_real(arithmetic_type(g[sum.target].storage)))
     return std::nullopt;
-  std::set<IndexId> reduced(sum.reduced.begin(), sum.reduced.end());
+  const std::set<IndexId> reduced(sum.reduced.begin(), sum.reduced.end());
   if (points(g, reduced) < costs.least_reduced) return std::nullopt;
-  ContractionForm c;
+  ContractionForm c{.free = sum.free, .sum = sum.target, .target = sum.target};
   std::optional<Sides> like;
-  std::vector<Expr> outer;
-  std::vector<Expr> addends = addends_of(sum.body);
+  std::vector<Expr> value;
+  Conditions of_result;
+  const std::vector<Expr> addends = addends_of(sum.body);
   for (const Expr& product : addends) {
     std::optional<Sides> s = divide_factors(g, sum, product, like);
-    if (!s) return std::nullopt;
-    if (!like) {
-      const double m = points(g, s->rows), n = points(g, s->columns);
-      const bool times_vectors = !s->batch.empty() && std::min(m, n) == 1;
-      if (std::max(m, n) < costs.least_side ||
-          (std::min(m, n) < costs.least_side && !times_vectors))
-        return std::nullopt;
-    }
+    if (!s || (!like && !is_large(g, costs, *s))) return std::nullopt;
     Product term{.left = multiply(s->left), .right = multiply(s->right), .reduced = sum.reduced};
     // What has no reduced index multiplies the sum; with several terms it stays with a factor.
-    if (addends.size() == 1) {
-      for (const Expr& f : s->outer) outer.push_back(solve::out_of_sum(g, f, reduced, sum.guard));
-    } else {
-      for (const Expr& f : s->outer) {
-        std::set<IndexId> used = indices(f);
-        if (meets(used, s->columns) && meets(used, s->rows)) return std::nullopt;
-        Expr& side = meets(used, s->columns) ? term.right : term.left;
-        side = multiply({side, f});
-      }
-    }
-    Conditions of_result;
+    if (addends.size() == 1)
+      for (const Expr& f : s->outer) value.push_back(solve::out_of_sum(g, f, reduced, sum.guard));
+    else if (!multiply_outer(term, *s))
+      return std::nullopt;
+    of_result.clear();
     if (!place_guard(sum, *s, term, of_result)) return std::nullopt;
-    c.guard = of_result;
     c.products.push_back(std::move(term));
     if (!like) like = s;
   }
@@ -172,25 +172,10 @@ std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs
   c.batch = in_order(sum.free, like->batch);
   c.rows = in_order(sum.free, like->rows);
   c.columns = in_order(sum.free, like->columns);
-  c.free = sum.free;
-  c.sum = sum.target;
-  c.target = finish ? finish->target : sum.target;
-  std::vector<Expr> value = outer;
   value.push_back(g.target(sum));
-  c.epilogue = where(c.guard, multiply(std::move(value)));
-  c.guard.clear();
-  if (finish) {
-    // The finishing map is over the same points; its indices become those of the sum.
-    std::map<IndexId, Expr> names;
-    for (size_t k = 0; k < sum.free.size(); ++k)
-      names.emplace(finish->free[k], index_value(sum.free[k]));
-    c.guard = substitute(finish->guard, names);
-    Expr own = g.target(sum), accumulated = c.epilogue;
-    if (keep) c.kept = accumulated;
-    c.epilogue = rewrite(substitute(finish->body, names),
-                         [&](const Expr& e) { return e == own ? accumulated : e; });
-    c.epilogue = solve::assume(g, c.epilogue, c.guard);
-  }
+  c.epilogue = where(of_result, multiply(std::move(value)));
+  if (keep) c.kept = c.epilogue;
+  if (finish) finish_with(g, c, *finish, g.target(sum));
   return c;
 }
 
@@ -211,8 +196,7 @@ struct Joint {
   bool is_everywhere(const Expr& e) {
     if (e == own || e == joined) return false;
     if (!e.is(Kind::add))
-      return std::all_of(e.args().begin(), e.args().end(),
-                         [&](const Expr& a) { return is_everywhere(a); });
+      return std::ranges::all_of(e.args(), [&](const Expr& a) { return is_everywhere(a); });
     double of_own = 0, of_joined = 0;
     for (const Expr& term : e.args()) {
       Scaled s = split_coefficient(term);
@@ -242,8 +226,8 @@ struct Joint {
   }
 };
 
-}  // namespace
-
+// `c`, the contraction of `first`, with the products of `other`, where its epilogue only adds the
+// two sums and their groups of indices agree.
 std::optional<ContractionForm> with_sum(const Graph& g, const Costs& costs,
                                         const ContractionForm& c, const Definition& first,
                                         const Definition& other) {
@@ -282,8 +266,6 @@ std::optional<ContractionForm> with_sum(const Graph& g, const Costs& costs,
   return joined;
 }
 
-namespace {
-
 // The sums that the map `d` finishes, in one kernel with it. The last is finished here; the others
 // join it where they are added to it. What a gradient reads is stored too, alone.
 std::optional<Claimed> finished(const Graph& g, const Costs& costs, const Open& open,
@@ -311,8 +293,8 @@ std::optional<Claimed> finished(const Graph& g, const Costs& costs, const Open& 
 }
 
 bool computes(const Claimed& claimed, TensorId t) {
-  return std::any_of(claimed.kernel.definitions.begin(), claimed.kernel.definitions.end(),
-                     [&](const Definition& d) { return d.target == t; });
+  return std::ranges::any_of(claimed.kernel.definitions,
+                             [&](const Definition& d) { return d.target == t; });
 }
 
 }  // namespace
@@ -322,7 +304,7 @@ std::optional<Proposal> claim_contraction(const Graph& g, const Costs& costs, co
   if (auto own = finished(g, costs, open, d)) return Proposal{{std::move(*own)}, {}};
   // Left to the map that finishes it.
   for (const auto& [map, operands] : open.epilogues)
-    if (std::count(operands.begin(), operands.end(), d.target))
+    if (std::ranges::count(operands, d.target))
       if (auto other = finished(g, costs, open, *g.definition_of(map));
           other && computes(*other, d.target))
         return std::nullopt;

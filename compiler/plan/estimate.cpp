@@ -2,20 +2,21 @@
 
 #include <algorithm>
 
+#include "compiler/solve/points.h"
+
 namespace attn::plan {
 
 double estimate(const ir::Graph& g, const ir::Poly& extent) {
-  constexpr double kUnbounded = 1024;
   double sum = 0;
   ir::Poly expanded = g.expand(extent);
   for (const auto& [monomial, c] : expanded.terms()) {
     double product = c.value();
     for (auto [id, power] : monomial) {
       const ir::Size& s = g[id];
-      double size = s.upper ? static_cast<double>(*s.upper) : kUnbounded;
+      double size = s.upper ? static_cast<double>(*s.upper) : solve::kTypicalSize;
       if (s.quotient) {
         double divisor = estimate(g, s.quotient->second);
-        size = divisor > 0 ? estimate(g, s.quotient->first) / divisor : kUnbounded;
+        size = divisor > 0 ? estimate(g, s.quotient->first) / divisor : solve::kTypicalSize;
       }
       for (int k = 0; k < power; ++k) product *= size;
     }

@@ -7,7 +7,7 @@
 
 namespace attn::plan {
 
-// The extent, or its upper bound, or 1024 for each unbounded run-time size.
+// The extent, or its upper bound, or solve::kTypicalSize for each unbounded run-time size.
 double estimate(const ir::Graph& g, const ir::Poly& extent);
 double points(const ir::Graph& g, const std::set<ir::IndexId>& indices);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ops/table.h"
+#include "compiler/plan/sets.h"
 
 namespace attn::plan {
 
@@ -11,7 +12,7 @@ using namespace ir;
 namespace {
 
 bool lacks(const Conditions& some, const Conditions& all) {
-  return std::any_of(all.begin(), all.end(), [&](const Expr& c) { return !some.count(c); });
+  return std::ranges::any_of(all, [&](const Expr& c) { return !some.count(c); });
 }
 
 // Of `if condition then e else 0`.
@@ -100,16 +101,12 @@ class Definer {
   }
 
   Expr at(TensorId t, const std::vector<IndexId>& indices) const {
-    std::vector<Expr> subscripts;
-    for (IndexId i : indices) subscripts.push_back(index_value(i));
-    return g_.read(t, std::move(subscripts));
+    return g_.read(t, index_values(indices));
   }
 
   // An interior tensor of the type of `like`.
   TensorId tensor(const std::string& name, const Tensor& like, const std::vector<IndexId>& over) {
-    Tensor t{.name = name, .storage = like.storage};
-    for (IndexId i : over) t.extents.push_back(g_[i].extent);
-    return g_.new_tensor(t);
+    return g_.new_tensor({.name = name, .storage = like.storage, .extents = g_.extents(over)});
   }
 
   // Where `guard` holds, which is all that is needed.
@@ -184,8 +181,7 @@ class Definer {
 
   // A row sees the columns within the bounds of its block only.
   void add_bounds(const TilesForm& form, Conditions& guard) const {
-    std::vector<Expr> block;
-    for (IndexId i : form.bounds->batch) block.push_back(index_value(i));
+    std::vector<Expr> block = index_values(form.bounds->batch);
     block.push_back(quotient(index_value(form.row), Expr(kBoundRows)));
     const Expr column = index_value(form.column);
     guard.insert(at_least_zero(column - g_.read(form.bounds->first, block)));
@@ -197,8 +193,7 @@ class Definer {
     Definition d{.target = r.tensor, .combine = Combine::sum, .body = value};
     for (size_t k = 0; k < r.position.size(); ++k) {
       const Expr& position = r.position[k];
-      const bool alone = position.is(Kind::index) &&
-                         std::find(d.free.begin(), d.free.end(), position->index) == d.free.end();
+      const bool alone = position.is(Kind::index) && !contains(d.free, position->index);
       if (alone) {
         d.free.push_back(position->index);
         continue;
@@ -207,7 +202,7 @@ class Definer {
       guard.insert(is_zero(index_value(d.free.back()) - position));
     }
     for (IndexId i : points(form))
-      if (std::find(d.free.begin(), d.free.end(), i) == d.free.end()) d.reduced.push_back(i);
+      if (!contains(d.free, i)) d.reduced.push_back(i);
     if (d.reduced.empty()) d.combine = Combine::set;
     d.guard = guard;
     define(d);

@@ -39,9 +39,9 @@ bool has_as_large(const Graph& g, const solve::Unmaterialised& unmaterialised, T
   const auto is_as_large = [&](const Tensor& other) {
     return unmaterialised.is_bounded_by(g, g[t].extents, other.extents);
   };
-  return std::any_of(g.outputs.begin(), g.outputs.end(),
-                     [&](const Output& o) { return is_as_large(g[o.tensor]); }) ||
-         std::any_of(g.tensors.begin(), g.tensors.end(), [&](const Tensor& other) {
+  return std::ranges::any_of(g.outputs,
+                             [&](const Output& o) { return is_as_large(g[o.tensor]); }) ||
+         std::ranges::any_of(g.tensors, [&](const Tensor& other) {
            return is_argument(other.role) && is_as_large(other);
          });
 }
@@ -50,41 +50,40 @@ bool has_as_large(const Graph& g, const solve::Unmaterialised& unmaterialised, T
 // size.
 void warn_of_unmaterialised(const Function& f, const solve::Unmaterialised& unmaterialised,
                             Diagnostics& diagnostics) {
-  std::map<TensorId, TensorId> wholes;
-  for (const Slice& s : f.slices)
-    if (f.places[s.tensor.value] == Place::step) wholes.emplace(s.tensor, s.whole);
   for (const Kernel& k : f.kernels) {
     for (TensorId written : k.writes) {
-      const auto whole = wholes.find(written);
-      const TensorId t = whole == wholes.end() ? written : whole->second;
+      const TensorId t = whole_of(f, written);
       if (!unmaterialised(t) || f.places[t.value] != Place::workspace) continue;
       if (has_as_large(f.graph, unmaterialised, t)) continue;
-      const Tensor& tensor = f.graph[t];
       std::string readers;
       for (const Kernel& reader : f.kernels)
-        if (std::count(reader.reads.begin(), reader.reads.end(), t) ||
-            std::count(reader.reads.begin(), reader.reads.end(), written))
+        if (std::ranges::count(reader.reads, t) || std::ranges::count(reader.reads, written))
           readers +=
               fmt::format("{}`{}`", readers.empty() ? "" : ", ", f.graph[reader.writes[0]].name);
-      std::string extents;
-      for (const Poly& p : tensor.extents)
-        extents += (extents.empty() ? "" : ", ") + poly_text(f.graph, p);
       Diagnostic& d = diagnostics.warning(
           k.definitions.back().where, "performance",
-          fmt::format("`{}[{}]` of {} is stored in memory as a whole, for {}", tensor.name, extents,
+          fmt::format("`{}` of {} is stored in memory as a whole, for {}", shape_text(f.graph, t),
                       title(f), readers.empty() ? "nothing" : readers));
       d.help =
           "no input or output is as large; it stays in tiles where every reader sums it over one "
-          "of "
-          "its sequence axes, or scatters each point to a position of its own";
+          "of its sequence axes, or scatters each point to a position of its own";
     }
+  }
+}
+
+void warn_of_slow(const Function& f, Diagnostics& diagnostics) {
+  for (const Kernel& k : f.kernels) {
+    if (k.why.empty()) continue;
+    const Definition& d = k.definitions.back();
+    diagnostics.warning(d.where, "performance",
+                        fmt::format("`{}` lowers slowly: {}", f.graph[d.target].name, k.why));
   }
 }
 
 bool sums_unmaterialised(const Definition& d, const solve::Unmaterialised& unmaterialised) {
   const std::set<TensorId> read = reads(d);
   return d.combine == Combine::sum &&
-         std::any_of(read.begin(), read.end(), [&](TensorId t) { return unmaterialised(t); });
+         std::ranges::any_of(read, [&](TensorId t) { return unmaterialised(t); });
 }
 
 // The definitions as kinds are asked about them: what is solved and inlined first.
@@ -141,20 +140,40 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
 
 }  // namespace
 
-Function plan_function(std::string model, FunctionKind kind, std::string name, Graph g,
-                       const std::vector<TensorId>& forwarded, const std::vector<TensorId>& saved,
-                       std::set<TensorId> wanted, const Costs& costs, Diagnostics& diagnostics) {
-  copy_split_outputs(g, wanted);
-  const solve::Unmaterialised unmaterialised(g);
-  Checks checks = data_checks(g);
-  const std::vector<Segment> segments = segments_of(g);
-  Function f{.kind = kind, .name = std::move(name), .saved = saved};
+void place_arguments(Function& f, const Graph& g) {
   f.places.assign(g.tensors.size(), Place::none);
   for (size_t k = 0; k < g.tensors.size(); ++k)
     if (is_argument(g.tensors[k].role)) f.places[k] = Place::given;
-  for (TensorId t : forwarded) f.places[t.value] = Place::forwarded;
-  for (TensorId t : saved) f.places[t.value] = Place::saved;
   for (const Output& o : g.outputs) f.places[o.tensor.value] = Place::result;
+}
+
+Request cut_given(const Function& forward, Graph graph, const std::map<TensorId, TensorId>& given) {
+  std::erase_if(graph.definitions, [&](const Definition& d) { return given.count(d.target) > 0; });
+  Request request{.graph = drop_unused(graph)};
+  std::set<TensorId> used;
+  for (const Definition& d : request.graph.definitions) used.merge(reads(d));
+  for (const auto& [t, in_forward] : given) {
+    Tensor& tensor = request.graph[t];
+    tensor.split = forward.graph[in_forward].split;
+    tensor.role = used.count(t) ? Role::input : Role::interior;
+    if (!used.count(t)) continue;
+    const bool is_output = forward.places[in_forward.value] == Place::result;
+    (is_output ? request.forwarded : request.saved).push_back(t);
+  }
+  return request;
+}
+
+Function plan_function(const std::string& model, Request request, const Costs& costs,
+                       Diagnostics& diagnostics) {
+  Graph g = std::move(request.graph);
+  copy_split_outputs(g, request.wanted);
+  const solve::Unmaterialised unmaterialised(g);
+  Checks checks = data_checks(g);
+  const std::vector<Segment> segments = segments_of(g);
+  Function f{.kind = request.kind, .name = std::move(request.name), .saved = request.saved};
+  place_arguments(f, g);
+  for (TensorId t : request.forwarded) f.places[t.value] = Place::forwarded;
+  for (TensorId t : request.saved) f.places[t.value] = Place::saved;
   // What they read is there before the call.
   Graph of_checks = g;
   of_checks.definitions = checks.definitions;
@@ -166,7 +185,7 @@ Function plan_function(std::string model, FunctionKind kind, std::string name, G
   const std::vector<Output> outputs = g.outputs;
   std::vector<Definition> planned;
   for (const Segment& segment : segments) {
-    g = plan_segment(model, f, g, segment, costs, unmaterialised, wanted);
+    g = plan_segment(model, f, g, segment, costs, unmaterialised, request.wanted);
     planned.insert(planned.end(), g.definitions.begin(), g.definitions.end());
   }
   g.definitions = std::move(planned);
@@ -176,12 +195,7 @@ Function plan_function(std::string model, FunctionKind kind, std::string name, G
   f.workspace = assign_slots(f);
   verify(f);
   warn_of_unmaterialised(f, unmaterialised, diagnostics);
-  for (const Kernel& k : f.kernels) {
-    if (k.why.empty()) continue;
-    const Definition& d = k.definitions.back();
-    diagnostics.warning(d.where, "performance",
-                        fmt::format("`{}` lowers slowly: {}", f.graph[d.target].name, k.why));
-  }
+  warn_of_slow(f, diagnostics);
   return f;
 }
 

@@ -1,6 +1,7 @@
 // Plans one function: from a graph to kernels, places and workspace.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -8,16 +9,32 @@
 
 namespace attn::plan {
 
-// `forwarded` and `saved` are tensors of `g` with role input that forward has computed; `wanted`
-// are tensors of it that a later function would like to find saved. `name` begins symbols.
-Function plan_function(std::string model, FunctionKind kind, std::string name, ir::Graph g,
-                       const std::vector<ir::TensorId>& forwarded,
-                       const std::vector<ir::TensorId>& saved, std::set<ir::TensorId> wanted,
-                       const Costs& costs, Diagnostics& diagnostics);
+// What a function computes, and what forward has computed for it.
+struct Request {
+  FunctionKind kind = FunctionKind::forward;
+  std::string name = "forward";  // begins symbols
+  ir::Graph graph;
+  std::vector<ir::TensorId> forwarded, saved;  // tensors of `graph` with role input
+  std::set<ir::TensorId> wanted;               // that a later function would like to find saved
+};
+Function plan_function(const std::string& model, Request request, const Costs& costs,
+                       Diagnostics& diagnostics);
+
+// `graph` without what forward has computed: the tensors of `given`, each with what forward calls
+// it, are inputs where they are read. Those that forward does not give its caller are `saved`, in
+// the order of their ids.
+Request cut_given(const Function& forward, ir::Graph graph,
+                  const std::map<ir::TensorId, ir::TensorId>& given);
+
+// Places for the tensors of `g`: those of arguments and results.
+void place_arguments(Function& f, const ir::Graph& g);
 
 // What `forward` calls a tensor of `from`, the graph that it was planned from: an output that is
 // stored in two planes has its value in a tensor of its own.
 ir::TensorId planned(const ir::Graph& from, const Function& forward, ir::TensorId t);
+
+// "T[4*D, 2]".
+std::string shape_text(const ir::Graph& g, ir::TensorId t);
 
 // Integer data in subscripts that no proof bounds: definitions of the least and greatest subscript,
 // appended to `g`, and what to compare them with.

@@ -22,8 +22,7 @@ Expr gathered(Graph& g, const Expr& site, std::vector<Definition>& result) {
   Tensor t = g[site->tensor];
   t.name += ".at";
   t.role = Role::interior;
-  t.extents.clear();
-  for (IndexId i : d.free) t.extents.push_back(g[i].extent);
+  t.extents = g.extents(d.free);
   d.target = g.new_tensor(t);
   const Expr value = g.target(d);
   result.push_back(with_fresh_indices(g, d).definition);
@@ -37,29 +36,15 @@ std::vector<Definition> compute_gathered(Graph& g, const solve::Unmaterialised& 
   std::set<TensorId> wholes;
   for (Definition d : std::vector<Definition>(g.definitions)) {
     std::map<Expr, Expr> again;
-    auto look = [&](const Expr& e) {
-      visit(e, [&](const Expr& x) {
-        const bool fewer = x.is(Kind::read) && unmaterialised(x->tensor) &&
-                           g.definition_of(x->tensor) && indices(x).size() < x.args().size();
-        if (fewer) wholes.insert(x->tensor);
-        if (fewer && !again.count(x)) again.emplace(x, gathered(g, x, result));
-        return true;
-      });
-    };
-    look(d.body);
-    for (const Expr& c : d.guard) look(c);
-    auto replaced = [&](const Expr& e) {
-      return rewrite(e, [&](const Expr& x) {
-        auto found = again.find(x);
-        return found == again.end() ? x : found->second;
-      });
-    };
-    if (!again.empty()) {
-      Conditions guard;
-      for (const Expr& c : d.guard) guard.merge(conjuncts(replaced(c)));
-      d.guard = guard;
-      d.body = replaced(d.body);
+    for (const Expr& read : read_sites(d)) {
+      if (!unmaterialised(read->tensor) || !g.definition_of(read->tensor) ||
+          indices(read).size() == read.args().size())
+        continue;
+      wholes.insert(read->tensor);
+      if (!again.count(read)) again.emplace(read, gathered(g, read, result));
     }
+    const auto replaced = [&](const Expr& x) { return again.count(x) ? again.at(x) : x; };
+    if (!again.empty()) map_exprs(d, [&](const Expr& e) { return rewrite(e, replaced); });
     result.push_back(std::move(d));
   }
   // What was read at these places only is not computed as a whole.

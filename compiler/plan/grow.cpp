@@ -14,17 +14,10 @@ using namespace ir;
 
 namespace {
 
-// The reads of unmaterialised tensors in a definition.
+// The reads of these tensors in a definition.
 std::vector<Expr> sites(const Definition& d, const std::set<TensorId>& of) {
-  std::vector<Expr> result;
-  auto collect = [&](const Expr& e) {
-    visit(e, [&](const Expr& x) {
-      if (x.is(Kind::read) && of.count(x->tensor)) result.push_back(x);
-      return true;
-    });
-  };
-  collect(d.body);
-  for (const Expr& c : d.guard) collect(c);
+  std::vector<Expr> result = read_sites(d);
+  std::erase_if(result, [&](const Expr& read) { return !of.count(read->tensor); });
   return result;
 }
 
@@ -106,9 +99,7 @@ class Growth {
     }
     if (names.size() != site.args().size()) return false;
     if (candidates_.count(d.target)) {
-      if (d.free.size() != names.size()) return false;
-      for (IndexId i : d.free)
-        if (!names.count(i)) return false;
+      if (d.free.size() != names.size() || !has_all(names, d.free)) return false;
     }
     return join(d.target, names);
   }
@@ -141,8 +132,8 @@ double stored(const Graph& g, const Group& group, IndexId row, IndexId column) {
   return all;
 }
 
-// Of several that could be the rows, those for which least is written; of these, those that run
-// over many; of these, those that run over as many as the columns do.
+// Keeps the best row axes: those with the fewest partial results in memory; of these, those of at
+// least `least_rows` elements; of these, those of the column axis' extent.
 void keep_best_rows(const Graph& g, const Costs& costs, const Group& group,
                     const std::function<IndexId(IndexId)>& shared, IndexId column,
                     std::vector<IndexId>& rows) {
@@ -151,7 +142,7 @@ void keep_best_rows(const Graph& g, const Costs& costs, const Group& group,
     scores.emplace_back(stored(g, group, shared(i), column),
                         g.known(g[i].extent).value_or(costs.least_rows) < costs.least_rows,
                         !g.same(g[i].extent, g[column].extent));
-  const auto least = *std::min_element(scores.begin(), scores.end());
+  const auto least = *std::ranges::min_element(scores);
   std::vector<IndexId> kept;
   for (size_t k = 0; k < rows.size(); ++k)
     if (scores[k] == least) kept.push_back(rows[k]);
@@ -163,9 +154,9 @@ void keep_best_rows(const Graph& g, const Costs& costs, const Group& group,
 void choose_axes(Graph& g, const Costs& costs, Group& group) {
   IndexId column, row;
   auto all_sum = [&](IndexId candidate) {
-    return std::all_of(group.readers.begin(), group.readers.end(), [&](TensorId t) {
+    return std::ranges::all_of(group.readers, [&](TensorId t) {
       const std::vector<IndexId>& reduced = g.definition_of(t)->reduced;
-      return std::any_of(reduced.begin(), reduced.end(), [&](IndexId i) {
+      return std::ranges::any_of(reduced, [&](IndexId i) {
         auto found = group.names.at(t).find(i);
         return found != group.names.at(t).end() &&
                (found->second == candidate || found->second == column);
@@ -180,9 +171,7 @@ void choose_axes(Graph& g, const Costs& costs, Group& group) {
   Conditions visible;
   for (TensorId t : group.tiles) {
     const Definition& d = *g.definition_of(t);
-    std::map<IndexId, Expr> values;
-    for (auto [own, shared] : group.names.at(t)) values.emplace(own, index_value(shared));
-    visible.merge(substitute(d.guard, values));
+    visible.merge(substitute(d.guard, values_of(group.names.at(t))));
     std::optional<ContractionForm> c = contraction_of(g, costs, d, nullptr);
     if (row.valid() || !c || c->rows.empty() || c->columns.empty()) continue;
     auto shared = [&](IndexId i) { return group.names.at(t).at(i); };
@@ -230,12 +219,9 @@ void split_inner_sums(Graph& g, std::set<TensorId>& candidates) {
   std::vector<Definition> result;
   for (Definition d : std::vector<Definition>(g.definitions)) {
     std::optional<Expr> site;
-    if (d.combine == Combine::sum) {
-      visit(d.body, [&](const Expr& e) {
-        if (e.is(Kind::read) && candidates.count(e->tensor)) site = e;
-        return !site;
-      });
-    }
+    if (d.combine == Combine::sum)
+      for (const Expr& read : read_sites(d.body))
+        if (!site && candidates.count(read->tensor)) site = read;
     std::set<IndexId> points;
     if (site)
       for (const Expr& s : site->args())
@@ -243,7 +229,7 @@ void split_inner_sums(Graph& g, std::set<TensorId>& candidates) {
     std::vector<IndexId> inner, outer;
     for (IndexId i : d.reduced) (points.count(i) ? outer : inner).push_back(i);
     const bool of_points =
-        std::all_of(d.free.begin(), d.free.end(), [&](IndexId i) { return points.count(i) > 0; });
+        std::ranges::all_of(d.free, [&](IndexId i) { return points.count(i) > 0; });
     if (!site || points.size() != site->args().size() || inner.empty() || outer.empty() ||
         !of_points || d.body.is(Kind::add)) {
       result.push_back(std::move(d));
@@ -261,10 +247,10 @@ void split_inner_sums(Graph& g, std::set<TensorId>& candidates) {
     for (const Expr& s : site->args()) dot.free.push_back(s->index);
     std::vector<Expr> of_dot, rest;
     for (const Expr& f : factors_of(d.body))
-      (uses_any(indices(f), inner) ? of_dot : rest).push_back(f);
+      (has_any(indices(f), inner) ? of_dot : rest).push_back(f);
     Conditions guard;
-    for (const Expr& c : d.guard) (uses_any(indices(c), inner) ? dot.guard : guard).insert(c);
-    dot.body = of_dot.empty() ? Expr(1.0) : multiply(std::move(of_dot));
+    for (const Expr& c : d.guard) (has_any(indices(c), inner) ? dot.guard : guard).insert(c);
+    dot.body = real_product(of_dot);
     rest.push_back(g.target(dot));
     d.body = multiply(std::move(rest));
     d.guard = guard;

@@ -24,11 +24,9 @@ std::string symbol(std::string text) {
 }
 
 bool read_outside(const Graph& g, const std::set<TensorId>& own, TensorId t) {
-  for (const Output& o : g.outputs)
-    if (o.tensor == t) return true;
-  return std::any_of(g.definitions.begin(), g.definitions.end(), [&](const Definition& d) {
-    return !own.count(d.target) && reads(d).count(t);
-  });
+  return g.is_output(t) || std::ranges::any_of(g.definitions, [&](const Definition& d) {
+           return !own.count(d.target) && reads(d).count(t);
+         });
 }
 
 // Asks the kinds of kernels, and applies what they propose.
@@ -59,7 +57,7 @@ class Claims {
       if (open_.claimed.count(d.target))
         definitions.push_back(d);
       else
-        for (Definition& part : split_sums(g_, costs_, {solve::solve_equalities(g_, d)}))
+        for (Definition& part : split_sum(g_, costs_, solve::solve_equalities(g_, d)))
           definitions.push_back(std::move(part));
     }
     std::set<TensorId> needed;
@@ -73,13 +71,13 @@ class Claims {
       needed.merge(reads(d));
       g_.definitions.push_back(d);
     }
-    std::reverse(g_.definitions.begin(), g_.definitions.end());
+    std::ranges::reverse(g_.definitions);
   }
 
   ClaimedGraph take() {
     const std::map<TensorId, size_t> at = positions();
-    std::sort(kernels_.begin(), kernels_.end(),
-              [&](const Claimed& a, const Claimed& b) { return at.at(a.at) < at.at(b.at); });
+    std::ranges::sort(
+        kernels_, [&](const Claimed& a, const Claimed& b) { return at.at(a.at) < at.at(b.at); });
     return {std::move(g_), std::move(kernels_), std::move(open_.wanted)};
   }
 
@@ -121,42 +119,18 @@ class Claims {
   std::vector<Claimed> kernels_;
 };
 
-// The kernels of a function's graph, as they are added.
-class Adder {
- public:
-  Adder(const std::string& model, Function& f, const Costs& costs, ClaimedGraph& claimed)
-      : model_(model), f_(f), costs_(costs), claimed_(claimed) {}
-
-  void run() {
-    for (Claimed& c : claimed_.kernels) {
-      if (auto* form = std::get_if<TilesForm>(&c.kernel.form)) form->bounds = bounds_of(*form);
-      finish_kernel(model_, f_, claimed_.graph, c.kernel, claimed_.wanted);
-      f_.kernels.push_back(std::move(c.kernel));
-    }
-  }
-
- private:
-  // What data lets a kernel of tiles leave out, found by kernels before it.
-  std::optional<BlockBounds> bounds_of(const TilesForm& form) {
-    auto [known, is_new] = bounds_.try_emplace(bounds_query(form));
-    if (!is_new) return known->second;
-    std::optional<FoundBounds> found = find_bounds(claimed_.graph, known->first);
-    if (!found) return std::nullopt;
-    known->second = found->bounds;
-    Graph g = claimed_.graph;
-    g.definitions = std::move(found->definitions);
-    g.outputs = {{.name = "first", .tensor = found->bounds.first},
-                 {.name = "end", .tensor = found->bounds.end}};
-    add_plainly(model_, f_, f_.kernels, costs_, std::move(g));
-    return known->second;
-  }
-
-  const std::string& model_;
-  Function& f_;
-  const Costs& costs_;
-  ClaimedGraph& claimed_;
-  std::map<BoundsQuery, std::optional<BlockBounds>> bounds_;
-};
+// What data lets a kernel of tiles leave out, found by kernels that are added to `f`.
+std::optional<BlockBounds> add_bounds(const std::string& model, Function& f, const Costs& costs,
+                                      Graph& g, const BoundsQuery& query) {
+  std::optional<FoundBounds> found = find_bounds(g, query);
+  if (!found) return std::nullopt;
+  Graph of_bounds = g;
+  of_bounds.definitions = std::move(found->definitions);
+  of_bounds.outputs = {{.name = "first", .tensor = found->bounds.first},
+                       {.name = "end", .tensor = found->bounds.end}};
+  add_plainly(model, f, f.kernels, costs, std::move(of_bounds));
+  return found->bounds;
+}
 
 }  // namespace
 
@@ -171,7 +145,16 @@ ClaimedGraph claim_kernels(Graph g, const Costs& costs, const solve::Unmateriali
 }
 
 void add_kernels(const std::string& model, Function& f, const Costs& costs, ClaimedGraph& claimed) {
-  Adder(model, f, costs, claimed).run();
+  std::map<BoundsQuery, std::optional<BlockBounds>> known;
+  for (Claimed& c : claimed.kernels) {
+    if (auto* form = std::get_if<TilesForm>(&c.kernel.form)) {
+      const auto [bounds, is_new] = known.try_emplace(bounds_query(*form));
+      if (is_new) bounds->second = add_bounds(model, f, costs, claimed.graph, bounds->first);
+      form->bounds = bounds->second;
+    }
+    finish_kernel(model, f, claimed.graph, c.kernel, claimed.wanted);
+    f.kernels.push_back(std::move(c.kernel));
+  }
 }
 
 void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels,

@@ -59,18 +59,11 @@ std::optional<ContractionForm> contraction_of(const ir::Graph& g, const Costs& c
                                               const ir::Definition& sum,
                                               const ir::Definition* finish, bool keep = false);
 
-// `c`, the contraction of `first`, with the products of `other`, where its epilogue only adds the
-// two sums and their groups of indices agree.
-std::optional<ContractionForm> with_sum(const ir::Graph& g, const Costs& costs,
-                                        const ContractionForm& c, const ir::Definition& first,
-                                        const ir::Definition& other);
-
 // Whether its factors are packed, each element once: a matrix times a vector is read where it lies.
 bool packs(const ir::Graph& g, const Costs& costs, const ContractionForm& c);
 
-// Takes reductions over several indices, of which the last runs along memory, in two steps: over
-// one index, then over the rest. `definitions` are the graph's to be.
-std::vector<ir::Definition> split_sums(ir::Graph& g, const Costs& costs,
-                                       std::vector<ir::Definition> definitions);
+// Takes a reduction over several indices, of which the last runs along memory, in two steps: over
+// one index, then over the rest.
+std::vector<ir::Definition> split_sum(ir::Graph& g, const Costs& costs, ir::Definition d);
 
 }  // namespace attn::plan

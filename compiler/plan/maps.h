@@ -12,11 +12,11 @@ namespace attn::plan {
 
 // The definitions of `g`, in order, with the maps of `gone` substituted into their readers (under
 // the conditions known there) and left out.
-std::vector<ir::Definition> substitute_maps(ir::Graph& g, const std::set<ir::TensorId>& gone);
+std::vector<ir::Definition> substitute_maps(const ir::Graph& g, const std::set<ir::TensorId>& gone);
 
 // One definition, with the bodies of `maps` (which read none of each other) in place of their
 // reads.
-ir::Definition substitute_maps(ir::Graph& g, const ir::Definition& d,
+ir::Definition substitute_maps(const ir::Graph& g, ir::Definition d,
                                const std::map<ir::TensorId, ir::Definition>& maps);
 
 // Computes elements of unmaterialised tensors again where they are read at fewer points than they

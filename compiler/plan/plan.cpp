@@ -13,54 +13,21 @@ namespace {
 
 using namespace ir;
 
-// The gradient graph as backward computes it: tensors that forward leaves become inputs.
-struct Backward {
-  Graph graph;
-  std::vector<TensorId> forwarded, saved;  // ids of the gradient graph
-  std::vector<TensorId> saved_by_forward;  // what forward calls those that are saved
-};
-
-Backward cut_saved(const Shared& shared, const Function& forward) {
-  const Graph& gradient = shared.later.graph;
-  Backward b{gradient, {}, {}, {}};
-  // What is unmaterialised for forward would be too large to keep; it is computed again.
+// What of the gradient forward keeps: its tensors, with what forward calls them. What is
+// unmaterialised for forward would be too large to keep; it is computed again.
+std::map<TensorId, TensorId> kept_by(const Function& forward, const Shared& shared) {
   const solve::Unmaterialised unmaterialised(forward.graph);
-  std::map<TensorId, TensorId> given, of_forward;
-  std::vector<Definition> kept;
-  for (const Definition& d : gradient.definitions) {
+  std::map<TensorId, TensorId> kept;
+  for (const Definition& d : shared.later.graph.definitions) {
     const auto same = shared.find(d.target);
-    if (!same || !shared.forward.graph.definition_of(*same)) {
-      kept.push_back(d);
-      continue;
-    }
-    const TensorId in_forward = planned(shared.forward.graph, forward, *same);
-    const Place place = forward.places[in_forward.value];
-    const bool gradient_output = std::any_of(gradient.outputs.begin(), gradient.outputs.end(),
-                                             [&](const Output& o) { return o.tensor == d.target; });
-    const bool kept_by_forward =
-        place == Place::result || (place == Place::workspace && !unmaterialised(in_forward));
-    if (!kept_by_forward || gradient_output) {
-      kept.push_back(d);
-      continue;
-    }
-    b.graph[d.target].role = Role::input;
-    b.graph[d.target].split = forward.graph[in_forward].split;
-    given.emplace(d.target, in_forward);
+    if (!same || !shared.forward.graph.definition_of(*same)) continue;
+    const TensorId t = planned(shared.forward.graph, forward, *same);
+    const Place place = forward.places[t.value];
+    const bool is_kept =
+        place == Place::result || (place == Place::workspace && !unmaterialised(t));
+    if (is_kept && !shared.later.graph.is_output(d.target)) kept.emplace(d.target, t);
   }
-  b.graph.definitions = std::move(kept);
-  b.graph = drop_unused(b.graph);
-  std::set<TensorId> used;
-  for (const Definition& d : b.graph.definitions) used.merge(reads(d));
-  for (const auto& [t, in_forward] : given) {
-    if (!used.count(t)) {
-      b.graph[t].role = Role::interior;
-      continue;
-    }
-    const bool is_output = forward.places[in_forward.value] == Place::result;
-    (is_output ? b.forwarded : b.saved).push_back(t);
-    if (!is_output) b.saved_by_forward.push_back(in_forward);
-  }
-  return b;
+  return kept;
 }
 
 // What the gradient reads of forward, where it reads what forward keeps in any case.
@@ -89,24 +56,27 @@ Plan make_plan(const Graph& forward, const Gradient* gradient, const Costs& cost
                Diagnostics& diagnostics) {
   Plan plan{.model = forward.name, .forward_graph = forward};
   if (!gradient) {
-    plan.forward = plan_function(forward.name, FunctionKind::forward, "forward",
-                                 step_major(forward, steps_after_others(forward)).graph, {}, {}, {},
+    plan.forward = plan_function(forward.name,
+                                 {.graph = step_major(forward, steps_after_others(forward)).graph},
                                  costs, diagnostics);
     return plan;
   }
   plan.gradient_graph = gradient->graph;
   const Shared shared(gradient->graph, forward, gradient->shared);
-  plan.forward = plan_function(forward.name, FunctionKind::forward, "forward", shared.forward.graph,
-                               {}, {}, wanted_by(shared, gradient->kept), costs, diagnostics);
-  Backward b = cut_saved(shared, plan.forward);
-  plan.backward = plan_function(forward.name, FunctionKind::backward, "backward",
-                                std::move(b.graph), b.forwarded, b.saved, {}, costs, diagnostics);
-  // What backward wants saved moves out of forward's workspace.
+  plan.forward = plan_function(
+      forward.name, {.graph = shared.forward.graph, .wanted = wanted_by(shared, gradient->kept)},
+      costs, diagnostics);
   Function& f = plan.forward;
-  for (TensorId t : b.saved_by_forward) {
-    f.places[t.value] = Place::saved;
-    f.saved.push_back(t);
+  const std::map<TensorId, TensorId> kept = kept_by(f, shared);
+  Request request = cut_given(f, shared.later.graph, kept);
+  request.kind = FunctionKind::backward;
+  request.name = "backward";
+  // What backward wants saved moves out of forward's workspace.
+  for (TensorId t : request.saved) {
+    f.places[kept.at(t).value] = Place::saved;
+    f.saved.push_back(kept.at(t));
   }
+  plan.backward = plan_function(forward.name, std::move(request), costs, diagnostics);
   f.workspace = assign_slots(f);
   verify(f);
   verify(plan);
@@ -141,8 +111,11 @@ std::vector<TensorId> kept_maps(const Graph& forward, const Costs& costs) {
 
 Function plan_derivative(FunctionKind kind, const Graph& g, const Costs& costs,
                          Diagnostics& diagnostics) {
-  return plan_function(g.name, kind, std::string(name_of(kind)),
-                       step_major(g, steps_after_others(g)).graph, {}, {}, {}, costs, diagnostics);
+  return plan_function(g.name,
+                       {.kind = kind,
+                        .name = std::string(name_of(kind)),
+                        .graph = step_major(g, steps_after_others(g)).graph},
+                       costs, diagnostics);
 }
 
 std::string_view name_of(FunctionKind kind) {
@@ -150,17 +123,23 @@ std::string_view name_of(FunctionKind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
-std::vector<Function*> functions(Plan& plan) {
-  std::vector<Function*> result{&plan.forward};
+namespace {
+
+template <class F, class P>
+std::vector<F*> all_functions(P& plan) {
+  std::vector<F*> result{&plan.forward};
   for (auto* f : {&plan.backward, &plan.jvp, &plan.hvp})
     if (*f) result.push_back(&**f);
-  for (Function& f : plan.probes) result.push_back(&f);
+  for (F& f : plan.probes) result.push_back(&f);
   return result;
 }
 
+}  // namespace
+
+std::vector<Function*> functions(Plan& plan) { return all_functions<Function>(plan); }
+
 std::vector<const Function*> functions(const Plan& plan) {
-  const std::vector<Function*> all = functions(const_cast<Plan&>(plan));
-  return {all.begin(), all.end()};
+  return all_functions<const Function>(plan);
 }
 
 }  // namespace attn::plan

@@ -95,6 +95,11 @@ struct Plan {
 // What people call it: "backward", "probe map".
 std::string title(const Function& f);
 
+// The loop that runs kernel `n`, or null.
+const Loop* loop_of(const Function& f, size_t n);
+// What has a place of its own: the whole tensor of a step, else the tensor itself.
+ir::TensorId whole_of(const Function& f, ir::TensorId t);
+
 // Those that there are, forward first, probes last.
 std::vector<const Function*> functions(const Plan& plan);
 std::vector<Function*> functions(Plan& plan);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/plan/function.h"
 #include "compiler/plan/kinds.h"
-#include "compiler/plan/plan.h"
 #include "compiler/solve/equalities.h"
 #include "compiler/text/text.h"
 
@@ -12,15 +12,6 @@ namespace attn::plan {
 namespace {
 
 using namespace ir;
-
-std::string shape_text(const Graph& g, TensorId t) {
-  std::string text = g[t].name;
-  if (g[t].extents.empty()) return text;
-  text += "[";
-  for (size_t k = 0; k < g[t].extents.size(); ++k)
-    text += (k ? ", " : "") + poly_text(g, g[t].extents[k]);
-  return text + "]";
-}
 
 std::string names_text(const Graph& g, const std::vector<IndexId>& group) {
   std::string text;
@@ -143,7 +134,8 @@ class FormPrinter {
         value = tile;
         break;
       }
-      default:
+      case TileResult::Kind::rows:
+      case TileResult::Kind::columns:
         value = fmt::format("sum[{}] {}", g_[r.of_rows() ? form.column : form.row].name, tile);
     }
     line("{}= {}", target, value);
@@ -233,11 +225,6 @@ std::string loop_text(const Graph& g, const Steps& s) {
                      s.down ? ", the last first" : "");
 }
 
-bool is_stepped(const Function& f, size_t n) {
-  return std::any_of(f.loops.begin(), f.loops.end(),
-                     [&](const Loop& loop) { return loop.first <= n && n < loop.end; });
-}
-
 std::string function_text(const Function& f) {
   const Graph& g = f.graph;
   std::string text = "  " + title(f) + "\n";
@@ -247,7 +234,7 @@ std::string function_text(const Function& f) {
   for (size_t n = 0; n < f.kernels.size(); ++n) {
     for (const Loop& loop : f.loops)
       if (loop.first == n) text += loop_text(g, loop.steps);
-    text += (is_stepped(f, n) ? "  " : "") + kernel_text(g, f.kernels[n]);
+    text += (loop_of(f, n) ? "  " : "") + kernel_text(g, f.kernels[n]);
   }
   std::string saved;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);
@@ -262,12 +249,20 @@ std::string function_text(const Function& f) {
 
 }  // namespace
 
+std::string shape_text(const Graph& g, TensorId t) {
+  std::string text = g[t].name;
+  if (g[t].extents.empty()) return text;
+  text += "[";
+  for (size_t k = 0; k < g[t].extents.size(); ++k)
+    text += (k ? ", " : "") + poly_text(g, g[t].extents[k]);
+  return text + "]";
+}
+
 Poly operations(const Graph& g, const Kernel& k) { return std::visit(Operations{g}, k.form); }
 
 Poly runs(const Function& f, size_t n) {
-  for (const Loop& loop : f.loops)
-    if (loop.first <= n && n < loop.end) return loop.steps.count;
-  return 1;
+  const Loop* loop = loop_of(f, n);
+  return loop ? loop->steps.count : 1;
 }
 
 std::string poly_text(const Graph& g, const Poly& p) {

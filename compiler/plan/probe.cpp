@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <span>
 
+#include "compiler/ir/key.h"
 #include "compiler/ir/recurrence.h"
 #include "compiler/plan/function.h"
+#include "compiler/plan/sets.h"
 #include "compiler/plan/step_major.h"
 
 namespace attn::plan {
@@ -63,7 +65,7 @@ class Same {
     }
     const std::map<TensorId, TensorId> before = same_;
     for (const Definition& d : definitions) take(d.target);
-    const bool same = std::all_of(definitions.begin(), definitions.end(), [&](const Definition& d) {
+    const bool same = std::ranges::all_of(definitions, [&](const Definition& d) {
       const auto found = shared_.find(d.target);
       const Definition* theirs = found ? other_.definition_of(*found) : nullptr;
       return theirs && same_definition(d, *theirs);
@@ -77,31 +79,21 @@ class Same {
       const Definition* theirs = other_.definition_of(*found);
       return theirs && same_definition(d, *theirs) ? theirs : nullptr;
     }
-    const auto equal = std::find_if(other_.definitions.begin(), other_.definitions.end(),
-                                    [&](const Definition& o) { return same_definition(d, o); });
+    const auto equal = std::ranges::find_if(
+        other_.definitions, [&](const Definition& o) { return same_definition(d, o); });
     return equal == other_.definitions.end() ? nullptr : &*equal;
   }
 
+  // Keys are of one graph. Sizes are the same in both, and `ours` reads tensors of the other here.
   bool same_definition(const Definition& ours, const Definition& theirs) const {
-    if (ours.combine != theirs.combine) return false;
-    std::map<IndexId, Expr> renamed;
-    auto rename = [&](const std::vector<IndexId>& from, const std::vector<IndexId>& to) {
-      return std::equal(from.begin(), from.end(), to.begin(), to.end(), [&](IndexId a, IndexId b) {
-        renamed[a] = index_value(b);
-        return g_[a].extent == other_[b].extent;
-      });
-    };
-    if (!rename(ours.free, theirs.free) || !rename(ours.reduced, theirs.reduced)) return false;
-    for (TensorId t : reads(ours))
-      if (!find(t)) return false;
-    auto translated = [&](const Expr& e) {
-      return rewrite(substitute(e, renamed), [&](const Expr& x) {
+    if (ours.combine != theirs.combine || !has_all(same_, reads(ours))) return false;
+    Definition translated = ours;
+    map_exprs(translated, [&](const Expr& e) {
+      return rewrite(e, [&](const Expr& x) {
         return x.is(Kind::read) ? read(*find(x->tensor), x.type(), x.args()) : x;
       });
-    };
-    Conditions guard;
-    for (const Expr& c : ours.guard) guard.merge(conjuncts(translated(c)));
-    return guard == theirs.guard && translated(ours.body) == theirs.body;
+    });
+    return key(g_, translated) == key(other_, theirs);
   }
 
   const Shared& shared_;
@@ -130,35 +122,24 @@ Function plan_probe(const Graph& probe, size_t shared_tensors, const Plan& plan,
   const Function& forward = plan.forward;
   const Shared shared(probe, plan.forward_graph, shared_tensors);
   const Same same(shared);
-  Graph rest = shared.later.graph;
-  std::map<TensorId, TensorId> in_forward;
-  std::erase_if(rest.definitions, [&](const Definition& d) {
+  Graph g = shared.later.graph;
+  std::map<TensorId, TensorId> given;
+  for (const Definition& d : g.definitions) {
     const auto found = same.find(d.target);
-    if (!found) return false;
+    if (!found) continue;
     const TensorId t = planned(shared.forward.graph, forward, *found);
     const Place place = forward.places[t.value];
-    if (place != Place::result && place != Place::saved) return false;
-    in_forward.emplace(d.target, t);
-    rest[d.target].role = Role::input;
-    rest[d.target].split = forward.graph[t].split;
-    return true;
+    if (place == Place::result || place == Place::saved) given.emplace(d.target, t);
+  }
+  TensorId& result = g.outputs.at(0).tensor;
+  if (given.count(result)) result = copy(g, result);
+  Request request = cut_given(forward, std::move(g), given);
+  request.kind = FunctionKind::probe;
+  request.name = fmt::format("probe{}", plan.probes.size());
+  std::ranges::stable_sort(request.saved, {}, [&](TensorId t) {
+    return std::ranges::find(forward.saved, given.at(t)) - forward.saved.begin();
   });
-  TensorId& result = rest.outputs.at(0).tensor;
-  if (rest[result].role == Role::input) result = copy(rest, result);
-  rest = drop_unused(rest);
-  std::set<TensorId> used;
-  for (const Definition& d : rest.definitions) used.merge(reads(d));
-  for (const auto& [t, of_forward] : in_forward)
-    if (!used.count(t)) rest[t].role = Role::interior;
-  // In the order of the saved block.
-  std::vector<TensorId> forwarded, saved;
-  for (const auto& [t, of_forward] : in_forward)
-    if (used.count(t) && forward.places[of_forward.value] == Place::result) forwarded.push_back(t);
-  for (TensorId kept : forward.saved)
-    for (const auto& [t, of_forward] : in_forward)
-      if (used.count(t) && of_forward == kept) saved.push_back(t);
-  return plan_function(plan.model, FunctionKind::probe, fmt::format("probe{}", plan.probes.size()),
-                       std::move(rest), forwarded, saved, {}, costs, diagnostics);
+  return plan_function(plan.model, std::move(request), costs, diagnostics);
 }
 
 }  // namespace attn::plan

@@ -29,11 +29,10 @@ class Conversion {
     if (d_.combine != Combine::sum && d_.combine != Combine::set) return {};
     if (arithmetic_type(g_[d_.target].storage) != Type::f32) return {};
     if (own_.size() != axes_.batch.size() + 2) return {};
-    for (IndexId i : d_.reduced)
-      if (!names_.count(i)) return {};
+    if (!has_all(names_, d_.reduced)) return {};
     find_positions();
     const bool sums_rows = reduces(axes_.row), sums_columns = reduces(axes_.column);
-    if (!sums_rows && !sums_columns) return each_point();
+    if (!sums_rows && !sums_columns) return each_point(false);
     if (!positions_.empty()) return scattered();
     result_.result.kind = sums_columns ? TileResult::Kind::rows : TileResult::Kind::columns;
     summed_ = own_.at(sums_columns ? axes_.column : axes_.row);
@@ -49,11 +48,8 @@ class Conversion {
   // Free indices that an equality gives, and nothing else uses: n where n == e.
   void find_positions() {
     Conditions of_points;
-    for (const Expr& c : d_.guard) {
-      const std::set<IndexId> used = indices(c);
-      if (std::all_of(used.begin(), used.end(), [&](IndexId i) { return names_.count(i) > 0; }))
-        of_points.insert(c);
-    }
+    for (const Expr& c : d_.guard)
+      if (has_all(names_, indices(c))) of_points.insert(c);
     for (IndexId f : d_.free) {
       if (names_.count(f) || uses(d_.body, f)) continue;
       const Expr* equality = nullptr;
@@ -67,11 +63,9 @@ class Conversion {
       const Expr& e = equality->args()[0];
       for (const Expr& value : {index_value(f) - e, index_value(f) + e}) {
         if (uses(value, f)) continue;
-        std::set<IndexId> used = indices(value);
-        const bool of_group =
-            std::all_of(used.begin(), used.end(), [&](IndexId i) { return names_.count(i) > 0; });
+        const std::set<IndexId> used = indices(value);
         const bool of_point = used.count(own_.at(axes_.row)) || used.count(own_.at(axes_.column));
-        if (!of_group || !of_point) continue;
+        if (!has_all(names_, used) || !of_point) continue;
         positions_.emplace(f, value);
         of_positions_.insert(*equality);
         // The equality said that the position exists.
@@ -84,24 +78,39 @@ class Conversion {
 
   Expr shared(const Expr& e) const { return substitute(e, values_of(names_)); }
 
-  // Every point of the group has a position of its own, or one for some of the batch.
-  std::optional<ResultOf> each_point() {
+  // Adds at the group's indices, at positions, and of a feature at itself, where `guard` holds.
+  void scatter_to(const std::vector<IndexId>& free, const Conditions& guard) {
     TileResult& r = result_.result;
     r.kind = TileResult::Kind::scatter;
-    for (IndexId f : d_.free) {
-      if (names_.count(f))
-        r.position.push_back(index_value(names_.at(f)));
-      else if (positions_.count(f))
-        r.position.push_back(shared(positions_.at(f)));
-      else
-        return {};
-    }
-    if (g_[d_.target].storage != Storage::f32) return {};
-    result_.weight = shared(d_.body);
-    for (const Expr& c : d_.guard)
-      if (!of_positions_.count(c)) result_.counted.insert(shared(c));
+    for (IndexId f : free)
+      r.position.push_back(names_.count(f)       ? index_value(names_.at(f))
+                           : positions_.count(f) ? shared(positions_.at(f))
+                                                 : index_value(f));
     r.panel = r.scale = Expr(1.0);
-    r.tensor = d_.target;
+    for (const Expr& c : guard)
+      if (!of_positions_.count(c)) result_.counted.insert(shared(c));
+  }
+
+  // Each point adds its value at its own position, or its product with a row of features.
+  std::optional<ResultOf> each_point(bool with_feature) {
+    std::vector<IndexId> features;
+    for (IndexId f : d_.free)
+      if (!names_.count(f) && !positions_.count(f)) features.push_back(f);
+    if (features.size() != (with_feature ? 1 : 0) || g_[d_.target].storage != Storage::f32)
+      return {};
+    if (with_feature && features[0] != d_.free.back()) return {};
+    std::vector<Expr> weight, panel;
+    for (const Expr& f : factors_of(d_.body)) {
+      const bool of_panel = has_any(indices(f), features);
+      if (of_panel && reads_tiles(f)) return {};
+      (of_panel ? panel : weight).push_back(f);
+    }
+    if (has_any(indices(d_.guard), features)) return {};
+    scatter_to(d_.free, d_.guard);
+    if (with_feature) result_.result.feature = features[0];
+    result_.result.panel = shared(real_product(std::move(panel)));
+    result_.weight = shared(real_product(std::move(weight)));
+    result_.result.tensor = d_.target;
     result_.stored = d_;
     return result_;
   }
@@ -116,9 +125,7 @@ class Conversion {
       if (!contains(d_.reduced, i)) kept.insert(i);
     for (const Expr& f : factors_of(d_.body)) {
       const std::set<IndexId> used = indices(f);
-      const bool features =
-          std::any_of(used.begin(), used.end(), [&](IndexId i) { return !names_.count(i); });
-      if (!features && (reads_tiles(f) || used.count(row) || used.count(column))) {
+      if (has_all(names_, used) && (reads_tiles(f) || used.count(row) || used.count(column))) {
         inner.push_back(f);
         continue;
       }
@@ -131,9 +138,8 @@ class Conversion {
     Conditions of_part, of_rest;
     for (const Expr& c : d_.guard) {
       const std::set<IndexId> used = indices(c);
-      const bool inside = std::all_of(used.begin(), used.end(), [&](IndexId i) {
-        return names_.count(i) || positions_.count(i);
-      });
+      const bool inside = std::ranges::all_of(
+          used, [&](IndexId i) { return names_.count(i) || positions_.count(i); });
       (inside ? of_part : of_rest).insert(c);
     }
     for (const Expr& c : of_rest)
@@ -143,141 +149,107 @@ class Conversion {
     for (const auto& [i, s] : names_)
       if (kept.count(i)) free.push_back(i);
     for (const auto& [f, position] : positions_) free.push_back(f);
-    std::vector<Poly> extents;
-    for (IndexId i : free) extents.push_back(g_[i].extent);
-    if (unmaterialised_.is_unbounded(g_, extents)) return scattered_features();
+    if (unmaterialised_.is_unbounded(g_, g_.extents(free))) return each_point(true);
     Definition part{.target = {}, .free = free, .combine = Combine::sum, .where = d_.where};
     for (IndexId i : {row, column})
       if (!kept.count(i)) part.reduced.push_back(i);
     part.guard = of_part;
-    part.body = inner.empty() ? Expr(1.0) : multiply(inner);
-    TileResult& r = result_.result;
-    r.kind = TileResult::Kind::scatter;
-    for (IndexId f : free)
-      r.position.push_back(names_.count(f) ? index_value(names_.at(f)) : shared(positions_.at(f)));
-    r.panel = r.scale = Expr(1.0);
+    part.body = real_product(std::move(inner));
+    scatter_to(free, of_part);
     result_.weight = shared(part.body);
-    for (const Expr& c : of_part)
-      if (!of_positions_.count(c)) result_.counted.insert(shared(c));
     leave_rest(part, outer, of_rest);
     return result_;
   }
 
-  // Each point adds its product with a row of features at its own position.
-  std::optional<ResultOf> scattered_features() {
-    TileResult& r = result_.result;
-    r.kind = TileResult::Kind::scatter;
-    std::vector<IndexId> features;
-    for (IndexId f : d_.free) {
-      if (names_.count(f)) {
-        r.position.push_back(index_value(names_.at(f)));
-      } else if (positions_.count(f)) {
-        r.position.push_back(shared(positions_.at(f)));
-      } else {
-        r.position.push_back(index_value(f));
-        features.push_back(f);
-      }
-    }
-    if (features.size() != 1 || !(features[0] == d_.free.back())) return {};
-    if (g_[d_.target].storage != Storage::f32) return {};
-    std::vector<Expr> weight, panel;
-    for (const Expr& f : factors_of(d_.body)) {
-      const bool of_panel = uses(f, features[0]);
-      if (of_panel && reads_tiles(f)) return {};
-      (of_panel ? panel : weight).push_back(f);
-    }
-    for (const Expr& c : d_.guard) {
-      if (uses(c, features[0])) return {};
-      if (!of_positions_.count(c)) result_.counted.insert(shared(c));
-    }
-    r.feature = features[0];
-    r.panel = panel.empty() ? Expr(1.0) : shared(multiply(std::move(panel)));
-    r.scale = Expr(1.0);
-    r.tensor = d_.target;
-    result_.weight = weight.empty() ? Expr(1.0) : shared(multiply(std::move(weight)));
-    result_.stored = d_;
-    return result_;
-  }
-
+  // A sum over the rows or the columns.
   std::optional<ResultOf> summed() {
-    TileResult& r = result_.result;
-    std::vector<Expr> weight, panel, scale, rest;
-    std::set<IndexId> features;
-    for (const Expr& f : factors_of(d_.body)) {
-      const std::set<IndexId> used = indices(f);
-      std::set<IndexId> own;
-      for (IndexId i : used)
-        if (!names_.count(i)) own.insert(i);
-      if (!used.count(summed_) && !reads_tiles(f)) {
-        scale.push_back(solve::out_of_sum(g_, f, {summed_}, d_.guard));
-      } else if (own.empty()) {
-        weight.push_back(f);
-      } else {
-        if (reads_tiles(f)) return {};
-        panel.push_back(f);
-        features.merge(own);
-      }
-    }
-    Conditions outer;
-    for (const Expr& c : d_.guard) {
-      const std::set<IndexId> used = indices(c);
-      const bool has_feature =
-          std::any_of(used.begin(), used.end(), [&](IndexId i) { return !names_.count(i); });
-      if (!used.count(summed_)) {
-        outer.insert(c);
-        result_.outer.insert(shared(c));
-        continue;
-      }
-      // 0 of the panel does not hide a weight that is infinite there.
-      if (!has_feature) result_.counted.insert(shared(c));
-      if (has_feature || (!panel.empty() && !used.count(kept_) && !reads_tiles(c))) {
-        if (used.count(kept_) || reads_tiles(c)) return {};
-        for (IndexId i : used)
-          if (!names_.count(i)) features.insert(i);
-        r.panel_guard.insert(shared(c));
-      }
-    }
-    if (features.size() > 1) return {};
+    Parts p;
+    if (!divide_factors(p) || !divide_guard(p) || p.features.size() > 1) return {};
+    if (!p.features.empty() && p.panel.empty()) return {};
     // What is over more than the batch, the kept index and the feature comes after.
     std::vector<IndexId> free;
     for (IndexId i : axes_.batch) free.push_back(own_.at(i));
     free.push_back(kept_);
-    free.insert(free.end(), features.begin(), features.end());
-    std::erase_if(scale, [&](const Expr& f) {
-      const std::set<IndexId> used = indices(f);
-      const bool goes =
-          reads_any(f, later_) ||
-          std::any_of(used.begin(), used.end(), [&](IndexId i) { return !contains(free, i); });
+    free.insert(free.end(), p.features.begin(), p.features.end());
+    const std::set<IndexId> all(free.begin(), free.end());
+    std::vector<Expr> rest;
+    std::erase_if(p.scale, [&](const Expr& f) {
+      const bool goes = reads_any(f, later_) || !has_all(all, indices(f));
       if (goes) rest.push_back(f);
       return goes;
     });
-    if (!features.empty()) r.feature = *features.begin();
-    r.panel = panel.empty() ? Expr(1.0) : shared(multiply(panel));
-    if (!features.empty() && panel.empty()) return {};
-    result_.weight = weight.empty() ? Expr(1.0) : shared(multiply(weight));
-    const bool whole =
-        free.size() == d_.free.size() && rest.empty() &&
-        std::all_of(free.begin(), free.end(), [&](IndexId i) { return contains(d_.free, i); });
-    if (whole && g_[d_.target].storage == Storage::f32) {
-      r.scale = scale.empty() ? Expr(1.0) : multiply(std::move(scale));
-      r.scale = shared(where(outer, r.scale));
+    TileResult& r = result_.result;
+    if (!p.features.empty()) r.feature = *p.features.begin();
+    r.panel = shared(real_product(p.panel));
+    r.scale = real_product(p.scale);
+    result_.weight = shared(real_product(p.weight));
+    const bool whole = std::set(d_.free.begin(), d_.free.end()) == all && rest.empty() &&
+                       g_[d_.target].storage == Storage::f32;
+    if (whole) r.scale = where(p.outer, r.scale);
+    r.scale = shared(r.scale);
+    for (IndexId i : whole ? d_.free : free) r.free.push_back(names_.count(i) ? names_.at(i) : i);
+    if (whole) {
       r.tensor = d_.target;
-      for (IndexId i : d_.free) r.free.push_back(names_.count(i) ? names_.at(i) : i);
       result_.stored = d_;
       return result_;
     }
     Definition part{.target = {}, .free = free, .combine = Combine::sum, .where = d_.where};
     part.reduced = {summed_};
     for (const Expr& c : d_.guard)
-      if (!outer.count(c)) part.guard.insert(c);
-    std::vector<Expr> inner = scale;
-    inner.insert(inner.end(), weight.begin(), weight.end());
-    inner.insert(inner.end(), panel.begin(), panel.end());
-    part.body = inner.empty() ? Expr(1.0) : multiply(std::move(inner));
-    r.scale = scale.empty() ? Expr(1.0) : shared(multiply(std::move(scale)));
-    for (IndexId i : free) r.free.push_back(names_.count(i) ? names_.at(i) : i);
-    leave_rest(part, rest, outer);
+      if (!p.outer.count(c)) part.guard.insert(c);
+    std::vector<Expr> inner;
+    for (const auto* list : {&p.scale, &p.weight, &p.panel})
+      inner.insert(inner.end(), list->begin(), list->end());
+    part.body = real_product(std::move(inner));
+    leave_rest(part, rest, p.outer);
     return result_;
+  }
+
+  // A sum's factors: of the points, of what is summed and the feature, of neither. Conditions that
+  // do not use what is summed are `outer`.
+  struct Parts {
+    std::vector<Expr> weight, panel, scale;
+    std::set<IndexId> features;
+    Conditions outer;
+  };
+
+  bool divide_factors(Parts& p) const {
+    for (const Expr& f : factors_of(d_.body)) {
+      std::set<IndexId> own = indices(f);
+      const bool is_summed = own.count(summed_) || reads_tiles(f);
+      std::erase_if(own, [&](IndexId i) { return names_.count(i) > 0; });
+      if (!is_summed) {
+        p.scale.push_back(solve::out_of_sum(g_, f, {summed_}, d_.guard));
+      } else if (own.empty()) {
+        p.weight.push_back(f);
+      } else {
+        if (reads_tiles(f)) return false;
+        p.panel.push_back(f);
+        p.features.merge(own);
+      }
+    }
+    return true;
+  }
+
+  bool divide_guard(Parts& p) {
+    for (const Expr& c : d_.guard) {
+      const std::set<IndexId> used = indices(c);
+      if (!used.count(summed_)) {
+        p.outer.insert(c);
+        result_.outer.insert(shared(c));
+        continue;
+      }
+      const bool has_feature = !has_all(names_, used);
+      // 0 of the panel does not hide a weight that is infinite there.
+      if (!has_feature) result_.counted.insert(shared(c));
+      const bool of_panel = !used.count(kept_) && !reads_tiles(c);
+      if (has_feature && !of_panel) return false;
+      if (!has_feature && (p.panel.empty() || !of_panel)) continue;
+      for (IndexId i : used)
+        if (!names_.count(i)) p.features.insert(i);
+      result_.result.panel_guard.insert(shared(c));
+    }
+    return true;
   }
 
   // `part` gets a tensor; the definition becomes the sum of it, times `factors`, over what is left.
@@ -286,8 +258,7 @@ class Conversion {
     t.name += ".part";
     t.role = Role::interior;
     t.storage = Storage::f32;
-    t.extents.clear();
-    for (IndexId i : part.free) t.extents.push_back(g_[i].extent);
+    t.extents = g_.extents(part.free);
     part.target = g_.new_tensor(t);
     part.body = part.body.type() == Type::f32 ? part.body : part.body * Expr(1.0);
     Definition rest{

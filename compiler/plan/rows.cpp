@@ -6,6 +6,7 @@
 
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
+#include "compiler/plan/sets.h"
 #include "compiler/solve/equalities.h"
 
 namespace attn::plan {
@@ -13,25 +14,8 @@ namespace {
 
 using namespace ir;
 
-std::vector<Expr> read_sites(const Definition& d) {
-  std::vector<Expr> result;
-  auto collect = [&](const Expr& e) {
-    visit(e, [&](const Expr& x) {
-      if (x.is(Kind::read)) result.push_back(x);
-      return true;
-    });
-  };
-  collect(d.body);
-  for (const Expr& c : d.guard) collect(c);
-  return result;
-}
-
 std::optional<IndexId> plain_index(const Expr& e) {
   return e.is(Kind::index) ? std::optional(e->index) : std::nullopt;
-}
-
-bool has(const std::vector<IndexId>& list, IndexId i) {
-  return std::find(list.begin(), list.end(), i) != list.end();
 }
 
 // The read of the most elements whose last subscript is an index: it says what is contiguous.
@@ -51,7 +35,7 @@ std::optional<IndexId> contiguous_reduced(const Graph& g, const Definition& d) {
   std::optional<Expr> site = largest_read(g, d);
   if (!site) return d.reduced.size() == 1 ? std::optional(d.reduced[0]) : std::nullopt;
   IndexId last = *plain_index(site->args().back());
-  return has(d.reduced, last) ? std::optional(last) : std::nullopt;
+  return contains(d.reduced, last) ? std::optional(last) : std::nullopt;
 }
 
 bool is_row_reduction(Combine c) {
@@ -62,8 +46,7 @@ bool is_row_reduction(Combine c) {
 std::optional<RowForm> shape_of(const Graph& g, const Costs& costs, const Definition& d) {
   if (d.reduced.empty() || !is_row_reduction(d.combine)) return std::nullopt;
   // Compiled for rows of nothing: no row to keep.
-  if (std::any_of(d.reduced.begin(), d.reduced.end(),
-                  [&](IndexId i) { return g.known(g[i].extent) == 0; }))
+  if (std::ranges::any_of(d.reduced, [&](IndexId i) { return g.known(g[i].extent) == 0; }))
     return std::nullopt;
   if (solve::find_scatter(d))
     return std::nullopt;  // else every row would be asked for by every one
@@ -81,10 +64,10 @@ std::optional<RowForm> shape_of(const Graph& g, const Costs& costs, const Defini
   // Rows in the order of memory.
   RowForm row{{}, d.free, {}};
   for (const Expr& s : site->args())
-    if (auto i = plain_index(s); i && has(d.reduced, *i) && !has(row.rows, *i))
+    if (auto i = plain_index(s); i && contains(d.reduced, *i) && !contains(row.rows, *i))
       row.rows.push_back(*i);
   for (IndexId i : d.reduced)
-    if (!has(row.rows, i)) row.rows.push_back(i);
+    if (!contains(row.rows, i)) row.rows.push_back(i);
   return row;
 }
 
@@ -92,8 +75,6 @@ struct RowClaim {
   RowForm form;
   std::vector<size_t> taken;  // the places of its definitions in the run
 };
-
-enum class Form { none, map, row_map, row_reduction, column_sum };
 
 class Claim {
  public:
@@ -145,40 +126,35 @@ class Claim {
  private:
   bool same_group(const std::vector<IndexId>& list, const std::vector<IndexId>& group) const {
     return list.size() == group.size() &&
-           std::all_of(list.begin(), list.end(), [&](IndexId i) { return has(group, i); });
+           std::ranges::all_of(list, [&](IndexId i) { return contains(group, i); });
   }
 
-  Form form_of(const Definition& d) const {
+  // Whether the kernel can compute `d`, which is over its indices.
+  bool fits(const Definition& d) const {
     if (d.combine == Combine::set) {
       std::vector<IndexId> all = row_.rows;
       all.insert(all.end(), row_.columns.begin(), row_.columns.end());
-      if (same_group(d.free, row_.rows)) return Form::row_map;
       // Plain loops share a map of the only row among threads.
-      const bool fits = !row_.rows.empty() && row_.columns.size() == 1;
-      return fits && same_group(d.free, all) ? Form::map : Form::none;
+      const bool has_row = !row_.rows.empty() && row_.columns.size() == 1;
+      return same_group(d.free, row_.rows) || (has_row && same_group(d.free, all));
     }
-    if (solve::find_scatter(d)) return Form::none;
-    if (row_.columns.size() == 1 && is_row_reduction(d.combine) && same_group(d.free, row_.rows) &&
-        same_group(d.reduced, row_.columns))
-      return Form::row_reduction;
-    if (d.combine == Combine::sum && same_group(d.free, row_.columns) &&
-        same_group(d.reduced, row_.rows))
-      return Form::column_sum;
-    return Form::none;
+    if (solve::find_scatter(d)) return false;
+    const bool along = row_.columns.size() == 1 && is_row_reduction(d.combine) &&
+                       same_group(d.free, row_.rows) && same_group(d.reduced, row_.columns);
+    return along || sums_columns(d);
   }
 
-  // Names for the indices of `d` among the kernel's.
-  struct Names {
-    std::map<IndexId, IndexId> of;
-    std::set<IndexId> used;
-  };
+  bool sums_columns(const Definition& d) const {
+    return d.combine == Combine::sum && same_group(d.free, row_.columns) &&
+           same_group(d.reduced, row_.rows);
+  }
 
   void name(Names& names, IndexId own, IndexId kernel) const {
-    if (names.of.count(own) || names.used.count(kernel)) return;
-    if (!has(row_.rows, kernel) && !has(row_.columns, kernel)) return;
-    if (!g_.same(g_[own].extent, g_[kernel].extent)) return;
-    names.of.emplace(own, kernel);
-    names.used.insert(kernel);
+    const bool used =
+        std::ranges::any_of(names, [&](const auto& name) { return name.second == kernel; });
+    if (names.count(own) || used) return;
+    if (!contains(row_.rows, kernel) && !contains(row_.columns, kernel)) return;
+    if (g_.same(g_[own].extent, g_[kernel].extent)) names.emplace(own, kernel);
   }
 
   void name_alike(Names& names, const std::vector<Expr>& own,
@@ -200,48 +176,37 @@ class Claim {
       return std::nullopt;
     Names names;
     bool tied = false;
-    std::vector<Expr> own_sites = read_sites(d);
-    std::vector<Expr> target;
-    for (IndexId i : d.free) target.push_back(index_value(i));
+    const std::vector<Expr> own_sites = read_sites(d), target = index_values(d.free);
+    const auto tie = [&](const std::vector<Expr>& own, const std::vector<Expr>& kernel) {
+      tied = true;
+      name_alike(names, own, kernel);
+    };
     for (const auto& m : members_) {
       if (!m) continue;
-      std::vector<Expr> place;
-      for (IndexId i : m->free) place.push_back(index_value(i));
-      for (const Expr& site : own_sites) {
-        if (!(site->tensor == m->target)) continue;
-        tied = true;
-        name_alike(names, site.args(), place);
-      }
-      for (const Expr& site : read_sites(*m)) {
-        if (!(site->tensor == d.target)) continue;
-        tied = true;
-        name_alike(names, target, site.args());
-      }
+      for (const Expr& site : own_sites)
+        if (site->tensor == m->target) tie(site.args(), index_values(m->free));
+      for (const Expr& site : read_sites(*m))
+        if (site->tensor == d.target) tie(target, site.args());
     }
     for (const auto& m : members_) {
       if (!m) continue;
       for (const Expr& site : read_sites(*m))
-        for (const Expr& own : own_sites) {
-          if (!(own->tensor == site->tensor) || !is_whole(site) || !is_whole(own)) continue;
-          tied = true;
-          name_alike(names, own.args(), site.args());
-        }
+        for (const Expr& own : own_sites)
+          if (own->tensor == site->tensor && is_whole(site) && is_whole(own))
+            tie(own.args(), site.args());
     }
     if (!tied) return std::nullopt;
     for (const auto* list : {&d.free, &d.reduced})
       for (IndexId own : *list)
         for (const auto* group : {&row_.rows, &row_.columns})
           for (IndexId kernel : *group) name(names, own, kernel);
-    if (names.of.size() != d.free.size() + d.reduced.size()) return std::nullopt;
+    if (names.size() != d.free.size() + d.reduced.size()) return std::nullopt;
     Definition result = d;
-    std::map<IndexId, Expr> values;
-    for (auto [own, kernel] : names.of) values.emplace(own, index_value(kernel));
-    result.body = substitute(d.body, values);
-    result.guard = substitute(d.guard, values);
+    result.body = substitute(d.body, values_of(names));
+    result.guard = substitute(d.guard, values_of(names));
     for (auto* list : {&result.free, &result.reduced})
-      for (IndexId& i : *list) i = names.of.at(i);
-    if (form_of(result) == Form::none) return std::nullopt;
-    return result;
+      for (IndexId& i : *list) i = names.at(i);
+    return fits(result) ? std::optional(result) : std::nullopt;
   }
 
   bool legal(const Definition& d, const std::map<TensorId, size_t>& inside,
@@ -251,9 +216,7 @@ class Claim {
       auto it = inside.find(site->tensor);
       if (it == inside.end()) continue;
       const Definition& m = *members_[it->second];
-      if (form_of(m) == Form::column_sum) return false;
-      for (size_t k = 0; k < m.free.size(); ++k)
-        if (!(site.args()[k] == index_value(m.free[k]))) return false;
+      if (sums_columns(m) || site.args() != index_values(m.free)) return false;
     }
     return true;
   }
@@ -264,10 +227,6 @@ class Claim {
   RowForm row_;
   std::vector<std::optional<Definition>> members_;  // over the kernel's indices
 };
-
-}  // namespace
-
-namespace {
 
 // Definitions that one sweep over rows can compute, run[0] among them; nothing taken where there
 // are none. No member of the claim reads what is `later`, so the kernel can come at once.
@@ -304,46 +263,37 @@ std::optional<Proposal> claim_row(const Graph& g, const Costs& costs, const Open
   return Proposal{{{run[0].target, std::move(kernel)}}, {}};
 }
 
-std::vector<Definition> split_sums(Graph& g, const Costs& costs,
-                                   std::vector<Definition> definitions) {
+std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
   std::vector<Definition> result;
-  for (Definition d : definitions) {
-    while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
-           !contraction_of(g, costs, d, nullptr)) {
-      std::optional<IndexId> column = contiguous_reduced(g, d);
-      if (!column) break;
-      std::vector<IndexId> others;
-      for (IndexId i : d.reduced)
-        if (!(i == *column)) others.push_back(i);
-      // One long sum is taken down the columns first, in parallel; others along the rows.
-      const bool down = d.free.empty() && d.combine == Combine::sum;
-      const std::vector<IndexId> kept = down ? std::vector{*column} : others;
-      Tensor part = g[d.target];
-      part.name += ".part";
-      part.role = Role::interior;
-      if (is_real(arithmetic_type(part.storage)) && part.storage != Storage::f64)
-        part.storage = Storage::f32;
-      for (IndexId i : kept) part.extents.push_back(g[i].extent);
-      Definition first = d;
-      first.target = g.new_tensor(part);
-      first.free.insert(first.free.end(), kept.begin(), kept.end());
-      first.reduced = down ? others : std::vector{*column};
-      result.push_back(first);
-      Definition rest{.target = d.target, .combine = d.combine, .where = d.where};
-      std::vector<Expr> at;
-      auto renamed = [&](IndexId i) {
-        Index index = g[i];
-        IndexId fresh = g.new_index(index.name, index.extent);
-        at.push_back(index_value(fresh));
-        return fresh;
-      };
-      for (IndexId i : d.free) rest.free.push_back(renamed(i));
-      for (IndexId i : kept) rest.reduced.push_back(renamed(i));
-      rest.body = g.read(first.target, at);
-      d = rest;
-    }
-    result.push_back(d);
+  while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
+         !contraction_of(g, costs, d, nullptr)) {
+    const std::optional<IndexId> column = contiguous_reduced(g, d);
+    if (!column) break;
+    std::vector<IndexId> others = d.reduced;
+    std::erase(others, *column);
+    // One long sum is taken down the columns first, in parallel; others along the rows.
+    const bool down = d.free.empty() && d.combine == Combine::sum;
+    const std::vector<IndexId> kept = down ? std::vector{*column} : others;
+    Tensor part = g[d.target];
+    part.name += ".part";
+    part.role = Role::interior;
+    if (is_real(arithmetic_type(part.storage)) && part.storage != Storage::f64)
+      part.storage = Storage::f32;
+    Definition first = d;
+    first.free.insert(first.free.end(), kept.begin(), kept.end());
+    first.reduced = down ? others : std::vector{*column};
+    part.extents = g.extents(first.free);
+    first.target = g.new_tensor(part);
+    const Definition rest{.target = d.target,
+                          .free = d.free,
+                          .combine = d.combine,
+                          .reduced = kept,
+                          .body = g.target(first),
+                          .where = d.where};
+    d = with_fresh_indices(g, rest).definition;
+    result.push_back(std::move(first));
   }
+  result.push_back(std::move(d));
   return result;
 }
 

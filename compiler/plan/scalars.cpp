@@ -23,18 +23,16 @@ class Gatherer {
   Graph run() {
     const std::vector<Definition> definitions = std::move(g_.definitions);
     g_.definitions.clear();
-    for (const Definition& d : definitions) {
+    for (Definition d : definitions) {
+      map_exprs(d, [&](const Expr& e) { return inlined(e); });
       if (d.free.empty()) {
         // A scalar is part of what reads it, in full precision.
-        scalars_.emplace(d.target, where(conditions(d.guard), inlined(d.body)));
+        scalars_.emplace(d.target, where(d.guard, d.body));
         continue;
       }
-      Definition result = d;
       row_ = d.free[0];
-      result.guard.clear();
-      for (const Expr& c : d.guard) result.guard.merge(conjuncts(gathered(inlined(c))));
-      result.body = gathered(inlined(d.body));
-      g_.definitions.push_back(normal_form(std::move(result)));
+      map_exprs(d, [&](const Expr& e) { return gathered(e); });
+      g_.definitions.push_back(normal_form(std::move(d)));
     }
     return std::move(g_);
   }
@@ -47,11 +45,6 @@ class Gatherer {
       if (it != scalars_.end()) return it->second;
       return g_.read(x->tensor, x.args());
     });
-  }
-  Conditions conditions(const Conditions& c) const {
-    Conditions result;
-    for (const Expr& e : c) result.merge(conjuncts(inlined(e)));
-    return result;
   }
 
   // Made of scalar arguments and numbers, with at least one of the first.

@@ -54,10 +54,7 @@ class OneStep {
     auto sliced = [&](const Expr& e) {
       return rewrite(substitute(e, here), [&](const Expr& x) { return read_slice(x); });
     };
-    Conditions guard;
-    for (const Expr& c : d.guard) guard.merge(conjuncts(sliced(c)));
-    d.guard = guard;
-    d.body = sliced(d.body);
+    map_exprs(d, sliced);
     const Slice& own = slices_.at(d.target);
     d.target = own.tensor;
     d.free.erase(d.free.begin() + own.dimension);

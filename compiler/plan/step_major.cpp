@@ -23,15 +23,12 @@ struct Moved {
 
 // h[b,t,n] = h.steps[t,b,n].
 Definition copy_of(Graph& g, const Definition& from, const Moved& moved) {
-  Definition d{.target = from.target, .where = from.where};
-  std::vector<Expr> at;
-  for (IndexId i : from.free) {
-    const Index index = g[i];
-    d.free.push_back(g.new_index(index.name, index.extent));
-    at.push_back(index_value(d.free.back()));
-  }
-  d.body = g.read(moved.steps, first(at, moved.dimension));
-  return d;
+  const std::vector<Expr> at = first(index_values(from.free), moved.dimension);
+  return with_fresh_indices(g, {.target = from.target,
+                                .free = from.free,
+                                .body = g.read(moved.steps, at),
+                                .where = from.where})
+      .definition;
 }
 
 }  // namespace
@@ -66,14 +63,10 @@ StepMajor step_major(Graph g, const StepDimensions& dimensions) {
   };
   std::vector<Definition> copies;
   for (Definition& d : g.definitions) {
-    Conditions guard;
-    for (const Expr& c : d.guard) guard.merge(conjuncts(there(c)));
-    d.guard = guard;
-    d.body = there(d.body);
+    map_exprs(d, there);
     auto found = moved.find(d.target);
     if (found == moved.end()) continue;
-    const bool is_output = std::any_of(g.outputs.begin(), g.outputs.end(),
-                                       [&](const Output& o) { return o.tensor == d.target; });
+    const bool is_output = g.is_output(d.target);
     if (is_output) copies.push_back(copy_of(g, d, found->second));
     d.target = found->second.steps;
     d.free = first(d.free, found->second.dimension);

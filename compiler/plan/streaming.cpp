@@ -20,8 +20,7 @@ std::optional<TileResult> weighted_sum(const Graph& g, const Scores& scores, con
   Conditions known = counted;
   known.insert(r.panel_guard.begin(), r.panel_guard.end());
   known.insert(sum.outer.begin(), sum.outer.end());
-  for (const Expr& c : scores.visible)
-    if (!known.count(c)) return std::nullopt;
+  if (!has_all(known, scores.visible)) return std::nullopt;
   TileResult result = r;
   result.kind = TileResult::Kind::weighted;
   result.counted = counted;
@@ -30,14 +29,14 @@ std::optional<TileResult> weighted_sum(const Graph& g, const Scores& scores, con
   weight = solve::assume(g, weight, known);
   std::vector<Expr> rest;
   bool found = false;
-  for (const Expr& f : weight.is(Kind::multiply) ? weight.args() : std::vector{weight}) {
+  for (const Expr& f : factors_of(weight)) {
     if (!found && meaning(f) == Meaning::exponential && f.args()[0] == exponent)
       found = true;
     else
       rest.push_back(f);
   }
   if (!found) return std::nullopt;
-  result.weight = rest.empty() ? Expr(1.0) : multiply(std::move(rest));
+  result.weight = real_product(std::move(rest));
   if (tensors(result.weight).count(scores.lse->tensor) ||
       tensors(r.scale).count(scores.lse->tensor))
     return std::nullopt;

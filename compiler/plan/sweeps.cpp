@@ -11,10 +11,6 @@ namespace {
 
 using namespace ir;
 
-bool meets(const std::set<TensorId>& a, const std::set<TensorId>& b) {
-  return std::any_of(a.begin(), a.end(), [&](TensorId t) { return b.count(t) > 0; });
-}
-
 class Sweeps {
  public:
   Sweeps(Graph& g, const solve::Unmaterialised& unmaterialised, const Group& group,
@@ -48,8 +44,7 @@ class Sweeps {
     }
     for (const auto& [level, members] : sweeps) {
       // Tiles that are only there to be stored are better not tiles.
-      if (std::all_of(members.begin(), members.end(),
-                      [&](TensorId t) { return unmaterialised_(t); })) {
+      if (std::ranges::all_of(members, [&](TensorId t) { return unmaterialised_(t); })) {
         misfit = members[0];
         return false;
       }
@@ -87,7 +82,8 @@ class Sweeps {
            d.free.size() + 1 == names.size();
   }
 
-  // What is there `later` only is left to the rest.
+  // Factors that read a tensor of a later sweep move to `rest`, the definition that finishes the
+  // result outside the kernel.
   std::optional<ResultOf> converted(Graph& g, const Definition& d,
                                     const std::set<TensorId>& later) const {
     return result_of(g, unmaterialised_, d, group_.names.at(d.target), group_.axes, group_.tiles,
@@ -97,22 +93,16 @@ class Sweeps {
   // The maps among the tiles, each without the others in it.
   std::map<TensorId, Definition> maps() {
     std::map<TensorId, Definition> result;
-    for (const Definition& d : std::vector<Definition>(g_.definitions))
+    for (const Definition& d : g_.definitions)
       if (group_.tiles.count(d.target) && d.combine == Combine::set)
         result.emplace(d.target, substitute_maps(g_, d, result));
     return result;
   }
 
-  std::map<IndexId, Expr> shared_values(TensorId t) const {
-    std::map<IndexId, Expr> values;
-    for (auto [own, shared] : group_.names.at(t)) values.emplace(own, index_value(shared));
-    return values;
-  }
-
   void add_stream(TensorId t, int level) {
     const std::map<TensorId, Definition> inside = maps();
     const Definition lse = substitute_maps(g_, *g_.definition_of(t), inside);
-    const std::map<IndexId, Expr> values = shared_values(t);
+    const std::map<IndexId, Expr> values = values_of(group_.names.at(t));
     Scores scores{substitute(lse.body, values), substitute(lse.guard, values),
                   substitute(g_.target(lse), values)};
     TilesForm s{.batch = group_.axes.batch, .row = group_.axes.row, .column = group_.axes.column};
@@ -173,7 +163,7 @@ class Sweeps {
     read.merge(tensors(s.panel_guard));
     read.merge(tensors(s.counted));
     read.merge(tensors(s.scale));
-    return meets(read, some);
+    return has_any(some, read);
   }
 
   void replace(TensorId t, const ResultOf& r) {
@@ -198,7 +188,7 @@ class Sweeps {
     for (TensorId t : members) {
       ResultOf r = results_.at(t);
       Conditions hidden;
-      for (const Expr& f : r.weight.is(Kind::multiply) ? r.weight.args() : std::vector{r.weight})
+      for (const Expr& f : factors_of(r.weight))
         for (const Tile& tile : s.tiles)
           if (f.is(Kind::read) && f->tensor == tile.tensor)
             hidden.insert(tile.visible.begin(), tile.visible.end());

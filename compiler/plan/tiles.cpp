@@ -8,29 +8,6 @@ namespace attn::plan {
 
 using namespace ir;
 
-std::map<IndexId, Expr> values_of(const Names& names) {
-  std::map<IndexId, Expr> values;
-  for (auto [own, shared] : names) values.emplace(own, index_value(shared));
-  return values;
-}
-
-std::vector<Expr> factors_of(const Expr& e) {
-  return e.is(Kind::multiply) ? e.args() : std::vector{e};
-}
-
-bool contains(const std::vector<IndexId>& all, IndexId i) {
-  return std::find(all.begin(), all.end(), i) != all.end();
-}
-
-bool uses_any(const std::set<IndexId>& used, const std::vector<IndexId>& some) {
-  return std::any_of(some.begin(), some.end(), [&](IndexId i) { return used.count(i) > 0; });
-}
-
-bool reads_any(const Expr& e, const std::set<TensorId>& some) {
-  const std::set<TensorId> read = tensors(e);
-  return std::any_of(read.begin(), read.end(), [&](TensorId t) { return some.count(t) > 0; });
-}
-
 namespace {
 
 // The factor of the rows, and that of the columns, of one product; all of it on the left where a
@@ -53,14 +30,12 @@ Product product_of(const Expr& product, const Conditions& guard,
     t.right = Expr(1.0);
     return t;
   }
-  t.left = left.empty() ? Expr(1.0) : multiply(std::move(left));
-  t.right = right.empty() ? Expr(1.0) : multiply(std::move(right));
+  t.left = real_product(left);
+  t.right = real_product(right);
   return t;
 }
 
 }  // namespace
-
-bool Axes::in_batch(IndexId i) const { return contains(batch, i); }
 
 Tile tile_of(const Graph& g, const Definition& d, const Names& names, const Axes& axes) {
   const std::map<IndexId, Expr> values = values_of(names);
@@ -74,21 +49,20 @@ Tile tile_of(const Graph& g, const Definition& d, const Names& names, const Axes
     return tile;
   }
   Conditions of_terms;
-  for (const Expr& c : guard) (uses_any(indices(c), d.reduced) ? of_terms : tile.visible).insert(c);
-  const std::vector<Expr> products = body.is(Kind::add) ? body.args() : std::vector{body};
+  for (const Expr& c : guard) (has_any(indices(c), d.reduced) ? of_terms : tile.visible).insert(c);
+  const std::vector<Expr> products = addends_of(body);
   std::vector<Expr> outer;
   for (const Expr& product : products) {
     std::vector<Expr> inner;
     for (const Expr& f : factors_of(product)) {
-      const bool factored = products.size() == 1 && !uses_any(indices(f), d.reduced);
+      const bool factored = products.size() == 1 && !has_any(indices(f), d.reduced);
       (factored ? outer : inner).push_back(f);
     }
-    Expr rest = inner.empty() ? Expr(1.0) : multiply(std::move(inner));
+    Expr rest = real_product(inner);
     tile.dots.push_back(product_of(rest, of_terms, d.reduced, axes));
   }
   tile.dot = d.target;
-  std::vector<Expr> at;
-  for (IndexId i : tile.free) at.push_back(index_value(i));
+  std::vector<Expr> at = index_values(tile.free);
   outer.push_back(g.read(d.target, at));
   tile.value = multiply(std::move(outer));
   return tile;
@@ -114,8 +88,8 @@ void fuse_tiles(const Graph& g, std::vector<Tile>& tiles, std::vector<TileResult
     for (size_t n = k + 1; n < tiles.size() && t.tensor.valid(); ++n)
       if (tensors(tiles[n].value).count(t.tensor) || tensors(tiles[n].visible).count(t.tensor))
         users.push_back(n);
-    const bool summed = std::any_of(results.begin(), results.end(),
-                                    [&](const TileResult& r) { return r.tile == k; });
+    const bool summed =
+        std::ranges::any_of(results, [&](const TileResult& r) { return r.tile == k; });
     if (t.dots.empty() || summed || users.size() != 1 || !tiles[users[0]].dots.empty() ||
         tensors(tiles[users[0]].visible).count(t.tensor)) {
       ++k;

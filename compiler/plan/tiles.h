@@ -8,24 +8,18 @@
 #include <vector>
 
 #include "compiler/plan/plan.h"
+#include "compiler/plan/sets.h"
 
 namespace attn::plan {
-
-// A definition's indices among the group's.
-using Names = std::map<ir::IndexId, ir::IndexId>;
 
 struct Axes {
   std::vector<ir::IndexId> batch;
   ir::IndexId row, column;
-  bool in_batch(ir::IndexId i) const;
 };
 
-// Each of a definition's indices as the group's.
-std::map<ir::IndexId, ir::Expr> values_of(const Names& names);
-std::vector<ir::Expr> factors_of(const ir::Expr& e);
-bool contains(const std::vector<ir::IndexId>& all, ir::IndexId i);
-bool uses_any(const std::set<ir::IndexId>& used, const std::vector<ir::IndexId>& some);
-bool reads_any(const ir::Expr& e, const std::set<ir::TensorId>& some);
+inline bool reads_any(const ir::Expr& e, const std::set<ir::TensorId>& some) {
+  return has_any(some, ir::tensors(e));
+}
 
 // Definition `d` of an unmaterialised tensor. Its products are divided into a factor of the rows
 // and one of the columns where they can be.

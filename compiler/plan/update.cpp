@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/plan/function.h"
 #include "compiler/plan/kernels.h"
 #include "compiler/plan/scalars.h"
 #include "compiler/plan/verify.h"
@@ -41,10 +42,7 @@ Plan plan_update(const std::string& name, const Update& update) {
   plan.forward = {.kind = FunctionKind::update, .name = "forward", .graph = plan.forward_graph};
   Function& f = plan.forward;
   Kernel kernel = update_kernel(f.graph);
-  f.places.assign(f.graph.tensors.size(), Place::none);
-  for (size_t k = 0; k < f.graph.tensors.size(); ++k)
-    if (is_argument(f.graph.tensors[k].role)) f.places[k] = Place::given;
-  for (const Output& o : f.graph.outputs) f.places[o.tensor.value] = Place::result;
+  place_arguments(f, f.graph);
   finish_kernel(name, f, f.graph, kernel, {});
   f.kernels.push_back(std::move(kernel));
   verify(f);

@@ -88,35 +88,30 @@ class Checker {
             "a factor over an index of the other");
   }
 
-  // Whether `e` reads `t`, and only at the point `at`.
-  static bool reads_at(const Expr& e, TensorId t, const std::vector<IndexId>& at) {
-    std::vector<Expr> point;
-    for (IndexId i : at) point.push_back(index_value(i));
+  // Whether `e` reads `t`, and only with subscripts that are `right`.
+  static bool reads_only(const Expr& e, TensorId t,
+                         const std::function<bool(const std::vector<Expr>&)>& right) {
     bool found = false, elsewhere = false;
-    visit(e, [&](const Expr& x) {
-      if (!x.is(Kind::read) || x->tensor != t) return true;
+    for (const Expr& read : read_sites(e)) {
+      if (read->tensor != t) continue;
       found = true;
-      elsewhere |= x.args() != point;
-      return true;
-    });
+      elsewhere |= !right(read.args());
+    }
     return found && !elsewhere;
+  }
+
+  static bool reads_at(const Expr& e, TensorId t, const std::vector<IndexId>& at) {
+    return reads_only(e, t, [&](const auto& args) { return args == index_values(at); });
   }
 
   // The same where any order of the indices will do.
   static bool reads_over(const Expr& e, TensorId t, const Indices& all) {
-    bool found = false, elsewhere = false;
-    visit(e, [&](const Expr& x) {
-      if (!x.is(Kind::read) || x->tensor != t) return true;
-      found = true;
+    return reads_only(e, t, [&](const auto& args) {
       Indices at;
-      for (const Expr& a : x.args()) {
-        elsewhere |= !a.is(Kind::index);
+      for (const Expr& a : args)
         if (a.is(Kind::index)) at.insert(a->index);
-      }
-      elsewhere |= at != all || x.args().size() != all.size();
-      return true;
+      return at == all && args.size() == all.size();
     });
-    return found && !elsewhere;
   }
 
   void check(const LoopsForm& form) const {
@@ -126,8 +121,8 @@ class Checker {
 
   // A definition that stands in the form as it was claimed.
   void check_claimed(const Definition& d) const {
-    const auto claimed = std::find_if(k_.definitions.begin(), k_.definitions.end(),
-                                      [&](const Definition& c) { return c.target == d.target; });
+    const auto claimed = std::ranges::find_if(
+        k_.definitions, [&](const Definition& c) { return c.target == d.target; });
     require(claimed != k_.definitions.end() && key(g_, *claimed) == key(g_, d),
             "another definition than was claimed");
   }
@@ -159,19 +154,10 @@ class Checker {
 
   // What a row kernel computes is read at its own place.
   void check_places(const RowForm& form, const Definition& d) const {
-    for (const Definition& other : form.definitions) {
-      std::vector<Expr> own;
-      for (IndexId i : other.free) own.push_back(index_value(i));
-      auto look = [&](const Expr& e) {
-        visit(e, [&](const Expr& x) {
-          if (x.is(Kind::read) && x->tensor == other.target)
-            require(x.args() == own, "a read of another row");
-          return true;
-        });
-      };
-      look(d.body);
-      for (const Expr& c : d.guard) look(c);
-    }
+    for (const Definition& other : form.definitions)
+      for (const Expr& read : read_sites(d))
+        require(read->tensor != other.target || read.args() == index_values(other.free),
+                "a read of another row");
   }
 
   void check(const ContractionForm& form) const {
@@ -184,8 +170,8 @@ class Checker {
     for (const auto* group : {&form.batch, &form.rows, &form.columns})
       require(std::is_sorted(group->begin(), group->end(),
                              [&](IndexId a, IndexId b) {
-                               return std::find(form.free.begin(), form.free.end(), a) <
-                                      std::find(form.free.begin(), form.free.end(), b);
+                               return std::ranges::find(form.free, a) <
+                                      std::ranges::find(form.free, b);
                              }),
               "a group of indices in another order than the target's");
     require(!form.products.empty(), "no product");

@@ -17,6 +17,9 @@ void verify(const ir::Graph& g, const Kernel& k);
 // a loop does not hold the kernels of its step; a check of data compares nothing.
 void verify(const Function& f);
 
+// Throws InternalError, naming the function and the tensor, where something does not hold.
+void require(bool holds, const Function& f, ir::TensorId t, std::string_view what);
+
 // The part of it that runs the kernels on the names of tensors: what memory holds when.
 void verify_memory(const Function& f);
 

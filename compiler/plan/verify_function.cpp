@@ -38,9 +38,7 @@ class FunctionChecker {
     if (!holds) throw InternalError(fmt::format("plan of {}: {}", f_.graph.name, what));
   }
   void require(bool holds, TensorId t, std::string_view what) const {
-    if (!holds)
-      throw InternalError(
-          fmt::format("plan of {}, {}: {}: {}", f_.graph.name, f_.name, f_.graph[t].name, what));
+    plan::require(holds, f_, t, what);
   }
 
   bool in_memory(TensorId t) const { return read_.count(t) || written_.count(t); }
@@ -81,8 +79,8 @@ class FunctionChecker {
       const Kernel& k = f_.kernels[n];
       if (const auto* tiles = std::get_if<TilesForm>(&k.form); tiles && tiles->bounds)
         found.insert({tiles->bounds->first, tiles->bounds->end});
-      const bool bounds = std::all_of(k.writes.begin(), k.writes.end(),
-                                      [&](TensorId t) { return found.count(t) > 0; });
+      const bool bounds =
+          std::ranges::all_of(k.writes, [&](TensorId t) { return found.count(t) > 0; });
       if (!bounds) continue;
       for (const Definition& d : k.definitions) found.insert(d.target);
       for (TensorId t : k.reads) found.insert(t);
@@ -125,7 +123,7 @@ class FunctionChecker {
                   "saved, though nothing computes it");
           break;
         case Place::result:
-          require(!is_given && is_output(t), t, "a result that is no output");
+          require(!is_given && f_.graph.is_output(t), t, "a result that is no output");
           break;
         case Place::workspace:
         case Place::step:
@@ -140,11 +138,6 @@ class FunctionChecker {
     for (const Output& o : f_.graph.outputs)
       require(f_.places.at(o.tensor.value) == Place::result, o.tensor,
               "an output that is no result");
-  }
-
-  bool is_output(TensorId t) const {
-    return std::any_of(f_.graph.outputs.begin(), f_.graph.outputs.end(),
-                       [&](const Output& o) { return o.tensor == t; });
   }
 
   void check_saved() const {
@@ -162,8 +155,8 @@ class FunctionChecker {
     std::set<TensorId> steps;
     for (const Slice& s : f_.slices) {
       steps.insert(s.tensor);
-      require(std::any_of(f_.loops.begin(), f_.loops.end(),
-                          [&](const Loop& loop) { return written_in(s.tensor, loop); }),
+      require(std::ranges::any_of(f_.loops,
+                                  [&](const Loop& loop) { return written_in(s.tensor, loop); }),
               s.tensor, "a step that no loop writes");
     }
     for (const Loop& loop : f_.loops) {
@@ -172,9 +165,9 @@ class FunctionChecker {
       for (size_t n = 0; n < f_.kernels.size(); ++n) {
         const Kernel& k = f_.kernels[n];
         const auto any = [&](const std::vector<TensorId>& list, const std::set<TensorId>& of) {
-          return std::any_of(list.begin(), list.end(), [&](TensorId t) { return of.count(t) > 0; });
+          return std::ranges::any_of(list, [&](TensorId t) { return of.count(t) > 0; });
         };
-        const bool takes = std::count(k.sizes.begin(), k.sizes.end(), loop.steps.step);
+        const bool takes = std::ranges::count(k.sizes, loop.steps.step);
         const bool inside = n >= loop.first && n < loop.end;
         require(inside ? takes || any(k.writes, steps) || any(k.reads, done) : !takes, k.writes[0],
                 "a loop around another kernel's work");
@@ -191,7 +184,7 @@ class FunctionChecker {
 
   bool written_in(TensorId t, const Loop& loop) const {
     for (size_t n = loop.first; n < loop.end; ++n)
-      if (std::count(f_.kernels[n].writes.begin(), f_.kernels[n].writes.end(), t)) return true;
+      if (std::ranges::count(f_.kernels[n].writes, t)) return true;
     return false;
   }
 
@@ -200,24 +193,13 @@ class FunctionChecker {
     const Expr step = size_value(Poly::size(loop.steps.step));
     for (size_t n = loop.first; n < loop.end; ++n)
       for (const Definition& d : f_.kernels[n].definitions)
-        visit_reads(d, s.whole, [&](const Expr& read) {
+        for (const Expr& read : read_sites(d)) {
+          if (read->tensor != s.whole) continue;
           const Expr back = step - read.args()[s.dimension];
           require(back.is(Kind::literal) &&
                       (loop.steps.down ? back->number.value() < 0 : back->number.value() > 0),
                   s.tensor, "a read of a step that is not done");
-        });
-  }
-
-  static void visit_reads(const Definition& d, TensorId t,
-                          const std::function<void(const Expr&)>& f) {
-    const auto look = [&](const Expr& e) {
-      visit(e, [&](const Expr& x) {
-        if (x.is(Kind::read) && x->tensor == t) f(x);
-        return true;
-      });
-    };
-    look(d.body);
-    for (const Expr& c : d.guard) look(c);
+        }
   }
 
   // The new values of an update may lie where the old ones were.
@@ -250,8 +232,7 @@ class FunctionChecker {
       const auto read = f_.graph.find(c.read);
       require(read && f_.graph.find(c.data), c.lowest, "a check of no tensor");
       const std::vector<Poly>& extents = f_.graph[*read].extents;
-      require(std::count(extents.begin(), extents.end(), c.extent), c.lowest,
-              "a check against another extent");
+      require(std::ranges::count(extents, c.extent), c.lowest, "a check against another extent");
     }
     require(ends.empty(), "a range of data that nothing compares");
   }
@@ -270,6 +251,12 @@ class FunctionChecker {
 
 }  // namespace
 
+void require(bool holds, const Function& f, TensorId t, std::string_view what) {
+  if (!holds)
+    throw InternalError(
+        fmt::format("plan of {}, {}: {}: {}", f.graph.name, f.name, f.graph[t].name, what));
+}
+
 void verify(const Function& f) {
   try {
     FunctionChecker(f).run();
@@ -280,11 +267,6 @@ void verify(const Function& f) {
 }
 
 void verify(const Plan& plan) {
-  const auto require = [&](bool holds, const Function& f, TensorId t, std::string_view what) {
-    if (!holds)
-      throw InternalError(
-          fmt::format("plan of {}, {}: {}: {}", plan.model, f.name, f.graph[t].name, what));
-  };
   const Function& forward = plan.forward;
   const auto same = [](const Function& a, TensorId ta, const Function& b, TensorId tb) {
     const Tensor &left = a.graph[ta], &right = b.graph[tb];
@@ -295,9 +277,8 @@ void verify(const Plan& plan) {
     for (size_t n = 0; n < f->places.size(); ++n) {
       const TensorId t{static_cast<int32_t>(n)};
       const Place place = f->places[n];
-      const bool is_output =
-          std::any_of(forward.graph.outputs.begin(), forward.graph.outputs.end(),
-                      [&](const Output& o) { return same(*f, t, forward, o.tensor); });
+      const bool is_output = std::ranges::any_of(
+          forward.graph.outputs, [&](const Output& o) { return same(*f, t, forward, o.tensor); });
       if (place == Place::forwarded)
         require(f != &forward && is_output, *f, t, "no output of forward");
       if (place == Place::given)

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "compiler/plan/verify.h"
@@ -13,8 +11,6 @@ using namespace ir;
 class Run {
  public:
   explicit Run(const Function& f) : f_(f) {
-    for (const Slice& s : f.slices)
-      if (f.places[s.tensor.value] == Place::step) wholes_.emplace(s.tensor, s.whole);
     for (size_t n = 0; n < f.workspace.size(); ++n)
       for (TensorId t : f.workspace[n].tensors) {
         require(f.places[t.value] == Place::workspace, t, "in a slot though it lives elsewhere");
@@ -45,14 +41,7 @@ class Run {
 
  private:
   void require(bool holds, TensorId t, std::string_view what) const {
-    if (!holds)
-      throw InternalError(
-          fmt::format("plan of {}, {}: {}: {}", f_.graph.name, f_.name, f_.graph[t].name, what));
-  }
-
-  TensorId whole_of(TensorId t) const {
-    auto whole = wholes_.find(t);
-    return whole == wholes_.end() ? t : whole->second;
+    plan::require(holds, f_, t, what);
   }
 
   void call(const Kernel& k) {
@@ -65,21 +54,20 @@ class Run {
     if (place == Place::given || place == Place::forwarded) return;
     // Forward saves what backward finds saved; the first step reads nothing of the one before.
     const bool is_argument = f_.graph[t].role == Role::input;
-    const TensorId in_memory = whole_of(t);
+    const TensorId in_memory = whole_of(f_, t);
     if (place == Place::saved && is_argument) return;
-    if (step_ == 0 && !wholes_.count(t) && is_whole(t)) return;
+    if (step_ == 0 && in_memory == t && is_whole(t)) return;
     require(written_.count(in_memory), t, "a read before it is written");
     if (auto slot = slots_.find(in_memory); slot != slots_.end())
       require(holds_[slot->second] == in_memory, t, "a read after its slot went to another");
   }
 
   bool is_whole(TensorId t) const {
-    return std::any_of(wholes_.begin(), wholes_.end(),
-                       [&](const auto& slice) { return slice.second == t; });
+    return std::ranges::any_of(f_.slices, [&](const Slice& s) { return s.whole == t; });
   }
 
   void write(TensorId t) {
-    const TensorId in_memory = whole_of(t);
+    const TensorId in_memory = whole_of(f_, t);
     const Place place = f_.places.at(in_memory.value);
     require(place == Place::result || place == Place::workspace || place == Place::saved, t,
             "written where it has no place");
@@ -91,7 +79,6 @@ class Run {
   }
 
   const Function& f_;
-  std::map<TensorId, TensorId> wholes_;
   std::map<TensorId, size_t> slots_;
   std::map<size_t, TensorId> holds_;
   std::set<TensorId> written_;

@@ -15,11 +15,13 @@ int element_bytes(Storage s) {
     case Storage::f16:
     case Storage::bf16:
       return 2;
+    case Storage::i32:
+    case Storage::f32:
+      return 4;
     case Storage::f64:
       return 8;
-    default:
-      return 4;
   }
+  throw InternalError("a storage without a size");
 }
 
 bool is_split(const Graph& g, TensorId t) { return g[t].split; }
@@ -41,8 +43,6 @@ struct Life {
 class Lives {
  public:
   explicit Lives(const Function& f) : f_(f) {
-    for (const Slice& s : f.slices)
-      if (f.places[s.tensor.value] == Place::step) wholes_.emplace(s.tensor, s.whole);
     for (const Kernel& k : f.checks)
       for (TensorId t : k.writes) touch(t, 0, 0);
     for (const Loop& loop : f.loops) touch_carried(loop);
@@ -58,7 +58,7 @@ class Lives {
 
  private:
   void touch(TensorId t, int first, int last) {
-    if (auto whole = wholes_.find(t); whole != wholes_.end()) t = whole->second;
+    t = whole_of(f_, t);
     if (f_.places[t.value] != Place::workspace) return;
     auto [it, fresh] = all.try_emplace(t, Life{first, last, 0});
     it->second.first = std::min(it->second.first, first);
@@ -75,7 +75,7 @@ class Lives {
   void touch_carried(const Loop& loop) {
     for (size_t n = loop.first; n < loop.end; ++n)
       for (TensorId t : f_.kernels[n].writes)
-        if (wholes_.count(t)) touch(t, first_of(loop), last_of(loop));
+        if (whole_of(f_, t) != t) touch(t, first_of(loop), last_of(loop));
   }
 
   // What lives outside a loop lives through all of it: each step may need it.
@@ -90,21 +90,31 @@ class Lives {
   }
 
   const Function& f_;
-  std::map<TensorId, TensorId> wholes_;
 };
 
 }  // namespace
+
+TensorId whole_of(const Function& f, TensorId t) {
+  const auto slice = std::ranges::find(f.slices, t, &Slice::tensor);
+  return slice == f.slices.end() ? t : slice->whole;
+}
+
+const Loop* loop_of(const Function& f, size_t n) {
+  const auto loop =
+      std::ranges::find_if(f.loops, [&](const Loop& l) { return l.first <= n && n < l.end; });
+  return loop == f.loops.end() ? nullptr : &*loop;
+}
 
 std::vector<Slot> assign_slots(const Function& f) {
   const std::map<TensorId, Life> lives = Lives(f).all;
   // Largest first; each goes to the first slot that is free for all its life.
   std::vector<std::pair<TensorId, Life>> order(lives.begin(), lives.end());
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+  std::ranges::stable_sort(
+      order, [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
   std::vector<Slot> slots;
   for (const auto& [tensor, life] : order) {
-    auto free = std::find_if(slots.begin(), slots.end(), [&, life = life](const Slot& s) {
-      return std::none_of(s.tensors.begin(), s.tensors.end(), [&](TensorId other) {
+    auto free = std::ranges::find_if(slots, [&, life = life](const Slot& s) {
+      return std::ranges::none_of(s.tensors, [&](TensorId other) {
         const Life& o = lives.at(other);
         return o.first <= life.last && life.first <= o.last;
       });
@@ -123,17 +133,15 @@ std::vector<SizeId> sizes_used(const Graph& g, const std::vector<Definition>& de
     for (const auto& [monomial, c] : expanded.terms())
       for (auto [id, power] : monomial) used.insert(id);
   };
-  auto take = [&](const Expr& e) {
-    visit(e, [&](const Expr& x) {
-      if (x.is(Kind::size)) take_poly(x->size);
-      return true;
-    });
+  const auto take = [&](const Expr& x) {
+    if (x.is(Kind::size)) take_poly(x->size);
+    return true;
   };
   for (TensorId t : tensors)
     for (const Poly& extent : g[t].extents) take_poly(extent);
   for (const Definition& d : definitions) {
-    take(d.body);
-    for (const Expr& c : d.guard) take(c);
+    visit(d.body, take);
+    for (const Expr& c : d.guard) visit(c, take);
     for (const auto* list : {&d.free, &d.reduced})
       for (IndexId i : *list) take_poly(g[i].extent);
   }

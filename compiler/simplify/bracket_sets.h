@@ -13,7 +13,7 @@ constexpr int kMostSteps = 400;
 constexpr size_t kMostTerms = 4;
 
 inline bool meets(const std::set<ir::IndexId>& a, const std::set<ir::IndexId>& b) {
-  return std::any_of(a.begin(), a.end(), [&](ir::IndexId i) { return b.count(i) > 0; });
+  return std::ranges::any_of(a, [&](ir::IndexId i) { return b.count(i) > 0; });
 }
 
 inline void merge_in(std::set<ir::IndexId>& to, const std::set<ir::IndexId>& more) {
@@ -35,7 +35,7 @@ inline ir::Conditions without(const ir::Conditions& c, const ir::Conditions& tak
 }
 
 inline bool includes(const ir::Conditions& all, const ir::Conditions& some) {
-  return std::all_of(some.begin(), some.end(), [&](const ir::Expr& x) { return all.count(x) > 0; });
+  return std::ranges::all_of(some, [&](const ir::Expr& x) { return all.count(x) > 0; });
 }
 
 inline std::set<ir::IndexId> without(const std::set<ir::IndexId>& a,

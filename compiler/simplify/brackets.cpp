@@ -15,8 +15,6 @@ using namespace ir;
 
 namespace {
 
-// Run-time sizes count as this many.
-constexpr int64_t kUnknownSize = 4096;
 // Reading an unmaterialised tensor weighs so much more, and each sweep that must come before again
 // so much.
 constexpr double kUnmaterialisedWeight = 1000;
@@ -30,7 +28,7 @@ constexpr size_t kMostFactors = 8;
 }  // namespace
 
 Brackets::Brackets(Graph& g, solve::Unmaterialised& unmaterialised, std::vector<int>& numbers)
-    : g_(g), unmaterialised_(unmaterialised), numbers_(numbers), points_(g, kUnknownSize) {}
+    : g_(g), unmaterialised_(unmaterialised), numbers_(numbers), points_(g, solve::kLongSize) {}
 
 void Brackets::learn(const Definition& d) {
   store_.push_back(d);
@@ -175,7 +173,7 @@ std::optional<Bracketing> Brackets::plan_known_terms(const std::vector<Product>&
                 b, sum->terms[k].factors, terms[n].factors,
                 [&](const Bindings& more, const std::vector<Expr>& left) {
                   std::vector<Expr> sorted = left;
-                  std::sort(sorted.begin(), sorted.end());
+                  std::ranges::sort(sorted);
                   if (k > 0 && sorted != rest) return false;
                   return next(k + 1, more, here, sorted);
                 });

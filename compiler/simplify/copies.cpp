@@ -15,8 +15,7 @@ namespace {
 // x where d[i,j] = x[i,j], and nothing but their names tells them apart.
 std::optional<TensorId> copied(const Graph& g, const Definition& d) {
   if (d.combine != Combine::set || !d.guard.empty() || !d.body.is(Kind::read)) return std::nullopt;
-  std::vector<Expr> own;
-  for (IndexId i : d.free) own.push_back(index_value(i));
+  std::vector<Expr> own = index_values(d.free);
   const TensorId from = d.body->tensor;
   if (d.body.args() != own || g[from].storage != g[d.target].storage) return std::nullopt;
   return from;

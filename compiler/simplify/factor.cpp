@@ -40,7 +40,7 @@ Expr collected(const Expr& e) {
   std::vector<Expr> inside, rest;
   for (size_t k = 0; k < products.size(); ++k) {
     Product& p = products[k];
-    auto at = std::find(p.factors.begin(), p.factors.end(), shared.factor);
+    auto at = std::ranges::find(p.factors, shared.factor);
     if (at == p.factors.end()) {
       rest.push_back(e.args()[k]);
     } else {

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/operation.h"
 #include "compiler/ir/recurrence.h"
+#include "compiler/ir/under.h"
 #include "compiler/simplify/matching.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"

@@ -58,7 +58,7 @@ std::optional<Expr> solved_for(const Expr& condition, IndexId r) {
 // The equality can be solved for another reduced index, which may be longer than r.
 bool determines_longer(const Graph& g, const Definition& d, const Expr& equality, IndexId r) {
   const Expr& e = equality.args()[0];
-  return std::any_of(d.reduced.begin(), d.reduced.end(), [&](IndexId other) {
+  return std::ranges::any_of(d.reduced, [&](IndexId other) {
     if (other == r || !uses(e, other)) return false;
     const Expr step = substitute(e, {{other, index_value(other) + Expr(int64_t{1})}}) - e;
     return step.is(Kind::literal) && !solve::nonnegative(g, g[r].extent - g[other].extent);
@@ -96,8 +96,8 @@ bool drop_determined(Graph& g, Definition& d) {
 // give for nothing.
 bool is_of_nothing(const Graph& g, const Definition& d) {
   const auto is_empty = [&](IndexId i) { return g.known(g[i].extent) == 0; };
-  return std::any_of(d.free.begin(), d.free.end(), is_empty) ||
-         (d.combine == Combine::sum && std::any_of(d.reduced.begin(), d.reduced.end(), is_empty));
+  return std::ranges::any_of(d.free, is_empty) ||
+         (d.combine == Combine::sum && std::ranges::any_of(d.reduced, is_empty));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ir/operation.h"
+#include "compiler/ir/under.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
 #include "compiler/simplify/products.h"

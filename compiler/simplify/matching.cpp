@@ -25,7 +25,7 @@ const Expr* Bindings::find(IndexId i) const {
 }
 
 Matcher::Matcher(std::vector<IndexId> variables) : variables_(std::move(variables)) {
-  std::sort(variables_.begin(), variables_.end());
+  std::ranges::sort(variables_);
 }
 
 bool Matcher::is_variable(IndexId i) const {

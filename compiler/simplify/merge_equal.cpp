@@ -72,8 +72,7 @@ class Merger {
 
   // `d = first`, for an output that is computed a second time.
   Definition copy_of(const Definition& first, const Definition& d) const {
-    std::vector<Expr> subscripts;
-    for (IndexId i : d.free) subscripts.push_back(index_value(i));
+    std::vector<Expr> subscripts = index_values(d.free);
     Definition copy = d;
     copy.combine = Combine::set;
     copy.reduced.clear();

@@ -30,8 +30,7 @@ struct Scaling {
 
 bool uses_any(const Expr& e, const std::vector<IndexId>& indices_of) {
   std::set<IndexId> used = indices(e);
-  return std::any_of(indices_of.begin(), indices_of.end(),
-                     [&](IndexId i) { return used.count(i) > 0; });
+  return std::ranges::any_of(indices_of, [&](IndexId i) { return used.count(i) > 0; });
 }
 
 void drop_unused_indices(Definition& core) {
@@ -74,8 +73,8 @@ std::vector<std::vector<Scaling>> equal_cores(const Graph& g, std::vector<Scalin
   std::vector<std::vector<Scaling>> result;
   for (auto& [core, members] : equal) {
     if (members.size() < 2) continue;
-    const bool some_everywhere = std::any_of(members.begin(), members.end(),
-                                             [](const Scaling& s) { return s.guard.empty(); });
+    const bool some_everywhere =
+        std::ranges::any_of(members, [](const Scaling& s) { return s.guard.empty(); });
     if (some_everywhere) {
       result.push_back(std::move(members));
       continue;
@@ -132,8 +131,7 @@ Graph merge_scaled(const Graph& g) {
       result.definitions.push_back(normal_form(std::move(core)));
     }
     std::vector<Expr> factors = s.outer;
-    std::vector<Expr> subscripts;
-    for (IndexId i : s.core.free) subscripts.push_back(index_value(i));
+    std::vector<Expr> subscripts = index_values(s.core.free);
     factors.push_back(result.read(of_group, std::move(subscripts)));
     Definition map = d;
     map.combine = Combine::set;

@@ -94,8 +94,7 @@ Graph simplify_gradient(const Graph& g, const std::vector<TensorId>& forward_out
   // Outputs are never inlined nor dropped, and so is nothing that they read.
   auto protect = [&](const std::vector<TensorId>& tensors, bool (*wanted)(const Graph&, TensorId)) {
     for (TensorId t : tensors) {
-      bool given = std::any_of(result.outputs.begin(), result.outputs.end(),
-                               [&](const Output& o) { return o.tensor == t; });
+      bool given = result.is_output(t);
       if (!given && wanted(result, t)) result.outputs.push_back({g[t].name, t});
     }
   };

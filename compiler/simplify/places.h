@@ -1,8 +1,6 @@
-// Walks of a definition's expressions that know which conditions hold at each place: its guard, and
-// the conditions of the selects on the way down.
+// Questions about definitions and their reads that several passes ask.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -10,16 +8,6 @@
 #include "compiler/ir/graph.h"
 
 namespace attn::simplify {
-
-// Calls f on every node of e, parents first, with the conditions that hold there (`known` and those
-// of the selects above). The condition of a select is itself evaluated under what holds around it.
-// f returns false to skip a node's arguments.
-void visit_under(const ir::Expr& e, const ir::Conditions& known,
-                 const std::function<bool(const ir::Expr&, const ir::Conditions&)>& f);
-
-// Bottom up, like ir::rewrite: f gets each rebuilt node and the conditions that hold at its place.
-ir::Expr rewrite_under(const ir::Expr& e, const ir::Conditions& known,
-                       const std::function<ir::Expr(const ir::Expr&, const ir::Conditions&)>& f);
 
 // The indices when all subscripts are distinct plain indices; else nothing.
 std::optional<std::vector<ir::IndexId>> plain_subscripts(const ir::Expr& read);

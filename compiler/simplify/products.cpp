@@ -15,10 +15,6 @@ namespace {
 // Higher powers stay one factor.
 constexpr int kMostRepeats = 3;
 
-const std::vector<Expr> factors_of(const Expr& e) {
-  return e.is(Kind::multiply) ? e.args() : std::vector<Expr>{e};
-}
-
 // How often a whole power stands as a factor; 0 for everything else.
 int repeats(const Expr& f) {
   if (!f.is(Kind::power) || !f.args()[1].is(Kind::literal)) return 0;
@@ -135,7 +131,7 @@ std::optional<Expr> ratio(const Graph& g, const Expr& mine, const Expr& theirs) 
   if (theirs.is_zero()) return std::nullopt;
   const std::vector<Expr> before = factors_of(mine);
   for (const Expr& f : factors_of(theirs))
-    if (divides(f) && !may_undo(g, f) && std::find(before.begin(), before.end(), f) == before.end())
+    if (divides(f) && !may_undo(g, f) && std::ranges::find(before, f) == before.end())
       return std::nullopt;
   Expr result = mine / theirs;
   // Ratios are compared: 1.0 and 1 are one.
@@ -144,8 +140,7 @@ std::optional<Expr> ratio(const Graph& g, const Expr& mine, const Expr& theirs) 
     return Expr(static_cast<int64_t>(result->number.value()));
   // Dividing by 1/sqrt(E) multiplies; dividing by a size T must cancel against mine.
   for (const Expr& f : factors_of(result))
-    if (divides(f) && std::find(before.begin(), before.end(), f) == before.end())
-      return std::nullopt;
+    if (divides(f) && std::ranges::find(before, f) == before.end()) return std::nullopt;
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "compiler/ir/recurrence.h"
+#include "compiler/ir/under.h"
 #include "compiler/simplify/brackets.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
@@ -17,16 +18,16 @@ using namespace ir;
 
 namespace {
 
-// A sum that still reads the same must take so many times fewer points.
+// A rewritten sum that reads the same unmaterialised tensors has so many times fewer points.
 constexpr double kFewerPoints = 4;
 // Sums of more terms are left as they are.
 constexpr size_t kMostTerms = 6;
-// A point of a sum that is no product of two sides takes so many times longer than one that is.
+// A point of a sum whose factors no contraction packs takes so many times longer.
 constexpr double kUnpacked = 8;
 
 template <typename Id>
 bool meet(const std::set<Id>& a, const std::set<Id>& b) {
-  return std::any_of(a.begin(), a.end(), [&](Id i) { return b.count(i) > 0; });
+  return std::ranges::any_of(a, [&](Id i) { return b.count(i) > 0; });
 }
 
 std::set<IndexId> indices_of_sum(const Part& p) {
@@ -34,7 +35,7 @@ std::set<IndexId> indices_of_sum(const Part& p) {
   for (const Expr& f : p.inner) all.merge(indices(f));
   for (const Expr& c : p.conditions) {
     std::set<IndexId> used = indices(c);
-    if (std::any_of(used.begin(), used.end(), [&](IndexId i) { return p.reduced.count(i) > 0; }))
+    if (std::ranges::any_of(used, [&](IndexId i) { return p.reduced.count(i) > 0; }))
       all.merge(used);
   }
   return all;
@@ -108,13 +109,12 @@ class ReBracketing {
     auto terms = expand(d.body);
     if (!terms || terms->size() > kMostTerms) return false;
     const auto are_many = [&](const Product& p) {
-      return std::count_if(p.factors.begin(), p.factors.end(), [&](const Expr& f) {
-               return std::any_of(d.reduced.begin(), d.reduced.end(),
-                                  [&](IndexId r) { return uses(f, r); });
+      return std::ranges::count_if(p.factors, [&](const Expr& f) {
+               return std::ranges::any_of(d.reduced, [&](IndexId r) { return uses(f, r); });
              }) >= least_factors_;
     };
     const std::set<TensorId> read = tensors(d.body);
-    if (std::none_of(read.begin(), read.end(), [&](TensorId t) { return unmaterialised_(t); }) &&
+    if (std::ranges::none_of(read, [&](TensorId t) { return unmaterialised_(t); }) &&
         std::none_of(terms->begin(), terms->end(), are_many))
       return false;
     auto found = brackets_.plan(d, *terms);
@@ -250,9 +250,9 @@ class ReBracketing {
   bool holds_data_in_range(const Definition& d, const std::vector<Product>& terms,
                            const std::vector<Part>& parts) const {
     const Conditions all = common_conditions(d, terms);
-    const bool one_by_one =
-        terms.size() > 1 && std::any_of(terms.begin(), terms.end(),
-                                        [](const Product& p) { return !p.conditions.empty(); });
+    const bool one_by_one = terms.size() > 1 && std::ranges::any_of(terms, [](const Product& p) {
+                              return !p.conditions.empty();
+                            });
     if (one_by_one && !data_subscripts(d.body).empty()) return false;
     const auto within = [](const std::set<IndexId>& of_sum) {
       return [of_sum](const Expr& c) {
@@ -292,8 +292,7 @@ class ReBracketing {
     t.storage = precise ? Storage::f64 : Storage::f32;
     for (IndexId i : sum.free) t.extents.push_back(result_[i].extent);
     bool unmaterialised = unmaterialised_.is_unbounded(result_, t.extents);
-    std::vector<Expr> subscripts;
-    for (IndexId i : sum.free) subscripts.push_back(index_value(i));
+    std::vector<Expr> subscripts = index_values(sum.free);
     sum.target = result_.new_tensor(std::move(t));
     sum.where = d.where;
     unmaterialised_.set(sum.target, unmaterialised);
@@ -365,8 +364,7 @@ class ReBracketing {
     Conditions outside;
     for (const Expr& c : p.conditions) {
       std::set<IndexId> used = indices(c);
-      bool inside =
-          std::any_of(used.begin(), used.end(), [&](IndexId i) { return p.reduced.count(i) > 0; });
+      bool inside = std::ranges::any_of(used, [&](IndexId i) { return p.reduced.count(i) > 0; });
       (inside ? sum.guard : outside).insert(c);
     }
     std::set<IndexId> free = indices_of_sum(p);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/ir/recurrence.h"
+#include "compiler/ir/under.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
 #include "compiler/solve/unmaterialised.h"

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/operation.h"
 #include "compiler/ir/recurrence.h"
+#include "compiler/ir/under.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
@@ -26,8 +27,7 @@ Conditions guard_at(const Definition& d, const Expr& read) {
   Conditions free;
   for (const Expr& c : d.guard) {
     std::set<IndexId> used = indices(c);
-    if (std::none_of(d.reduced.begin(), d.reduced.end(), [&](IndexId r) { return used.count(r); }))
-      free.insert(c);
+    if (std::ranges::none_of(d.reduced, [&](IndexId r) { return used.count(r); })) free.insert(c);
   }
   return free.empty() ? free : substitute(free, subscript_map(d, read));
 }

@@ -167,8 +167,8 @@ class Assumption {
     return ir::multiply(std::move(others));
   }
   static bool whole(const std::optional<Poly>& p) {
-    return p && std::all_of(p->terms().begin(), p->terms().end(),
-                            [](const auto& t) { return t.second.is_integer(); });
+    return p &&
+           std::ranges::all_of(p->terms(), [](const auto& t) { return t.second.is_integer(); });
   }
 
   const ir::Graph& g_;

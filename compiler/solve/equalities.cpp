@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/solve/points.h"
 #include "compiler/solve/prove.h"
 #include "compiler/solve/sizes.h"
 
@@ -21,7 +22,6 @@ using ir::Poly;
 
 namespace {
 
-constexpr double kUnknownSize = 1024;  // what a run-time size counts as
 constexpr int kMostRounds = 32;
 
 struct Candidate {
@@ -55,10 +55,6 @@ std::optional<Term> as_term(const Expr& t) {
   return term.index.valid() ? std::optional(term) : std::nullopt;
 }
 
-std::vector<Expr> terms_of(const Expr& e) {
-  return e.is(Kind::add) ? e.args() : std::vector<Expr>{e};
-}
-
 class Solver {
  public:
   Solver(Graph& g, const Definition& d, bool plain_only) : g_(g), d_(d), plain_only_(plain_only) {}
@@ -79,21 +75,9 @@ class Solver {
   }
 
  private:
-  bool is_reduced(IndexId i) const {
-    return std::find(d_.reduced.begin(), d_.reduced.end(), i) != d_.reduced.end();
-  }
+  bool is_reduced(IndexId i) const { return std::ranges::find(d_.reduced, i) != d_.reduced.end(); }
 
-  double points(const Poly& extent) const {
-    double sum = 0;
-    Poly expanded = g_.expand(extent);
-    for (const auto& [monomial, c] : expanded.terms()) {
-      double product = c.value();
-      for (auto [id, power] : monomial)
-        for (int k = 0; k < power; ++k) product *= kUnknownSize;
-      sum += product;
-    }
-    return std::max(sum, 1.0);
-  }
+  double points(const Poly& extent) const { return Points(g_, kTypicalSize).of(extent); }
 
   // Whether p >= 1 wherever the definition has a point once `gone` is solved for.
   bool positive(const Poly& p, IndexId gone) const {
@@ -121,7 +105,7 @@ class Solver {
 
   void look_at(const Expr& equality) {
     const Expr& e = equality.args()[0];
-    for (const Expr& t : terms_of(e)) {
+    for (const Expr& t : addends_of(e)) {
       Expr rest = e - t;
       if (auto term = as_term(t)) {
         if (is_reduced(term->index) && !ir::uses(rest, term->index))
@@ -146,7 +130,7 @@ class Solver {
     Poly scale = up ? term.coefficient : term.coefficient * Poly(-1);
     Expr divisor = ir::size_value(scale);
     // c*i + j == value with a j that runs over 0 .. c - 1: both are known.
-    for (const Expr& t : terms_of(rest)) {
+    for (const Expr& t : addends_of(rest)) {
       auto low = as_term(t);
       if (!low || !is_reduced(low->index) || low->coefficient != Poly(up ? 1 : -1) ||
           !g_.same(g_[low->index].extent, scale) || ir::uses(rest - t, low->index) ||
@@ -183,7 +167,7 @@ class Solver {
     // c >= 1 wherever there is a point afterwards, because something runs over 0 .. c - 1.
     if (!nonnegative(g_, c)) return;
     Expr n = sign == 1 ? -rest : rest;  // what the quotient or remainder equals
-    for (const Expr& part : terms_of(x)) {
+    for (const Expr& part : addends_of(x)) {
       auto term = as_term(part);
       if (!term || !is_reduced(term->index) || ir::uses(rest, term->index)) continue;
       auto unit = term->coefficient.integer();
@@ -214,8 +198,7 @@ class Solver {
     auto n = g_.known(extent), d = g_.known(c);
     if (n && d) return Poly((*n + *d - 1) / *d);
     for (auto q : {ir::divide(extent, c), ir::divide(g_.expand(extent), g_.expand(c))}) {
-      if (q && std::all_of(q->terms().begin(), q->terms().end(),
-                           [](const auto& t) { return t.second.is_integer(); }))
+      if (q && std::ranges::all_of(q->terms(), [](const auto& t) { return t.second.is_integer(); }))
         return q;
     }
     return std::nullopt;
@@ -228,7 +211,7 @@ class Solver {
           {kFresh, ir::index_value(g_.new_index(c.fresh->name, c.fresh->extent))}};
       IndexId gone = c.values.begin()->first;
       c.values[gone] = ir::substitute(c.values[gone], rename);
-      std::replace(d_.reduced.begin(), d_.reduced.end(), gone, rename[kFresh]->index);
+      std::ranges::replace(d_.reduced, gone, rename[kFresh]->index);
     }
     std::erase_if(d_.reduced, [&](IndexId i) { return c.values.count(i) > 0; });
     for (const auto& [i, value] : c.values) {

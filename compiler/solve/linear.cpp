@@ -246,8 +246,7 @@ bool System::by_cases(const Linear& goal, int depth) {
 // the way here took: none is taken twice, so that facts that bound each other do not go in cycles.
 bool System::eliminate(const Linear& goal, int depth, uint64_t used) {
   if (goal.terms.empty())
-    return sizes_.nonnegative(goal.constant) ||
-           std::any_of(facts_.begin(), facts_.end(), [&](const Linear& f) {
+    return sizes_.nonnegative(goal.constant) || std::ranges::any_of(facts_, [&](const Linear& f) {
              return f.terms.empty() && sizes_.nonnegative(goal.constant - f.constant);
            });
   if (depth == 0 || --budget_ < 0) return false;
@@ -308,8 +307,7 @@ bool System::proves_directly(const Expr& c) {
       return nonnegative(l - one) || nonnegative(minus(l) - one);
     }
     case Kind::both:
-      return std::all_of(c.args().begin(), c.args().end(),
-                         [&](const Expr& part) { return proves_directly(part); });
+      return std::ranges::all_of(c.args(), [&](const Expr& part) { return proves_directly(part); });
     case Kind::either: {
       for (const Expr& part : c.args()) {
         Mark before = mark();
@@ -322,12 +320,12 @@ bool System::proves_directly(const Expr& c) {
       return false;
     }
     case Kind::at_most:
-      return std::any_of(known_.begin(), known_.end(),
-                         [&](const Expr& k) { return k.is(Kind::less) && k.args() == c.args(); });
+      return std::ranges::any_of(
+          known_, [&](const Expr& k) { return k.is(Kind::less) && k.args() == c.args(); });
     case Kind::negation: {  // of a comparison of reals: a < b excludes b < a, b <= a and a == b
       const Expr& n = c.args()[0];
       if (!n.is(Kind::less) && !n.is(Kind::at_most) && !n.is(Kind::equal)) return false;
-      return std::any_of(known_.begin(), known_.end(), [&](const Expr& k) {
+      return std::ranges::any_of(known_, [&](const Expr& k) {
         if (!k.is(Kind::less) && !k.is(Kind::at_most)) return false;
         bool turned = n.args()[0] == k.args()[1] && n.args()[1] == k.args()[0];
         if (k.is(Kind::less)) return turned || (n.is(Kind::equal) && n.args() == k.args());

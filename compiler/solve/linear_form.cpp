@@ -26,8 +26,7 @@ void insert(Linear& l, int unknown, const Poly& coefficient) {
 }  // namespace
 
 bool whole(const Poly& p) {
-  return std::all_of(p.terms().begin(), p.terms().end(),
-                     [](const auto& t) { return t.second.is_integer(); });
+  return std::ranges::all_of(p.terms(), [](const auto& t) { return t.second.is_integer(); });
 }
 
 void tighten(Linear& l) {

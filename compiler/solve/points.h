@@ -8,6 +8,12 @@
 
 namespace attn::solve {
 
+// What a run-time size counts as where no bound is known and only a number decides: the length of a
+// common sequence. Not measured.
+constexpr int64_t kTypicalSize = 1024;
+// The same for the order in which a product is summed, which matters where sequences are long.
+constexpr int64_t kLongSize = 4096;
+
 class Points {
  public:
   Points(const ir::Graph& g, int64_t unknown);

@@ -89,8 +89,8 @@ class Ranges {
   // floor(a / c) where the quotient is a polynomial.
   static Bound floored(const Poly& a, const Poly& c) {
     auto whole = [](const Bound& p) {
-      return p && std::all_of(p->terms().begin(), p->terms().end(),
-                              [](const auto& t) { return t.second.is_integer(); });
+      return p &&
+             std::ranges::all_of(p->terms(), [](const auto& t) { return t.second.is_integer(); });
     };
     auto n = a.integer(), d = c.integer();
     if (n && d) return Poly(*n / *d - (*n % *d < 0));

@@ -102,12 +102,11 @@ bool SizeFacts::at_least_zero_when_shifted(const Poly& p) const {
     for (auto [id, power] : m)
       if (*lower_[id.value] > 0) values[id] = Poly::size(id) + Poly(*lower_[id.value]);
   Poly shifted = ir::substitute(p, values);
-  return std::all_of(shifted.terms().begin(), shifted.terms().end(),
-                     [](const auto& t) { return t.second.num >= 0; });
+  return std::ranges::all_of(shifted.terms(), [](const auto& t) { return t.second.num >= 0; });
 }
 
 bool SizeFacts::multiplier(const Monomial& m) const {
-  return std::all_of(m.begin(), m.end(), [&](const auto& power) {
+  return std::ranges::all_of(m, [&](const auto& power) {
     return power.second % 2 == 0 || lower_[power.first.value].has_value();
   });
 }

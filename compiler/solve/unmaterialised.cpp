@@ -16,8 +16,6 @@ namespace {
 constexpr double kMostTimesOperands = 16;
 // Elements. What is smaller stays in a cache between two kernels, however small its operands are.
 constexpr double kLeastUnmaterialised = 1 << 14;
-// Run-time sizes count as this where only numbers tell.
-constexpr int64_t kUnknownSize = 1024;
 
 // Reads in subscripts of e.
 void mark_subscripts(const Expr& e, std::vector<bool>& marked) {
@@ -113,8 +111,8 @@ bool Unmaterialised::is_unbounded(const Growth& of, const std::vector<Growth>& b
   int degree = 0;
   for (auto [id, n] : of) degree += n;
   if (degree < 2) return false;
-  return std::none_of(bounds.begin(), bounds.end(), [&](const Growth& bound) {
-    return std::all_of(of.begin(), of.end(), [&](const auto& size) {
+  return std::ranges::none_of(bounds, [&](const Growth& bound) {
+    return std::ranges::all_of(of, [&](const auto& size) {
       auto found = bound.find(size.first);
       return found != bound.end() && found->second >= size.second;
     });
@@ -143,8 +141,8 @@ void Unmaterialised::find_bounds(const Graph& g) {
     (bounds ? bounds_ : pointwise).push_back(growth(g, t.extents));
   }
   std::set<Growth> inputs(pointwise.begin(), pointwise.end());
-  bool derived = std::any_of(g.tensors.begin(), g.tensors.end(),
-                             [](const Tensor& t) { return is_derivative(t.role); });
+  bool derived =
+      std::ranges::any_of(g.tensors, [](const Tensor& t) { return is_derivative(t.role); });
   for (const Output& o : g.outputs) {
     if (!is_real(arithmetic_type(g[o.tensor].storage))) continue;
     Growth of = growth(g, g[o.tensor].extents);
@@ -157,8 +155,8 @@ void Unmaterialised::find_bounds(const Graph& g) {
     if (is_unbounded(of, bounds_)) unmaterialised_contractions.push_back(std::move(of));
   }
   for (Growth& p : pointwise) {
-    bool hides = std::any_of(unmaterialised_contractions.begin(), unmaterialised_contractions.end(),
-                             [&](const Growth& c) { return !is_unbounded(c, {p}); });
+    bool hides = std::ranges::any_of(unmaterialised_contractions,
+                                     [&](const Growth& c) { return !is_unbounded(c, {p}); });
     if (!hides) bounds_.push_back(std::move(p));
   }
 }
@@ -167,7 +165,7 @@ void Unmaterialised::classify(const Graph& g) {
   unmaterialised_.assign(g.tensors.size(), false);
   std::vector<bool> is_output(g.tensors.size(), false);
   for (const Output& o : g.outputs) is_output[o.tensor.value] = true;
-  Points points(g, kUnknownSize);
+  Points points(g, kTypicalSize);
   std::vector<double> size;
   for (const Tensor& t : g.tensors) size.push_back(points.of(t.extents));
   for (const Definition& d : g.definitions) {
