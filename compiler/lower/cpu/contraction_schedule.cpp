@@ -1,22 +1,12 @@
 // The loops over the output of a contraction, and the strategies that need no panels.
 #include <algorithm>
 
-#include "compiler/lower/cpu/contraction_direct.h"
-#include "compiler/lower/cpu/contraction_fallback.h"
 #include "compiler/lower/cpu/contraction_scheduler.h"
 #include "compiler/lower/cpu/schedules.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/translate.h"
 
 namespace attn::lower {
-
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::RVar;
-using Halide::Stage;
-using Halide::TailStrategy;
-using Halide::Var;
 
 using Group = OutputDim::Group;
 
@@ -25,24 +15,24 @@ Func ContractionScheduler::schedule() {
   for (size_t i = 0; i < problem_.output.size(); ++i) vars.emplace_back("d" + std::to_string(i));
   std::vector<Expr> place(vars.begin(), vars.end());
   std::vector<Expr> unset;
-  for (const Expr& value : problem_.epilogue(place, Halide::cast(problem_.type, 0)))
-    unset.push_back(Halide::undef(value.type()));
+  for (const Expr& value : problem_.epilogue(place, cast(problem_.type, 0)))
+    unset.push_back(undef(value.type()));
   std::reverse(vars.begin(), vars.end());
-  out_(vars) = Halide::Tuple(unset);
+  out_(vars) = Tuple(unset);
 
-  Expr taken = Halide::Internal::const_false();
+  Expr taken = const_false();
   auto add = [&](bool wanted, const Expr& condition,
                  void (ContractionScheduler::*strategy)(const Expr&)) {
     if (!wanted) return;
-    Expr own = Halide::Internal::simplify(condition && !taken);
+    Expr own = simplify(condition && !taken);
     if (Halide::Internal::is_const_zero(own)) return;
     (this->*strategy)(own);
     taken = taken || condition;
   };
-  add(problem_.with_split, split_condition(problem_), &ContractionScheduler::split);
-  add(problem_.with_direct, problem_.rows <= problem_.costs->direct_rows,
+  add(problem_.with_split, problem_.wants_split(), &ContractionScheduler::split);
+  add(problem_.with_direct, problem_.rows <= problem_.costs.direct_rows,
       &ContractionScheduler::direct);
-  add(true, Halide::Internal::const_true(), &ContractionScheduler::blocked);
+  add(true, const_true(), &ContractionScheduler::blocked);
   if (std::optional<Func> found = find_non_finite(problem_)) repair(*found);
 
   // Halide's dimension 0 is the innermost.
@@ -52,7 +42,7 @@ Func ContractionScheduler::schedule() {
     const int dim = static_cast<int>(i);
     out_.output_buffers()[0].dim(dim).set_bounds(0, extent);  // and so those of the others
     for (const Halide::OutputImageParam& buffer : out_.output_buffers())
-      buffer.dim(dim).set_stride(Halide::Internal::simplify(stride));
+      buffer.dim(dim).set_stride(simplify(stride));
     stride = stride * extent;
   }
   return out_;
@@ -136,12 +126,12 @@ Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
   std::vector<Expr> place(loops.place.rbegin(), loops.place.rend());
   std::vector<Expr> values = problem_.epilogue(loops.place, sum);
   if (loops.repairs) {
-    const Halide::FuncRef before = out_(place);
+    const FuncRef before = out_(place);
     for (size_t k = 0; k < values.size(); ++k)
       values[k] = select(has_finite_bits(sum),
                          Expr(values.size() == 1 ? Expr(before) : Expr(before[k])), values[k]);
   }
-  out_(place) = Halide::Tuple(values);
+  out_(place) = Tuple(values);
   Stage stage = out_.update(out_.num_update_definitions() - 1);
   RVar outer("lo_outer"), inner("lo_inner");
   if (loops.one_run) {
@@ -159,7 +149,7 @@ Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
 }
 
 void ContractionScheduler::direct(const Expr& condition) {
-  Loops loops = open(condition, problem_.costs->direct_rows, tiles_.block_columns, 1, 1);
+  Loops loops = open(condition, problem_.costs.direct_rows, tiles_.block_columns, 1, 1);
   Expr total;
   for (const ContractionTerm& term : problem_.terms) {
     Func sum = direct_sum(problem_, term);
@@ -172,17 +162,17 @@ void ContractionScheduler::direct(const Expr& condition) {
 
 // Results that see something that is not finite, as they are written.
 void ContractionScheduler::repair(const Func& where) {
-  Loops loops = open(Halide::Internal::const_true(), problem_.costs->direct_rows,
-                     tiles_.block_columns, 1, 1, where);
+  Loops loops = open(const_true(), problem_.costs.direct_rows, tiles_.block_columns, 1, 1, where);
   loops.repairs = true;
-  Func sum = plain_sum(problem_);
+  Func sum = sum_as_written(problem_);
   sum.compute_at(out_, loops.column_loop());
-  store(loops, sum(loops.column, loops.row_block * problem_.costs->direct_rows + loops.row,
+  store(loops, sum(loops.column, loops.row_block * problem_.costs.direct_rows + loops.row,
                    loops.column_block, loops.batch));
 }
 
-Funcs schedule_contraction(const ContractionSpec& spec, const Target& target) {
-  return {ContractionScheduler(make_problem(spec, target)).schedule()};
+cpu::Funcs cpu::schedule(const plan::ContractionForm& form, const Scope& scope,
+                         const Target& target) {
+  return {ContractionScheduler(contraction_spec(scope, form), target).schedule()};
 }
 
 }  // namespace attn::lower

@@ -12,16 +12,6 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::LoopLevel;
-using Halide::RDom;
-using Halide::RVar;
-using Halide::Stage;
-using Halide::TailStrategy;
-using Halide::Type;
-using Halide::Var;
-
 namespace {
 
 using Kind = RowStage::Kind;
@@ -107,7 +97,7 @@ void RowScheduler::hold(Func func) {
 // A map with one reader is part of its reader, unless it is held; else it is a row in the cache.
 void RowScheduler::add_map(int stage) {
   if (readers_[stage] <= 1 && !spec_.stages[stage].held) return;
-  Func map(spec_.name + "_" + spec_.stages[stage].name);
+  Func map(name_of(stage));
   map(column_, u_, group_, block_) = body(stage, {u_, group_, block_, column_});
   vectorize_columns(map, types_[stage]);
   hold(map);
@@ -115,7 +105,7 @@ void RowScheduler::add_map(int stage) {
 }
 
 void RowScheduler::add_row_map(int stage) {
-  Func map(spec_.name + "_" + spec_.stages[stage].name);
+  Func map(name_of(stage));
   map(u_, group_, block_) = body(stage, {u_, group_, block_, Expr()});
   hold(map);
   stored_[stage] = map;
@@ -159,31 +149,30 @@ Func RowScheduler::reduce(const std::string& name, Combine combine, const Term& 
 
 void RowScheduler::add_reduction(int stage) {
   const RowStage& s = spec_.stages[stage];
-  const std::string name = spec_.name + "_" + s.name;
   auto argument = [this, stage](const At& at) { return body(stage, at); };
   if (s.combine != Combine::logsumexp) {
-    stored_[stage] = reduce(name, s.combine, argument, types_[stage]);
+    stored_[stage] = reduce(name_of(stage), s.combine, argument, types_[stage]);
     return;
   }
-  Func row(name + "_row");
+  Func row(name_of(stage) + "_row");
   row(column_, u_, group_, block_) = body(stage, {u_, group_, block_, column_});
   vectorize_columns(row, types_[stage]);
   hold(row);
   auto held = [row](const At& at) -> Expr { return row(at.column, at.u, at.group, at.block); };
-  Func high = reduce(name + "_high", Combine::max, held, types_[stage]);
+  Func high = reduce(name_of(stage) + "_high", Combine::max, held, types_[stage]);
   Expr lowest = neutral(Combine::max, types_[stage]);
   Func sum = reduce(
-      name + "_sum", Combine::sum,
+      name_of(stage) + "_sum", Combine::sum,
       [=](const At& at) -> Expr {
         return vector_exp(strict_float(held(at) - high(at.u, at.group, at.block)));
       },
       types_[stage]);
-  Func low(name + "_low");
+  Func low(name_of(stage) + "_low");
   Expr z = sum(u_, group_, block_);
   // What is hidden counts 0 beside anything visible, and must not be counted alone.
   Expr nothing = high(u_, group_, block_) <= lowest;
-  Expr logarithm = select(nothing || z <= 0, Halide::Internal::make_zero(z.type()),
-                          log(max(z, Halide::cast(z.type(), 1e-30f))));
+  Expr logarithm =
+      select(nothing || z <= 0, make_zero(z.type()), log(max(z, cast(z.type(), 1e-30f))));
   low(u_, group_, block_) = select(has_finite_bits(z), logarithm, z);
   if (height_ > 1) low.vectorize(u_, height_);
   hold(low);
@@ -211,8 +200,8 @@ std::vector<Func> RowScheduler::schedule() {
   return results_;
 }
 
-Funcs schedule_rows(const RowSpec& spec, const Target& target) {
-  return RowScheduler(spec, target).schedule();
+cpu::Funcs cpu::schedule(const plan::RowForm& form, const Scope& scope, const Target& target) {
+  return RowScheduler(row_spec(scope, form), target).schedule();
 }
 
 }  // namespace attn::lower

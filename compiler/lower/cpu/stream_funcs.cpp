@@ -8,12 +8,6 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::RVar;
-using Halide::Var;
-
 namespace {
 
 // Scores at or below the floor count as hidden; hidden ones lie so far below that their
@@ -35,7 +29,7 @@ StreamScheduler::StreamScheduler(const TilesSpec& spec, const Target& target)
       features_(!sum_                      ? Expr(0)
                 : sum_->features.defined() ? sum_->features
                                            : Expr(1)),
-      padded_(Halide::Internal::simplify((features_ + (lanes_ - 1)) / lanes_ * lanes_)) {
+      padded_(simplify((features_ + (lanes_ - 1)) / lanes_ * lanes_)) {
   ATTN_CHECK(tiles_.chunk % together_ == 0 && together_ % panel_columns_ == 0,
              "blocks of columns that data leaves out are not whole panels of a chunk");
 }
@@ -80,7 +74,7 @@ void StreamScheduler::limit_to_seen(RDom& domain, const Expr& from, int size) co
 
 // Beyond the last row it repeats, so that every tile below is whole.
 Func StreamScheduler::left(int pack) {
-  auto [found, is_new] = left_.try_emplace(pack, Func(spec_.name + "_left"));
+  auto [found, is_new] = left_.try_emplace(pack, Func("out_left"));
   Func left = found->second;
   if (is_new)
     left(d_, ii_, t_, h_) =
@@ -91,12 +85,12 @@ Func StreamScheduler::left(int pack) {
 // Columns are packed some at a time; what is beyond the last of these is any number, and hidden.
 Func StreamScheduler::right(int pack) {
   if (auto found = right_.find(pack); found != right_.end()) return found->second.func;
-  Func right(spec_.name + "_right");
+  Func right("out_right");
   const int some = std::min(panel_columns_, kPackedTogether);
   RDom r({{0, some}, {0, panel_columns_ / some}}, "rc");
   r.where(jp_ * panel_columns_ + r[1] * some < columns_);
   Expr within = r[1] * some + r[0];
-  right(jj_, d_, jp_, h_) = Halide::undef<float>();
+  right(jj_, d_, jp_, h_) = undef<float>();
   right(within, d_, jp_, h_) =
       spec_.factor(pack, batch_of(h_), column_at(jp_ * panel_columns_ + within),
                    in_range(d_, spec_.packs[pack].length));
@@ -105,7 +99,7 @@ Func StreamScheduler::right(int pack) {
 }
 
 void StreamScheduler::pack_panel() {
-  panel_ = Func(spec_.name + "_panel");
+  panel_ = Func("out_panel");
   Expr value = spec_.packed(sum_->panel, batch_of(h_), column_at(j_), feature());
   if (constant(features_) > 0) {
     panel_(dd_, j_, dp_, h_) = value;
@@ -126,7 +120,7 @@ void StreamScheduler::score() {
 void StreamScheduler::add_tile(int index) {
   const std::vector<TilesSpec::Dot>& products = spec_.dots[index];
   const int panels = tiles_.chunk / panel_columns_;
-  const std::string name = spec_.name + "_tile" + std::to_string(index);
+  const std::string name = "out_tile" + std::to_string(index);
   Dots dots{Func(name + "_dot"), {}};
   dots.sum(jj_, jp_, ii_, t_, c_, h_) = 0.0f;
   for (const TilesSpec::Dot& dot : products) {
@@ -159,7 +153,7 @@ void StreamScheduler::add_tile(int index) {
   auto earlier = [&](int k) -> Expr { return tile_funcs_[k](j, i, t_, c_, h_); };
   Expr value =
       spec_.value(index, {batch_of(h_), row_of(t_, i), column_at(likely(key))}, sum, earlier);
-  func(j_, ii_, t_, c_, h_) = Halide::undef<float>();
+  func(j_, ii_, t_, c_, h_) = undef<float>();
   func(j, i, t_, c_, h_) = select(unsolved(key < spec_.columns), value, last ? kLowest : 0.0f);
   tile_domains_.push_back(r);
   dots_.push_back(dots);
@@ -178,8 +172,8 @@ void StreamScheduler::sum_chunks() {
     limit_to_seen(*r, c_ * tiles_.chunk + (*r)[1] * together_, together_);
   }
 
-  largest_lanes_ = Func(spec_.name + "_largest_lanes");
-  largest_ = Func(spec_.name + "_largest");
+  largest_lanes_ = Func("out_largest_lanes");
+  largest_ = Func("out_largest");
   largest_lanes_(l_, ii_, t_, c_, h_) = kFloor;
   largest_lanes_(l_, ii_, t_, c_, h_) = max(largest_lanes_(l_, ii_, t_, c_, h_),
                                             scores_(vector_of(rm_) * lanes_ + l_, ii_, t_, c_, h_));
@@ -187,31 +181,31 @@ void StreamScheduler::sum_chunks() {
   largest_(ii_, t_, c_, h_) =
       max(largest_(ii_, t_, c_, h_), largest_lanes_(over_lanes_, ii_, t_, c_, h_));
 
-  weights_ = Func(spec_.name + "_weights");
+  weights_ = Func("out_weights");
   const int rows = rows_together();
   rw_ = RDom({{0, lanes_}, {0, rows}, {0, vectors}, {0, blocks}, {0, tiles_.rows / rows}}, "rw");
   Expr vector = rw_[3] * vectors + rw_[2], j = vector * lanes_ + rw_[0], i = rw_[4] * rows + rw_[1];
   limit(rw_, vector, lanes_);
   limit_to_seen(rw_, c_ * tiles_.chunk + rw_[3] * together_, together_);
-  weights_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
+  weights_(j_, ii_, t_, c_, h_) = undef<float>();
   weights_(j, i, t_, c_, h_) =
       vector_exp(scores_(j, i, t_, c_, h_) - largest_(i, t_, c_, h_), -60.0f);
   // In vectors too, not beside the product, where each is one of a register tile's scalars.
   if (sum_ && sum_->has_weight()) {
-    shares_ = Func(spec_.name + "_shares");
-    shares_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
+    shares_ = Func("out_shares");
+    shares_(j_, ii_, t_, c_, h_) = undef<float>();
     shares_(j, i, t_, c_, h_) = weights_(j, i, t_, c_, h_) *
                                 spec_.weight(*sum_, {batch_of(h_), row_of(t_, i),
                                                      column_at(likely(c_ * tiles_.chunk + j))});
   }
-  total_lanes_ = Func(spec_.name + "_total_lanes");
+  total_lanes_ = Func("out_total_lanes");
   total_lanes_(l_, ii_, t_, c_, h_) = 0.0f;
   total_lanes_(l_, ii_, t_, c_, h_) += weights_(vector_of(rs_) * lanes_ + l_, ii_, t_, c_, h_);
 
   if (sum_) sum_panel();
 
   // Sum, total and maximum of a chunk side by side, the last two in every lane.
-  packed_ = Func(spec_.name + "_packed");
+  packed_ = Func("out_packed");
   const int pd = panel_features_;
   Expr value =
       select(x_ < pd + lanes_, total_lanes_(clamp(x_ - pd, 0, lanes_ - 1), ii_, t_, c_, h_),
@@ -220,12 +214,12 @@ void StreamScheduler::sum_chunks() {
   // What a tile sees nothing of is left out: nobody reads it.
   RDom seen(0, 1, "seen");
   limit_to_seen(seen, c_ * tiles_.chunk, tiles_.chunk);
-  packed_(x_, ii_, dp_, t_, c_, h_) = Halide::undef<float>();
+  packed_(x_, ii_, dp_, t_, c_, h_) = undef<float>();
   packed_(x_, ii_, dp_, t_, c_, h_) = value + cast<float>(seen);
 }
 
 void StreamScheduler::sum_panel() {
-  partial_ = Func(spec_.name + "_partial");
+  partial_ = Func("out_partial");
   rj_ = RDom({{0, together_}, {0, tiles_.chunk / together_}}, "rj");
   Expr within = rj_[1] * together_ + rj_[0];
   limit(rj_, within, 1);
@@ -252,7 +246,7 @@ void StreamScheduler::sum_panel() {
   limit(rn_, rn_, 1);
   Expr element = hide(rn_, zero_or_not_finite(spec_.factor(sum_->panel, batch_of(h_),
                                                            point(rn_).column, feature())));
-  fallback_ = Func(spec_.name + "_fallback");
+  fallback_ = Func("out_fallback");
   fallback_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
   fallback_(dd_, dp_, ii_, t_, c_, h_) += weights(rn_, ii_, t_, c_, h_) * element;
   some_ = RDom(0, 1, "some");
@@ -270,10 +264,10 @@ void StreamScheduler::merge() {
     if (spec_.columns_of_rows.first) r->where(*r >= first_column(t_) / tiles_.chunk);
     limit_to_seen(*r, *r * tiles_.chunk, tiles_.chunk);
   }
-  top_ = Func(spec_.name + "_top");
-  factor_ = Func(spec_.name + "_factor");
-  merged_ = Func(spec_.name + "_merged");
-  total_ = Func(spec_.name + "_total");
+  top_ = Func("out_top");
+  factor_ = Func("out_factor");
+  merged_ = Func("out_merged");
+  total_ = Func("out_total");
   top_(l_, ii_, t_, h_) = kFloor;
   top_(l_, ii_, t_, h_) =
       max(top_(l_, ii_, t_, h_), packed_(pd + lanes_ + l_, ii_, 0, t_, rc_max_, h_));
@@ -293,7 +287,7 @@ void StreamScheduler::merge() {
     Expr at = clamp(x_, 0, max(features_ - 1, 0));
     value = merged_(at % pd, at / pd, ii_, t_, h_) * inverse;
   }
-  finished_ = Func(spec_.name + "_finished");
+  finished_ = Func("out_finished");
   if (writes_planes_) {
     Expr high = select(total > 0, top_(0, ii_, t_, h_), kLowest);
     Expr logarithm = select(total > 0, log(max(total, 1e-30f)), 0.0f);
@@ -307,7 +301,7 @@ Func StreamScheduler::output(const Result& r) {
   const bool planes = r.kind() == TilesSpec::Kind::logsumexp;
   std::vector<Var> vars = vars_of(r, i_, d_);
   Expr batch = linear_batch(), within = i_ % tiles_.rows, tile = i_ / tiles_.rows;
-  Func out(planes ? spec_.name + "_planes" : spec_.name);
+  Func out(planes ? "out_planes" : "out");
   if (planes) {
     vars.push_back(plane_);
     out(vars) = select(plane_ == 0, finished_(padded_, within, tile, batch),

@@ -5,14 +5,6 @@
 #include "compiler/lower/cpu/stream_scheduler.h"
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::LoopLevel;
-using Halide::RVar;
-using Halide::TailStrategy;
-using Halide::Var;
-using Halide::VarOrRVar;
-
 namespace {
 
 constexpr int kBlockRows = 96;
@@ -168,7 +160,7 @@ void StreamScheduler::place() {
 
 void StreamScheduler::place_tile(int index, const LoopLevel& of_tile) {
   Func tile = tile_funcs_[index];
-  const Halide::RDom& r = tile_domains_[index];
+  const RDom& r = tile_domains_[index];
   tile.compute_at(of_tile)
       .bound_extent(c_, 1)
       .bound_storage(j_, tiles_.chunk)
@@ -189,7 +181,7 @@ void StreamScheduler::place_tile(int index, const LoopLevel& of_tile) {
       .unroll(jj_)
       .unroll(ii_);
   for (size_t k = 0; k < dots.size(); ++k) {
-    Halide::Stage stage = sum.update(static_cast<int>(k));
+    Stage stage = sum.update(static_cast<int>(k));
     const RVar d = dots_[index].reduced[k];
     stage.reorder(jj_, ii_, d).vectorize(jj_, lanes_).unroll(jj_).unroll(ii_);
     const int64_t length = constant(dots[k].length);

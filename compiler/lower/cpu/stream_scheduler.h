@@ -32,7 +32,7 @@ class StreamScheduler : TilesScheduler {
   void place();
   void place_result(Func f, const Var* inner);
   void place_results();
-  void place_tile(int index, const Halide::LoopLevel& of_tile);
+  void place_tile(int index, const LoopLevel& of_tile);
 
   Expr row_of(const Expr& tile, const Expr& within) const {
     return row_at(tile * tiles_.rows + within);
@@ -46,8 +46,8 @@ class StreamScheduler : TilesScheduler {
   Expr end_seen(const Expr& tile) const;
   // Leaves of the chunk's columns, in units of some, those that the row tile may see by its guards;
   // and of blocks of some columns those that data lets it see.
-  void limit(Halide::RDom& domain, const Expr& position, int unit) const;
-  void limit_to_seen(Halide::RDom& domain, const Expr& from, int size) const;
+  void limit(RDom& domain, const Expr& position, int unit) const;
+  void limit_to_seen(RDom& domain, const Expr& from, int size) const;
   // In flight in the passes over elements.
   int rows_together() const { return std::min(tiles_.rows, 6); }
 
@@ -61,11 +61,11 @@ class StreamScheduler : TilesScheduler {
   const Expr padded_;  // features in whole vectors
   struct Dots {
     Func sum;
-    std::vector<Halide::RVar> reduced;
+    std::vector<RVar> reduced;
   };
   struct Right {
     Func func;
-    Halide::RDom columns;  // of a panel: some at a time, and which of these
+    RDom columns;  // of a panel: some at a time, and which of these
   };
   std::map<int, Func> left_;  // by pack
   std::map<int, Right> right_;
@@ -78,8 +78,8 @@ class StreamScheduler : TilesScheduler {
   std::vector<Func> results_;
   Var x_{"x"}, ii_{"ii"}, block_{"block"}, t_{"t"}, c_{"c"}, jj_{"jj"}, jp_{"jp"}, dd_{"dd"},
       dp_{"dp"}, plane_{"plane"};
-  Halide::RDom rm_, rw_, rs_, rj_, rn_, some_, over_lanes_, rc_max_, rc_;
-  std::vector<Halide::RDom> tile_domains_;
+  RDom rm_, rw_, rs_, rj_, rn_, some_, over_lanes_, rc_max_, rc_;
+  std::vector<RDom> tile_domains_;
 };
 
 }  // namespace attn::lower

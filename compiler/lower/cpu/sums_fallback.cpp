@@ -3,16 +3,11 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::RVar;
-
 // Of each place of a pack, and of all of a batch: 1 where something is not finite.
 const SumsScheduler::Met& SumsScheduler::met(int index) {
   auto found = met_.find(index);
   if (found != met_.end()) return found->second;
-  Met m{find_non_finite(index, 1), Func(spec_.name + "_met_all")};
+  Met m{find_non_finite(index, 1), Func("out_met_all")};
   const RDom places(0, spec_.packs[index].of_rows ? rows_ : columns_, "mp");
   m.of_all(h_) = 0;
   m.of_all(h_) = max(m.of_all(h_), m.of_place.found(places, h_));
@@ -25,7 +20,7 @@ std::vector<Func> SumsScheduler::plain_tiles(std::vector<Func>& dots) const {
   std::vector<Func> tiles;
   auto earlier = [&](int k) -> Expr { return tiles[k](j_, i_, h_); };
   for (size_t n = 0; n < spec_.dots.size(); ++n) {
-    Func dot(spec_.name + "_plain_dot"), tile(spec_.name + "_plain");
+    Func dot("out_plain_dot"), tile("out_plain");
     dot(j_, i_, h_) = 0.0f;
     for (const TilesSpec::Dot& d : spec_.dots[n]) {
       RDom r(0, d.length, "rd");
@@ -62,7 +57,7 @@ void SumsScheduler::add_fallback(const Result& s, Sum& result) {
   // everywhere.
   for (const Func& dot : result.plain_dots)
     element = masked((reinterpret<int32_t>(dot(column, row, h_)) | 1) != 0, element, 0.0f);
-  result.fallback = Func(spec_.name + "_fallback");
+  result.fallback = Func("out_fallback");
   result.fallback(d_, n_, h_) = 0.0f;
   result.fallback(d_, n_, h_) +=
       spec_.scaled(s, batch_of(h_), kept, feature, value_of(s.tile) * element);
@@ -73,7 +68,7 @@ void SumsScheduler::place_fallbacks() {
   for (auto& [index, m] : met_) {
     m.of_all.compute_root().update();
     Func of_place = m.of_place.found;
-    m.of_place.place(Halide::LoopLevel::root(), lanes_);
+    m.of_place.place(LoopLevel::root(), lanes_);
     of_place.parallel(h_).update().parallel(h_);
   }
   for (Sum& r : sums_) {

@@ -5,11 +5,6 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::Var;
-
 namespace {
 
 constexpr int kPackedTogether = 4;  // columns for dots
@@ -99,7 +94,7 @@ const SumsScheduler::Packed& SumsScheduler::pack(int index, bool transposed) {
   auto found = packs_.find({index, transposed});
   if (found != packs_.end()) return found->second;
   const TilesSpec::Pack& p = spec_.packs[index];
-  Packed packed{Func(spec_.name + "_pack"), {}, p.of_rows, transposed};
+  Packed packed{Func("out_pack"), {}, p.of_rows, transposed};
   const int unit = p.of_rows ? sizes_.rows : panel_;
   const int block = p.of_rows ? sizes_.block_rows : sizes_.chunk_columns;
   const Var& at_block = p.of_rows ? ib_ : jb_;
@@ -117,10 +112,10 @@ const SumsScheduler::Packed& SumsScheduler::pack(int index, bool transposed) {
   Expr value = spec_.packed(index, batch_of(h_), clamped(at_block * block + inside, extent),
                             clamped(d_, p.length));
   if (transposed) {
-    packed.func(within, d_, at_block, h_) = Halide::undef<float>();
+    packed.func(within, d_, at_block, h_) = undef<float>();
     packed.func(inside, d_, at_block, h_) = value;
   } else {
-    packed.func(d_, within, at_block, h_) = Halide::undef<float>();
+    packed.func(d_, within, at_block, h_) = undef<float>();
     packed.func(d_, inside, at_block, h_) = value;
   }
   packed.domain = r;
@@ -129,7 +124,7 @@ const SumsScheduler::Packed& SumsScheduler::pack(int index, bool transposed) {
 
 void SumsScheduler::add_tile(int index) {
   const std::vector<TilesSpec::Dot>& dots = spec_.dots[index];
-  const std::string name = spec_.name + "_tile" + std::to_string(index);
+  const std::string name = "out_tile" + std::to_string(index);
   Func dot(name + "_dot"), tile(name);
   dot(j_, i_, ib_, jb_, h_) = 0.0f;
   for (size_t k = 0; k < dots.size(); ++k) {
@@ -155,7 +150,7 @@ void SumsScheduler::add_tile(int index) {
   Expr sum = dots.empty() ? Expr(0.0f) : Expr(dot(within_j, within_i, ib_, jb_, h_));
   Expr value =
       spec_.value(index, {batch_of(h_), row_at(row), column_at(likely(column))}, sum, earlier);
-  tile(j_, i_, ib_, jb_, h_) = Halide::undef<float>();
+  tile(j_, i_, ib_, jb_, h_) = undef<float>();
   tile(within_j, within_i, ib_, jb_, h_) =
       select(row < spec_.rows && column < spec_.columns, value, 0.0f);
   dots_.push_back(dot);
@@ -165,7 +160,7 @@ void SumsScheduler::add_tile(int index) {
 
 void SumsScheduler::add_result(int index) {
   const Result& s = spec_.results[index];
-  const std::string name = spec_.name + "_result" + std::to_string(index);
+  const std::string name = "out_result" + std::to_string(index);
   Sum result{Func(name), Func(name + "_part"), {}, sum_tile(s), {}};
   if (s.kind() == TilesSpec::Kind::scatter)
     add_places(s, result);
@@ -319,7 +314,7 @@ Func SumsScheduler::output(int index) {
   if (!r.in_parts) return r.sums;
   r.sums.compute_root();
   std::vector<Var> vars = r.sums.args();
-  Func out(spec_.name + "_out" + std::to_string(index));
+  Func out("out_out" + std::to_string(index));
   vars.pop_back();
   RDom part(0, parts_, "part");
   std::vector<Expr> place(vars.begin(), vars.end());

@@ -5,14 +5,6 @@
 
 namespace attn::lower {
 
-using Halide::Func;
-using Halide::LoopLevel;
-using Halide::RDom;
-using Halide::RVar;
-using Halide::Stage;
-using Halide::Var;
-using Halide::VarOrRVar;
-
 // Memory for one part of one batch at a time: others run beside it.
 void SumsScheduler::keep_for_a_part(Func f) const {
   f.bound_storage(h_, 1).hoist_storage(LoopLevel(sums_[0].sums, column_part_));
@@ -20,13 +12,13 @@ void SumsScheduler::keep_for_a_part(Func f) const {
 
 // What readers of a pack ask of its features, in whole vectors. Where data says which are needed,
 // Halide would ask the data how much memory that is.
-Halide::Expr SumsScheduler::features_stored(int index) const {
-  const Halide::Expr length = max(spec_.packs[index].length, 1);
+Expr SumsScheduler::features_stored(int index) const {
+  const Expr length = max(spec_.packs[index].length, 1);
   const auto in_whole = [&](int width) { return (length + (width - 1)) / width * width; };
-  Halide::Expr most = in_whole(lanes_);
+  Expr most = in_whole(lanes_);
   for (size_t k = 0; k < sums_.size(); ++k)
     if (spec_.results[k].panel == index) most = max(most, in_whole(sums_[k].tile.vectors * lanes_));
-  return Halide::Internal::simplify(most);
+  return simplify(most);
 }
 
 void SumsScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
@@ -127,11 +119,11 @@ void SumsScheduler::place_places(Sum& r, const Result& s) {
   if (s.features.defined()) inner.insert(inner.begin(), d_);
   stage.reorder(loop_order(r, inner));
   if (s.features.defined())
-    stage.vectorize(d_, lanes_, Halide::TailStrategy::GuardWithIf);
+    stage.vectorize(d_, lanes_, TailStrategy::GuardWithIf);
   else if (s.is_dense)
     stage.vectorize(r.domain[0], lanes_);
   const std::vector<Var> vars = r.sums.args();
-  if (!vars.empty()) r.sums.vectorize(vars[0], lanes_, Halide::TailStrategy::GuardWithIf);
+  if (!vars.empty()) r.sums.vectorize(vars[0], lanes_, TailStrategy::GuardWithIf);
 }
 
 void SumsScheduler::place_sums(Sum& r, const Result& s) {
@@ -144,8 +136,8 @@ void SumsScheduler::place_sums(Sum& r, const Result& s) {
   if (wide) {
     // A bound of 0 would not cover what Halide asks of loops that several results share.
     if (constant(s.features) > 0) r.sums.bound(d_, 0, s.features);
-    r.sums.vectorize(d_, lanes_, Halide::TailStrategy::GuardWithIf);
-    stage.split(d_, dy_, d_, width, Halide::TailStrategy::GuardWithIf);
+    r.sums.vectorize(d_, lanes_, TailStrategy::GuardWithIf);
+    stage.split(d_, dy_, d_, width, TailStrategy::GuardWithIf);
   }
   stage.reorder(order).unroll(r.domain[0]);
   if (wide) stage.vectorize(d_, lanes_).unroll(d_);
@@ -164,8 +156,8 @@ void SumsScheduler::add_in_order(Func out, const RDom& part) const {
   std::vector<Var> vars = out.args();
   std::vector<VarOrRVar> order(vars.begin(), vars.end());
   order.emplace_back(RVar(part));
-  out.vectorize(vars[0], lanes_, Halide::TailStrategy::GuardWithIf);
-  out.update().reorder(order).vectorize(vars[0], lanes_, Halide::TailStrategy::GuardWithIf);
+  out.vectorize(vars[0], lanes_, TailStrategy::GuardWithIf);
+  out.update().reorder(order).vectorize(vars[0], lanes_, TailStrategy::GuardWithIf);
 }
 
 std::vector<Func> SumsScheduler::schedule() {

@@ -7,11 +7,6 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::Var;
-
 namespace {
 
 constexpr int kUnknownFeatures = 64;
@@ -28,7 +23,7 @@ TilesScheduler::TilesScheduler(const TilesSpec& spec, const Target& target)
     batches_ = batches_ * spec.batch_extents[k];
     batch_vars_.emplace_back("b" + std::to_string(k));
   }
-  batches_ = Halide::Internal::simplify(batches_);
+  batches_ = simplify(batches_);
 }
 
 int TilesScheduler::vectors_of(const Expr& features) const {
@@ -55,7 +50,7 @@ std::vector<Var> TilesScheduler::vars_of(const Result& r, const Var& kept,
 
 TilesScheduler::NonFinite TilesScheduler::find_non_finite(int pack, int size) const {
   const TilesSpec::Pack& p = spec_.packs[pack];
-  NonFinite m{Func(spec_.name + "_met_lanes"), Func(spec_.name + "_met"),
+  NonFinite m{Func("out_met_lanes"), Func("out_met"),
               RDom({{0, blocks_of(p.length, lanes_)}, {0, size}}, "rf"), RDom(0, lanes_, "ml")};
   const Expr extent = p.of_rows ? rows_ : columns_;
   Expr place = u_ * size + m.elements[1];
@@ -72,13 +67,14 @@ TilesScheduler::NonFinite TilesScheduler::find_non_finite(int pack, int size) co
   return m;
 }
 
-void TilesScheduler::NonFinite::place(const Halide::LoopLevel& level, int lanes_of_vector) {
+void TilesScheduler::NonFinite::place(const LoopLevel& level, int lanes_of_vector) {
   const Var l = lanes.args()[0], u = found.args()[0];
   found.compute_at(level).update().atomic().vectorize(over);
   lanes.compute_at(found, u).vectorize(l, lanes_of_vector).update().vectorize(l, lanes_of_vector);
 }
 
-Funcs schedule_tiles(const TilesSpec& spec, const Target& target) {
+cpu::Funcs cpu::schedule(const plan::TilesForm& form, const Scope& scope, const Target& target) {
+  const TilesSpec spec(scope, form);
   ATTN_CHECK(!spec.results.empty(), "a kernel of tiles without results");
   return spec.find(TilesSpec::Kind::logsumexp) ? StreamScheduler(spec, target).schedule()
                                                : SumsScheduler(spec, target).schedule();

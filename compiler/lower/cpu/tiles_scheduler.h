@@ -13,9 +13,6 @@ namespace attn::lower {
 
 class TilesScheduler {
  protected:
-  using Expr = Halide::Expr;
-  using Func = Halide::Func;
-  using Var = Halide::Var;
   using Result = TilesSpec::Result;
 
   TilesScheduler(const TilesSpec& spec, const Target& target);
@@ -36,9 +33,9 @@ class TilesScheduler {
   // finite.
   struct NonFinite {
     Func lanes, found;
-    Halide::RDom elements, over;
+    RDom elements, over;
     // Both are computed at `level`, one lane after the other.
-    void place(const Halide::LoopLevel& level, int lanes_of_vector);
+    void place(const LoopLevel& level, int lanes_of_vector);
   };
   NonFinite find_non_finite(int pack, int size) const;
   bool has_fallback(const Result& r) const { return r.panel >= 0 && spec_.packs[r.panel].fallback; }

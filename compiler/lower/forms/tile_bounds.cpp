@@ -7,8 +7,6 @@
 
 namespace attn::lower {
 
-using HExpr = Halide::Expr;
-
 namespace {
 
 Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of, bool upper) {
@@ -22,8 +20,8 @@ Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of,
     }
     if (parts.empty()) return {};
     const bool least = c.is(ir::Kind::both) == upper;
-    return [=](HExpr from, HExpr to) {
-      HExpr place = parts[0](from, to);
+    return [=](Expr from, Expr to) {
+      Expr place = parts[0](from, to);
       for (size_t k = 1; k < parts.size(); ++k)
         place = least ? min(place, parts[k](from, to)) : max(place, parts[k](from, to));
       return place;
@@ -43,9 +41,9 @@ Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of,
   others.erase(of);
   if (o != (upper ? -1 : 1) || std::abs(b) > 1 || !(linear == e) || !others.empty()) return {};
   const ir::Expr distance = ir::substitute(e, {{of, ir::Expr(0)}});
-  return [=](HExpr from, HExpr to) -> HExpr {
+  return [=](Expr from, Expr to) -> Expr {
     // Who sees most of them decides.
-    HExpr d = scope.at({{by, b > 0 ? to : from}})(distance);
+    Expr d = scope.at({{by, b > 0 ? to : from}})(distance);
     return upper ? d + 1 : -d;
   };
 }
@@ -54,14 +52,14 @@ Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of,
 // number where the batch and the rows are given.
 SeenByData::Bound seen(const Scope& scope, const plan::BlockBounds& bounds,
                        const IndexGroup& batch_indices, bool upper) {
-  Halide::ImageParam element = scope.arguments.tensors.at(upper ? bounds.end : bounds.first);
+  ImageParam element = scope.arguments.tensors.at(upper ? bounds.end : bounds.first);
   const std::vector<ir::IndexId> used = bounds.batch;
-  const std::vector<HExpr> batch_extents = scope.extents(batch_indices);
-  return [=](HExpr batch, HExpr from, HExpr to) {
-    const int64_t rows = constant(Halide::Internal::simplify(to - from)) + 1;
+  const std::vector<Expr> batch_extents = scope.extents(batch_indices);
+  return [=](Expr batch, Expr from, Expr to) {
+    const int64_t rows = constant(simplify(to - from)) + 1;
     ATTN_CHECK(rows > 0, "a number of rows that is not known");
-    std::vector<HExpr> at(used.size() + 1);
-    HExpr inner = 1;
+    std::vector<Expr> at(used.size() + 1);
+    Expr inner = 1;
     for (size_t k = batch_indices.size(), n = used.size(); k-- > 0 && n > 0;) {
       if (batch_indices[k] == used[n - 1]) {
         const int dimension = static_cast<int>(used.size() - --n);
@@ -69,13 +67,13 @@ SeenByData::Bound seen(const Scope& scope, const plan::BlockBounds& bounds,
       }
       inner = inner * batch_extents[k];
     }
-    HExpr result;
-    const HExpr last = min(max(to, 0) / plan::kBoundRows, element.dim(0).extent() - 1);
+    Expr result;
+    const Expr last = min(max(to, 0) / plan::kBoundRows, element.dim(0).extent() - 1);
     for (int64_t k = 0; k <= (rows + plan::kBoundRows - 2) / plan::kBoundRows; ++k) {
       at[0] = min(max(from, 0) / plan::kBoundRows + static_cast<int>(k), last);
       // Not of the function that stands for a parameter: Halide would not take the condition on it
       // out of inner loops.
-      HExpr bound = Halide::Internal::Call::make(element.parameter(), at);
+      Expr bound = Halide::Internal::Call::make(element.parameter(), at);
       result = !result.defined() ? bound : upper ? max(result, bound) : min(result, bound);
     }
     return result;

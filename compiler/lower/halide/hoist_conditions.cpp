@@ -1,15 +1,14 @@
-#include "compiler/lower/halide/hoist_conditions.h"
-
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/lower/halide/passes.h"
+
 namespace attn::lower {
 namespace {
 
-using Halide::Expr;
 using namespace Halide::Internal;
 
 using Conditions = std::vector<Expr>;

@@ -1,8 +1,7 @@
 // A row of the table of targets in the code generator's terms.
 #pragma once
 
-#include <Halide.h>
-
+#include "compiler/lower/terms/halide.h"
 #include "compiler/target/target.h"
 
 namespace attn::lower {

@@ -2,10 +2,9 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
 using ir::Combine;
 
-Expr neutral(Combine combine, const Halide::Type& type) {
+Expr neutral(Combine combine, const Type& type) {
   switch (combine) {
     case Combine::max:
     case Combine::logsumexp:
@@ -13,9 +12,9 @@ Expr neutral(Combine combine, const Halide::Type& type) {
     case Combine::min:
       return type.is_float() ? cast(type, Expr(kHighest)) : type.max();
     case Combine::prod:
-      return Halide::Internal::make_one(type);
+      return make_one(type);
     default:
-      return Halide::Internal::make_zero(type);
+      return make_zero(type);
   }
 }
 
