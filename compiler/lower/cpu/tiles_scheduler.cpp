@@ -67,7 +67,7 @@ TilesScheduler::NonFinite TilesScheduler::find_non_finite(int pack, int size) co
   return m;
 }
 
-void TilesScheduler::NonFinite::place(const LoopLevel& level, int lanes_of_vector) {
+void TilesScheduler::NonFinite::compute_at(const LoopLevel& level, int lanes_of_vector) {
   const Var l = lanes.args()[0], u = found.args()[0];
   found.compute_at(level).update().atomic().vectorize(over);
   lanes.compute_at(found, u).vectorize(l, lanes_of_vector).update().vectorize(l, lanes_of_vector);

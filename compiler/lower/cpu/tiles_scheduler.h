@@ -29,13 +29,13 @@ class TilesScheduler {
   // The dimensions of a result, innermost first.
   std::vector<Var> vars_of(const Result& r, const Var& kept, const Var& feature) const;
 
-  // Of each block of `size` places of a pack, found(block, batch) is 1 where something is not
-  // finite.
+  // Of each block of `size` rows or columns of a pack, found(block, batch) is 1 where something is
+  // not finite.
   struct NonFinite {
     Func lanes, found;
     RDom elements, over;
     // Both are computed at `level`, one lane after the other.
-    void place(const LoopLevel& level, int lanes_of_vector);
+    void compute_at(const LoopLevel& level, int lanes_of_vector);
   };
   NonFinite find_non_finite(int pack, int size) const;
   bool has_fallback(const Result& r) const { return r.panel >= 0 && spec_.packs[r.panel].fallback; }

@@ -193,13 +193,13 @@ Expr TilesSpec::scaled(const Result& r, const Expr& batch, const Expr& kept, con
               at(std::move(indices), batch).scaled(sum, r.form->scale));
 }
 
-std::vector<Expr> TilesSpec::place(const Result& r, const Point& point) const {
+std::vector<Expr> TilesSpec::position(const Result& r, const Point& point) const {
   Translator t = at(cell(point), point.batch);
-  std::vector<Expr> place;
+  std::vector<Expr> position;
   for (const ir::Expr& e : r.form->place)
-    place.push_back(r.form->feature.valid() && e == ir::index_value(r.form->feature) ? Expr()
-                                                                                     : t(e));
-  return place;
+    position.push_back(r.form->feature.valid() && e == ir::index_value(r.form->feature) ? Expr()
+                                                                                        : t(e));
+  return position;
 }
 
 }  // namespace attn::lower

@@ -83,7 +83,7 @@ class TilesSpec {
               const Expr& sum) const;
   // Of a scatter: where the point is added, one a dimension, undefined for the feature; out of
   // range only where the tile is hidden.
-  std::vector<Expr> place(const Result& r, const Point& at) const;
+  std::vector<Expr> position(const Result& r, const Point& at) const;
   // The result of a kind that occurs once at most, or null.
   const Result* find(Kind kind) const;
 
