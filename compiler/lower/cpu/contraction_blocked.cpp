@@ -91,11 +91,9 @@ Func ContractionScheduler::block(const Loops& loops, const std::vector<Panels>& 
       stage.parallel(part_);
     }
   }
-  block.compute_at(out_, loops.column_loop());
+  block.compute_at(out_, loops.column_block);
   // Odd row pitch, so that the rows of a register tile do not fall into one set of the cache.
-  if (!packs_inside) {
-    block.align_storage(x_, tiles_.block_columns + problem_.lanes);
-  }
+  if (!packs_inside) block.align_storage(x_, tiles_.block_columns + problem_.lanes);
   return block;
 }
 
@@ -117,7 +115,7 @@ Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<P
   if (panels.size() == 1) more.where(chunks > 1);
   at(more) += before(panel_ * columns + more[0], tile_ * rows + more[1], 0, row_block_,
                      column_block_, batch_);
-  sum.compute_at(out_, loops.row_tile_loop()).bound_storage(x_, columns).bound_storage(y_, rows);
+  sum.compute_at(out_, loops.row_tile).bound_storage(x_, columns).bound_storage(y_, rows);
   for (Var v : {tile_, panel_, row_block_, column_block_, batch_}) sum.bound_storage(v, 1);
   for (int stage = 0; stage < 2; ++stage) {
     const RDom& over = stage == 0 ? r : more;
@@ -141,12 +139,11 @@ void ContractionScheduler::blocked(const Expr& condition) {
   store(loops, sum(loops.column, loops.row, loops.row_tile, loops.column_tile, loops.row_block,
                    loops.column_block, loops.batch));
   for (Panels& term : panels) {
-    term.left.compute_at(out_, loops.row_loop());
-    term.right.compute_at(out_, loops.batch_loop());
+    term.left.compute_at(out_, loops.row_block);
+    term.right.compute_at(out_, loops.batch);
     if (problem_.one_block) continue;
-    for (int i = 0; i < term.right.num_update_definitions(); ++i) {
+    for (int i = 0; i < term.right.num_update_definitions(); ++i)
       term.right.update(i).parallel(panel_);
-    }
   }
 }
 
@@ -163,7 +160,7 @@ void ContractionScheduler::split(const Expr& condition) {
   sum(x_, y_, row_block_, column_block_, batch_) +=
       c(x_, y_, part, row_block_, column_block_, batch_);
   store(loops, sum(loops.column, loops.row, loops.row_block, loops.column_block, loops.batch));
-  sum.compute_at(out_, loops.row_in_tile())
+  sum.compute_at(out_, loops.row)
       .vectorize(x_, problem_.lanes)
       .update()
       .reorder(x_, part)

@@ -28,7 +28,7 @@ void look_at(const Problem& problem, const Factor& factor, const Expr& reduced, 
 }  // namespace
 
 std::optional<Func> find_non_finite(const Problem& problem) {
-  Func found("out_met");
+  Func found("out_non_finite");
   found(Var("batch")) = 0;
   for (const ContractionTerm& term : problem.terms) {
     if (term.left.fallback) look_at(problem, term.left, term.reduced, problem.rows, found);
@@ -40,7 +40,7 @@ std::optional<Func> find_non_finite(const Problem& problem) {
 
 Func sum_as_written(const Problem& problem) {
   Var x("x"), y("y"), column_block("column_block"), batch("batch");
-  Func sum("out_plain");
+  Func sum("out_as_written");
   const Expr zero = make_zero(problem.type);
   Expr matrix = in_range(batch, problem.batch);
   Expr row = clamped(y, problem.rows);

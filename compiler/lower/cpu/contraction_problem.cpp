@@ -15,9 +15,8 @@ using Group = OutputDim::Group;
 
 Expr extent_of(const std::vector<OutputDim>& dims, Group group) {
   Expr product = 1;
-  for (const OutputDim& dim : dims) {
+  for (const OutputDim& dim : dims)
     if (dim.group == group) product = product * dim.extent;
-  }
   return simplify(product);
 }
 
@@ -31,9 +30,8 @@ ContractionTiles tiles_for(const Target& target, const Type& type, int64_t rows,
   // Small matrices take the tile that wastes fewer rows, and no second vector that stays empty.
   const int lower = tiles.rows * 2 / 3;
   auto padded = [rows](int tile) { return (rows + tile - 1) / tile * tile; };
-  if (rows > 0 && rows <= 64 && lower >= 4 && padded(lower) < padded(tiles.rows)) {
+  if (rows > 0 && rows <= 64 && lower >= 4 && padded(lower) < padded(tiles.rows))
     tiles.rows = lower;
-  }
   if (columns > 0 && columns <= lanes_of(target, type)) tiles.vectors = 1;
   return tiles;
 }
@@ -56,7 +54,7 @@ void fit_blocks(ContractionTiles& tiles, const Problem& problem) {
   fit(tiles.block_reduced, reduced, 16);
 }
 
-// Exchanges rows and columns: the transposed product with the factors in each other's place.
+// Exchanges rows and columns: the transposed product with the factors exchanged.
 ContractionSpec transposed(ContractionSpec spec) {
   for (OutputDim& dim : spec.output) {
     if (dim.group == Group::kBatch) continue;

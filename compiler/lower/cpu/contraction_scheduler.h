@@ -30,17 +30,11 @@ class ContractionScheduler {
   // One strategy's loops over the output: lo and hi walk a block's columns, see `open`.
   struct Loops {
     RDom domain;
-    bool one_run = false, repairs = false;
-    Expr row, column;            // within the tile
-    Expr row_tile, column_tile;  // within the block
-    Expr row_block, column_block, batch;
-    std::vector<Expr> place;
-    RVar batch_loop() const { return domain[7]; }
-    RVar row_loop() const { return domain[6]; }
-    RVar column_loop() const { return domain[5]; }
-    RVar column_tile_loop() const { return domain[4]; }
-    RVar row_tile_loop() const { return domain[3]; }
-    RVar row_in_tile() const { return domain[2]; }
+    bool one_run = false, is_fallback = false;
+    Expr column;                      // within the tile
+    RVar row, row_tile, column_tile;  // within the tile; within the block
+    RVar column_block, row_block, batch;
+    std::vector<Expr> coordinates;  // of the output, outermost first
   };
   struct Panels {
     Func left, right;
@@ -58,7 +52,7 @@ class ContractionScheduler {
   void blocked(const Expr& condition);
   void split(const Expr& condition);
   void direct(const Expr& condition);
-  void repair(const Func& where);
+  void fallback(const Func& where);
 
   const Problem problem_;
   ContractionTiles tiles_;

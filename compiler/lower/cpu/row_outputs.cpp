@@ -10,7 +10,7 @@ using Kind = RowStage::Kind;
 void RowScheduler::store_rows(Func out, int stage, const At& at, const Expr& row) {
   const RowStage& s = spec_.stages[stage];
   const std::vector<Expr> rows = decode_index(in_range(row, spec_.rows), spec_.row_extents);
-  std::vector<Expr> place;
+  std::vector<Expr> coordinates;
   std::vector<Var> vars;
   for (size_t k = s.dimensions.size(); k-- > 0;) {
     const bool column = s.dimensions[k] >= static_cast<int>(rows.size());
@@ -18,20 +18,20 @@ void RowScheduler::store_rows(Func out, int stage, const At& at, const Expr& row
     // takes them for free to run in any order, and fuses them with no loops of a sum over rows.
     Expr at_dimension = column ? Expr(column_) : rows[s.dimensions[k]];
     if (!column && constant(spec_.rows) > 0) at_dimension = likely(at_dimension);
-    place.push_back(at_dimension);
+    coordinates.push_back(at_dimension);
     vars.push_back(column ? column_ : Var("d" + std::to_string(k)));
   }
   Expr stored;
   if (s.has_planes()) {
     stored = select(plane_ == 0, stored_.at(stage)(at.u, at.group, at.block),
                     low_.at(stage)(at.u, at.group, at.block));
-    place.push_back(plane_);
+    coordinates.push_back(plane_);
     vars.push_back(plane_);
   } else {
     stored = value(stage, at);
   }
   out(vars) = undef(s.stored);
-  out(place) = cast(s.stored, stored);
+  out(coordinates) = cast(s.stored, stored);
   if (s.has_planes()) {
     out.bound(plane_, 0, 2);
     out.update().unroll(plane_);
@@ -69,9 +69,9 @@ Func RowScheduler::add_column_sum(int stage, Func out, const At& at) {
   const int lanes = lanes_of(target_, type);
   Func sums(out.name() + "_blocks"), total(out.name() + "_total");
   // Written so that Halide takes the block for an index like the other outputs' rows.
-  Expr place = min(at.block, blocks_ - 1);
+  Expr own_block = min(at.block, blocks_ - 1);
   sums(column_, block_) = make_zero(type);
-  sums(column_, place) += body(stage, at);
+  sums(column_, own_block) += body(stage, at);
   vectorize_columns(sums.compute_root(), type);
   RDom b(0, blocks_, "blocks");
   total(column_) = make_zero(type);

@@ -53,11 +53,10 @@ void RowScheduler::count_readers() {
     probe.value = probe.high = probe.low = placeholder;
     types_[s] = spec_.stages[s].body(probe).type();
     for (int stage : read) ++readers_[stage];
-    // Two passes over the argument.
+    // Two sweeps over the argument.
     if (spec_.stages[s].combine == Combine::logsumexp &&
-        spec_.stages[s].kind == Kind::kRowReduction) {
+        spec_.stages[s].kind == Kind::kRowReduction)
       for (int stage : read) ++readers_[stage];
-    }
   }
 }
 
@@ -78,9 +77,8 @@ RowCell RowScheduler::cell(const At& at) {
 Expr RowScheduler::value(int stage, const At& at) {
   auto stored = stored_.find(stage);
   if (stored == stored_.end()) return body(stage, at);
-  if (spec_.stages[stage].kind == Kind::kMap) {
+  if (spec_.stages[stage].kind == Kind::kMap)
     return stored->second(at.column, at.u, at.group, at.block);
-  }
   Expr result = stored->second(at.u, at.group, at.block);
   auto low = low_.find(stage);
   return low == low_.end() ? result : result + low->second(at.u, at.group, at.block);
@@ -88,10 +86,8 @@ Expr RowScheduler::value(int stage, const At& at) {
 
 // Keeps a Func of a group: computed per group, its memory allocated once a block.
 void RowScheduler::hold(Func func) {
-  place_.push_back([this, func](const LoopLevel& group, const LoopLevel& block) mutable {
-    func.compute_at(group).hoist_storage(block).bound_storage(group_, 1).bound_storage(block_, 1);
-    func.bound_extent(u_, height_);
-  });
+  func.compute_at(of_group_).hoist_storage(of_block_);
+  func.bound_storage(group_, 1).bound_storage(block_, 1).bound_extent(u_, height_);
 }
 
 // A map with one reader is part of its reader, unless it is held; else it is a row in the cache.
@@ -187,16 +183,14 @@ std::vector<Func> RowScheduler::schedule() {
     if (spec_.stages[s].kind == Kind::kRowMap) add_row_map(s);
     if (spec_.stages[s].kind == Kind::kRowReduction) add_reduction(s);
   }
-  for (int s = 0; s < count; ++s) {
+  for (int s = 0; s < count; ++s)
     if (spec_.stages[s].output || spec_.stages[s].kind == Kind::kColumnSum) add_output(s);
-  }
   ATTN_CHECK(!fused_.empty(), "a row kernel without outputs");
-  for (size_t i = 1; i < fused_.size(); ++i) {
+  for (size_t i = 1; i < fused_.size(); ++i)
     fused_[i].update().compute_with(fused_[0].update(), fused_group_);
-  }
   // The first output carries the loops that everything else is placed at.
-  LoopLevel group(fused_[0], fused_group_), block(fused_[0], fused_block_);
-  for (auto& place : place_) place(group, block);
+  of_group_.set(LoopLevel(fused_[0], fused_group_));
+  of_block_.set(LoopLevel(fused_[0], fused_block_));
   return results_;
 }
 

@@ -21,7 +21,7 @@ class RowScheduler {
   std::vector<Func> schedule();
 
  private:
-  // A place inside a group: row u of the group, or any row where the index is not relative.
+  // A point inside a group: row u of the group, or any row where the index is not relative.
   struct At {
     Expr u, group, block, column;
   };
@@ -60,7 +60,7 @@ class RowScheduler {
   std::vector<Type> types_;
   std::map<int, Func> stored_;  // by stage; of a log-sum-exp the high plane
   std::map<int, Func> low_;
-  std::vector<std::function<void(const LoopLevel& group, const LoopLevel& block)>> place_;
+  LoopLevel of_group_, of_block_;  // of the first output, which is known last
   std::vector<Func> fused_, results_;
   Var u_{"u"}, group_{"group"}, block_{"block"}, column_{"column"}, lane_{"lane"}, plane_{"plane"};
   RVar fused_group_{"row_group"}, fused_block_{"row_block"};

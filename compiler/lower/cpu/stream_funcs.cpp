@@ -112,22 +112,15 @@ void StreamScheduler::score() {
 }
 
 void StreamScheduler::add_tile(int index) {
-  const std::vector<TilesSpec::Dot>& products = spec_.dots[index];
   const int panels = tiles_.chunk / panel_columns_;
   const std::string name = "out_tile" + std::to_string(index);
   Func sum(name + "_dot");
-  sum(jj_, jp_, ii_, t_, c_, h_) = 0.0f;
-  for (const TilesSpec::Dot& dot : products) {
-    RDom r(0, dot.length, "rd" + std::to_string(sum.num_update_definitions()));
-    if (dot.is_packed()) {
-      sum(jj_, jp_, ii_, t_, c_, h_) +=
-          left(dot.left)(r, ii_, t_, h_) * right(dot.right)(jj_, r, c_ * panels + jp_, h_);
-    } else {
-      const Expr at = column(jp_ * panel_columns_ + jj_);
-      sum(jj_, jp_, ii_, t_, c_, h_) += spec_.product(
-          dot, {batch_of(h_), row_of(t_, ii_), column_at(likely(at))}, in_range(r, dot.length));
-    }
-  }
+  sum_dots(sum, {jj_, jp_, ii_, t_, c_, h_}, index,
+           {batch_of(h_), row_of(t_, ii_), column_at(likely(column(jp_ * panel_columns_ + jj_)))},
+           [&](const TilesSpec::Dot& dot, const RDom& r) -> Expr {
+             return left(dot.left)(r, ii_, t_, h_) *
+                    right(dot.right)(jj_, r, c_ * panels + jp_, h_);
+           });
   Func func(name);
   const bool last = index + 1 == static_cast<int>(spec_.dots.size());
   const int rows = tiles_.score_rows, in_block = seen_columns_ / panel_columns_;
@@ -140,7 +133,7 @@ void StreamScheduler::add_tile(int index) {
   Expr panel = r[4] * in_block + r[3], j = panel * panel_columns_ + r[0], i = r[2] * rows + r[1];
   limit(r, panel, panel_columns_, r[4]);
   Expr key = column(j);
-  Expr dot = products.empty() ? Expr(0.0f) : Expr(sum(r[0], panel, i, t_, c_, h_));
+  Expr dot = spec_.dots[index].empty() ? Expr(0.0f) : Expr(sum(r[0], panel, i, t_, c_, h_));
   auto earlier = [&](int k) -> Expr { return tile_funcs_[k](j, i, t_, c_, h_); };
   Expr value =
       spec_.value(index, {batch_of(h_), row_of(t_, i), column_at(likely(key))}, dot, earlier);
@@ -198,7 +191,7 @@ void StreamScheduler::sum_chunks() {
       select(x_ < pd + lanes_, total_lanes_(clamp(x_ - pd, 0, lanes_ - 1), ii_, t_, c_, h_),
              largest_(ii_, t_, c_, h_));
   if (sum_) value = select(x_ < pd, partial_(clamp(x_, 0, pd - 1), dp_, ii_, t_, c_, h_), value);
-  // What a tile sees nothing of is left out: nobody reads it.
+  // Chunks of which a tile sees nothing are left out, and not read.
   RDom seen(0, 1, "seen");
   limit_to_seen(seen, column(0), tiles_.chunk);
   packed_(x_, ii_, dp_, t_, c_, h_) = undef<float>();

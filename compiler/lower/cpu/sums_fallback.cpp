@@ -7,7 +7,7 @@ namespace attn::lower {
 const SumsScheduler::NonFinitePack& SumsScheduler::non_finite(int index) {
   auto found = non_finite_.find(index);
   if (found != non_finite_.end()) return found->second;
-  NonFinitePack pack{find_non_finite(index, 1), Func("out_met_all")};
+  NonFinitePack pack{find_non_finite(index, 1), Func("out_non_finite_all")};
   const RDom all(0, side(spec_.packs[index].of_rows).extent, "mp");
   pack.of_all(h_) = 0;
   pack.of_all(h_) = max(pack.of_all(h_), pack.of_row.found(all, h_));
@@ -20,15 +20,13 @@ std::vector<Func> SumsScheduler::tiles_as_written(std::vector<Func>& dots) const
   std::vector<Func> tiles;
   auto earlier = [&](int k) -> Expr { return tiles[k](j_, i_, h_); };
   for (size_t n = 0; n < spec_.dots.size(); ++n) {
-    Func dot("out_plain_dot"), tile("out_plain");
-    dot(j_, i_, h_) = 0.0f;
-    for (const TilesSpec::Dot& d : spec_.dots[n]) {
-      RDom r(0, d.length, "rd");
-      Expr k = in_range(r, d.length);
-      dot(j_, i_, h_) += d.is_packed() ? spec_.factor(d.left, point.batch, point.row, k) *
-                                             spec_.factor(d.right, point.batch, point.column, k)
-                                       : spec_.product(d, point, k);
-    }
+    Func dot("out_as_written_dot"), tile("out_plain");
+    sum_dots(dot, {j_, i_, h_}, static_cast<int>(n), point,
+             [&](const TilesSpec::Dot& d, const RDom& r) {
+               Expr k = in_range(r, d.length);
+               return spec_.factor(d.left, point.batch, point.row, k) *
+                      spec_.factor(d.right, point.batch, point.column, k);
+             });
     const bool has_dots = !spec_.dots[n].empty();
     tile(j_, i_, h_) = spec_.value(static_cast<int>(n), point,
                                    has_dots ? Expr(dot(j_, i_, h_)) : Expr(0.0f), earlier);

@@ -55,10 +55,10 @@ Expr SumsScheduler::number_of_parts() const {
 }
 
 Expr SumsScheduler::batch_at(const RDom& loops) const {
-  std::vector<Expr> place;
+  std::vector<Expr> coordinates;
   for (size_t k = 0; k < batch_vars_.size(); ++k)
-    place.emplace_back(loops[static_cast<int>(kOwnLoops + k)]);
-  return linear(place);
+    coordinates.emplace_back(loops[static_cast<int>(kOwnLoops + k)]);
+  return linear(coordinates);
 }
 
 // Where a point of a result lies, innermost first: `kept` by dimension, beside the batch and the
@@ -139,21 +139,14 @@ const SumsScheduler::Packed& SumsScheduler::pack(int index, bool transposed) {
 }
 
 void SumsScheduler::add_tile(int index) {
-  const std::vector<TilesSpec::Dot>& dots = spec_.dots[index];
   const std::string name = "out_tile" + std::to_string(index);
   Func dot(name + "_dot"), tile(name);
-  dot(j_, i_, ib_, jb_, h_) = 0.0f;
-  for (size_t k = 0; k < dots.size(); ++k) {
-    const TilesSpec::Dot& d = dots[k];
-    RDom rd(0, d.length, "rd" + std::to_string(k));
-    if (d.is_packed())
-      dot(j_, i_, ib_, jb_, h_) +=
-          pack(d.left, false).func(rd, i_, ib_, h_) * pack(d.right, true).func(j_, rd, jb_, h_);
-    else
-      dot(j_, i_, ib_, jb_, h_) += spec_.product(
-          d, {batch_of(h_), row_at(row_side_.first() + i_), column_at(column_side_.first() + j_)},
-          in_range(rd, d.length));
-  }
+  sum_dots(dot, {j_, i_, ib_, jb_, h_}, index,
+           {batch_of(h_), row_at(row_side_.first() + i_), column_at(column_side_.first() + j_)},
+           [&](const TilesSpec::Dot& d, const RDom& r) -> Expr {
+             return pack(d.left, false).func(r, i_, ib_, h_) *
+                    pack(d.right, true).func(j_, r, jb_, h_);
+           });
   const int bq = row_side_.block, bk = column_side_.block, ti = row_side_.unit,
             pj = column_side_.unit;
   RDom r({{0, pj}, {0, ti}, {0, bq / ti}, {0, bk / pj}}, "rp");
@@ -162,7 +155,7 @@ void SumsScheduler::add_tile(int index) {
   Expr within_j = r[3] * pj + r[0], within_i = r[2] * ti + r[1];
   Expr row = ib_ * bq + within_i, column = jb_ * bk + within_j;
   auto earlier = [&](int k) -> Expr { return tiles_[k](within_j, within_i, ib_, jb_, h_); };
-  Expr sum = dots.empty() ? Expr(0.0f) : Expr(dot(within_j, within_i, ib_, jb_, h_));
+  Expr sum = spec_.dots[index].empty() ? Expr(0.0f) : Expr(dot(within_j, within_i, ib_, jb_, h_));
   Expr value =
       spec_.value(index, {batch_of(h_), row_at(row), column_at(likely(column))}, sum, earlier);
   tile(j_, i_, ib_, jb_, h_) = undef<float>();
@@ -186,9 +179,8 @@ void SumsScheduler::add_result(int index) {
 
 // The product at a point of what is summed, 0 where it is hidden.
 Expr SumsScheduler::times_panel_at(const Result& s, const Point& here, const Expr& value) const {
-  const Expr product = value * spec_.panel_at(s, here.place, clamped(d_, s.features));
-  return s.visible.empty() ? product
-                           : masked(spec_.visible(s, here.place, here.tile), product, 0.0f);
+  const Expr product = value * spec_.panel_at(s, here.at, clamped(d_, s.features));
+  return s.visible.empty() ? product : masked(spec_.visible(s, here.at, here.tile), product, 0.0f);
 }
 
 // Each point of a tile is added where it says, one after the other.
@@ -205,7 +197,7 @@ void SumsScheduler::add_scatter(const Result& s, Sum& result) {
     loops.where(unsolved(column < data.end(h, row, row) && column >= data.first(h, row, row)));
   const Point here{{batch_of(h), row_at(row), column_at(column)},
                    [&](int tile) -> Expr { return tiles_[tile](loops[0], loops[1], x, y, h); }};
-  std::vector<Expr> position = spec_.position(s, here.place);
+  std::vector<Expr> position = spec_.position(s, here.at);
   std::vector<Var> vars;
   for (size_t k = position.size(); k-- > 0;) {
     const Expr& extent = s.extents[k];
@@ -315,10 +307,10 @@ Func SumsScheduler::output(int index) {
   Func out("out_out" + std::to_string(index));
   vars.pop_back();
   RDom part(0, parts_, "part");
-  std::vector<Expr> place(vars.begin(), vars.end());
-  place.emplace_back(part);
+  std::vector<Expr> at(vars.begin(), vars.end());
+  at.emplace_back(part);
   out(vars) = 0.0f;
-  out(vars) += r.sums(place);
+  out(vars) += r.sums(at);
   add_in_order(out, part);
   return out;
 }

@@ -71,7 +71,7 @@ class SumsScheduler : TilesScheduler {
   std::vector<Expr> coordinates(const Result& s, const RDom& loops,
                                 const std::vector<Expr>& kept) const;
   struct Point {
-    TilesSpec::Point place;
+    TilesSpec::Point at;
     TilesSpec::Values tile;
   };
   Point point(const Result& s, const SumTile& tile, const Expr& within) const;
@@ -108,7 +108,7 @@ class SumsScheduler : TilesScheduler {
   std::vector<Sum> sums_;  // of each result
   RVar row_block_{"row_block"}, column_chunk_{"column_chunk"}, column_part_{"column_part"};
   std::vector<RVar> batch_loops_;
-  std::set<int> serial_;  // positions in the batch that some result sums
+  std::set<int> serial_;  // indices of the batch that some result sums
 };
 
 }  // namespace attn::lower

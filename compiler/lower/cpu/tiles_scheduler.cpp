@@ -31,9 +31,10 @@ int TilesScheduler::vectors_of(const Expr& features) const {
   return ((known > 0 ? known : kUnknownFeatures) + lanes_ - 1) / lanes_;
 }
 
-Expr TilesScheduler::linear(const std::vector<Expr>& place) const {
+Expr TilesScheduler::linear(const std::vector<Expr>& coordinates) const {
   Expr linear = 0;
-  for (size_t k = 0; k < place.size(); ++k) linear = linear * spec_.batch_extents[k] + place[k];
+  for (size_t k = 0; k < coordinates.size(); ++k)
+    linear = linear * spec_.batch_extents[k] + coordinates[k];
   return linear;
 }
 
@@ -48,17 +49,27 @@ std::vector<Var> TilesScheduler::vars_of(const Result& r, const Var& kept,
   return vars;
 }
 
+void TilesScheduler::sum_dots(Func sum, const std::vector<Var>& vars, int tile,
+                              const TilesSpec::Point& point, const Packed& packed) const {
+  sum(vars) = 0.0f;
+  for (const TilesSpec::Dot& dot : spec_.dots[tile]) {
+    RDom r(0, dot.length, "rd" + std::to_string(sum.num_update_definitions()));
+    sum(vars) +=
+        dot.is_packed() ? packed(dot, r) : spec_.product(dot, point, in_range(r, dot.length));
+  }
+}
+
 TilesScheduler::NonFinite TilesScheduler::find_non_finite(int pack, int size) const {
   const TilesSpec::Pack& p = spec_.packs[pack];
-  NonFinite m{Func("out_met_lanes"), Func("out_met"),
+  NonFinite m{Func("out_non_finite_lanes"), Func("out_non_finite"),
               RDom({{0, blocks_of(p.length, lanes_)}, {0, size}}, "rf"), RDom(0, lanes_, "ml")};
   const Expr extent = p.of_rows ? rows_ : columns_;
-  Expr place = u_ * size + m.elements[1];
+  Expr index = u_ * size + m.elements[1];
   if (size > 1) {
-    m.elements.where(place < (p.of_rows ? spec_.rows : spec_.columns));
-    place = min(place, extent - 1);
+    m.elements.where(index < (p.of_rows ? spec_.rows : spec_.columns));
+    index = min(index, extent - 1);
   }
-  const Expr value = spec_.factor(pack, batch_of(h_), in_range(place, extent),
+  const Expr value = spec_.factor(pack, batch_of(h_), in_range(index, extent),
                                   clamped(m.elements[0] * lanes_ + l_, p.length));
   m.lanes(l_, u_, h_) = 0;
   m.lanes(l_, u_, h_) = max(m.lanes(l_, u_, h_), cast<int32_t>(!has_finite_bits(value)));

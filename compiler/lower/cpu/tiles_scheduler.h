@@ -2,6 +2,7 @@
 // sweep over the columns; sums of rows and of columns have loops that all results fuse.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,17 @@ class TilesScheduler {
   Expr column_at(const Expr& j) const { return clamped(j, columns_); }
   // Vectors that hold all features.
   int vectors_of(const Expr& features) const;
-  // The linear index of a place in the batch.
-  Expr linear(const std::vector<Expr>& place) const;
+  // The linear index of a point of the batch.
+  Expr linear(const std::vector<Expr>& coordinates) const;
   Expr linear_batch() const { return linear({batch_vars_.begin(), batch_vars_.end()}); }
   // The dimensions of a result, innermost first.
   std::vector<Var> vars_of(const Result& r, const Var& kept, const Var& feature) const;
 
+  // The sum of the dots of a tile over `vars`, which stand at `point`. The product of a dot whose
+  // factors are packed is `packed`.
+  using Packed = std::function<Expr(const TilesSpec::Dot& dot, const RDom& features)>;
+  void sum_dots(Func sum, const std::vector<Var>& vars, int tile, const TilesSpec::Point& point,
+                const Packed& packed) const;
   // Of each block of `size` rows or columns of a pack, found(block, batch) is 1 where something is
   // not finite.
   struct NonFinite {

@@ -75,9 +75,9 @@ ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm
                                              : OutputDim::Group::kColumn;
     spec.output.push_back({group, scope.extent(i)});
   }
-  spec.epilogue = [=, &g, &c](const std::vector<Expr>& place, Expr sum) {
+  spec.epilogue = [=, &g, &c](const std::vector<Expr>& coordinates, Expr sum) {
     Translator::Indices indices;
-    for (size_t k = 0; k < place.size(); ++k) indices[c.free[k]] = place[k];
+    for (size_t k = 0; k < coordinates.size(); ++k) indices[c.free[k]] = coordinates[k];
     Translator t = scope.at(std::move(indices));
     t.replace(c.sum, sum);
     std::vector<Expr> values = {cast(stored, t.where(c.guard, cast(type, t(c.epilogue))))};

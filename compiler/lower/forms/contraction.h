@@ -36,7 +36,7 @@ struct Factor {
 
 struct ContractionTerm {
   Factor left;   // over (batch, m, k)
-  Factor right;  // over (batch, n, k): the same order of arguments, n in the place of m
+  Factor right;  // over (batch, n, k): the same order of arguments, n instead of m
   Expr reduced;  // K of this term
 };
 
@@ -51,9 +51,9 @@ struct ContractionSpec {
   std::vector<ContractionTerm> terms;
   std::vector<OutputDim> output;  // outermost first, any order of groups; the buffer is row-major
   Type type = Halide::Float(32);  // of the sums
-  // The stored values, one a buffer; `place` are the coordinates, outermost first, in range. The
+  // The stored values, one a buffer; `at` are the coordinates, outermost first, in range. The
   // types are those of the buffers.
-  std::function<std::vector<Expr>(const std::vector<Expr>& place, Expr sum)> epilogue =
+  std::function<std::vector<Expr>(const std::vector<Expr>& at, Expr sum)> epilogue =
       [](const std::vector<Expr>&, const Expr& sum) { return std::vector{sum}; };
 
   // Typical sizes where an extent is not constant, 0 for unknown. They drop strategies whose case

@@ -58,7 +58,7 @@ class Loops {
   std::vector<Expr> values() {
     Translator t = at_points();
     if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
-    if (auto landing = solve::find_landing(d_)) return {scattered(*landing)};
+    if (auto scatter = solve::find_landing(d_)) return {scattered(*scatter)};
     if (!d_.guard.empty()) domain_.where(domain_condition(d_.guard));
     if (d_.combine == Combine::logsumexp) return log_sum_exp(each_time(cast(type_, t(d_.body))));
     if (d_.combine == Combine::argmax) {
@@ -112,7 +112,7 @@ class Loops {
   }
 
   // A condition of the reduction's domain is tested before the end of a vector is, so data that it
-  // reads is read at the last point instead of behind it.
+  // reads is read at the last point instead of after it.
   Translator for_domain() {
     Translator::Indices inside = indices_;
     if (!d_.free.empty()) {
@@ -129,25 +129,25 @@ class Loops {
     return all;
   }
 
-  Expr domain_condition(const solve::Landing& landing) {
-    Expr place = for_domain()(landing.place);
+  Expr domain_condition(const solve::Landing& scatter) {
+    Expr position = for_domain()(scatter.place);
     Expr limit =
-        Translator(g_, scope_.arguments, {}).extent(g_[d_.target].extents[landing.position]);
-    return place >= 0 && place < limit;
+        Translator(g_, scope_.arguments, {}).extent(g_[d_.target].extents[scatter.position]);
+    return position >= 0 && position < limit;
   }
 
-  Expr scattered(const solve::Landing& landing) {
+  Expr scattered(const solve::Landing& scatter) {
     Translator t = at_points();
-    Expr place = t(landing.place);
-    Expr limit = t.extent(g_[d_.target].extents[landing.position]);
+    Expr position = t(scatter.place);
+    Expr limit = t.extent(g_[d_.target].extents[scatter.position]);
     ir::Conditions others = d_.guard;
-    others.erase(landing.condition);
-    domain_.where(domain_condition(others) && domain_condition(landing));
+    others.erase(scatter.condition);
+    domain_.where(domain_condition(others) && domain_condition(scatter));
     Func sums("sums");
     sums(spec_.vars) = neutral(d_.combine, type_);
     std::vector<Expr> at = args();
-    spec_.scattered = static_cast<int>(d_.free.size() - 1 - landing.position);
-    at[spec_.scattered] = clamp(place, 0, max(limit - 1, 0));
+    spec_.scattered = static_cast<int>(d_.free.size() - 1 - scatter.position);
+    at[spec_.scattered] = clamp(position, 0, max(limit - 1, 0));
     sums(at) = combined(d_.combine, sums(at), cast(type_, t(d_.body)));
     spec_.scatter = sums;
     return sums(args());

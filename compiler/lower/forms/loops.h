@@ -17,9 +17,10 @@ struct LoopsSpec {
   Type stored, computed;
   // Reductions over `vars`, which `out` reads: each is one update.
   std::vector<Func> reductions;
-  // Instead of them, sums that the reduced points visit in order, each adding at its own place.
+  // Instead of them, sums that the reduced points visit in order, each adding to an element of its
+  // own.
   Func scatter;
-  int scattered = 0;  // the dimension in which the places lie
+  int scattered = 0;  // the dimension in which data says which element
   // Whether data hides all neighbours along the innermost dimension or none. Otherwise Halide would
   // make scalars of vectors anyway, and fails to when two conditions read the same element.
   bool same_condition_in_lanes = true;

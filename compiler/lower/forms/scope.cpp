@@ -35,8 +35,8 @@ int Scope::typical_count(const IndexGroup& group) const {
 
 void Scope::decode(const IndexGroup& group, const Expr& linear,
                    Translator::Indices& indices) const {
-  const std::vector<Expr> place = decode_index(linear, extents(group));
-  for (size_t k = 0; k < group.size(); ++k) indices[group[k]] = place[k];
+  const std::vector<Expr> coordinates = decode_index(linear, extents(group));
+  for (size_t k = 0; k < group.size(); ++k) indices[group[k]] = coordinates[k];
 }
 
 Translator Scope::at(Translator::Indices indices) const {

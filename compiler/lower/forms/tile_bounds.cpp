@@ -12,19 +12,18 @@ namespace {
 Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of, bool upper) {
   if (c.is(ir::Kind::both) || c.is(ir::Kind::either)) {
     std::vector<Edge> parts;
-    for (const ir::Expr& part : c.args()) {
+    for (const ir::Expr& part : c.args())
       if (Edge found = edge(scope, part, by, of, upper))
         parts.push_back(found);
       else if (c.is(ir::Kind::either))
         return {};
-    }
     if (parts.empty()) return {};
     const bool least = c.is(ir::Kind::both) == upper;
     return [=](Expr from, Expr to) {
-      Expr place = parts[0](from, to);
+      Expr bound = parts[0](from, to);
       for (size_t k = 1; k < parts.size(); ++k)
-        place = least ? min(place, parts[k](from, to)) : max(place, parts[k](from, to));
-      return place;
+        bound = least ? min(bound, parts[k](from, to)) : max(bound, parts[k](from, to));
+      return bound;
     };
   }
   if (!c.is(ir::Kind::at_least_zero) || !ir::tensors(c).empty()) return {};
@@ -48,7 +47,7 @@ Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of,
   };
 }
 
-// The places are written plainly, without promises: bounds inference then takes an element for a
+// The indices are written plainly, without promises: bounds inference then takes an element for a
 // number where the batch and the rows are given.
 SeenByData::Bound seen(const Scope& scope, const plan::BlockBounds& bounds,
                        const IndexGroup& batch_indices, bool upper) {

@@ -9,7 +9,7 @@
 
 namespace attn::lower {
 
-// The first place that somebody in [from, to] may see, or the end of the places: a bound, not
+// The first index that an index in [from, to] may see, or the end of the indices: a bound, not
 // exact. Empty where nothing is known.
 using Edge = std::function<Expr(Expr from, Expr to)>;
 struct Edges {
@@ -18,7 +18,7 @@ struct Edges {
   bool both_ways = true;
 };
 
-// The places `of` that some `by` in a range sees under these conditions, [first, end). From
+// The indices `of` that some `by` in a range sees under these conditions, [first, end). From
 // conditions that are linear, with 1 or -1 for `of` and at most that for `by`, and read nothing
 // else; all of several hold, or one of several.
 Edges edges(const Scope& scope, const ir::Conditions& visible, ir::IndexId by, ir::IndexId of);

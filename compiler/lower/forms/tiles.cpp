@@ -11,8 +11,8 @@ namespace {
 
 Expr real(const Expr& value) { return cast(Halide::Float(32), value); }
 
-bool contains(const std::vector<ir::Expr>& place, ir::IndexId i) {
-  return std::ranges::find(place, ir::index_value(i)) != place.end();
+bool contains(const std::vector<ir::Expr>& subscripts, ir::IndexId i) {
+  return std::ranges::find(subscripts, ir::index_value(i)) != subscripts.end();
 }
 
 }  // namespace
@@ -154,16 +154,16 @@ Expr TilesSpec::product(const Dot& dot, const Point& point, const Expr& feature)
   return t.where(guard, real(t(ir::multiply({p.left, p.right}))));
 }
 
-Expr TilesSpec::factor(int pack, const Expr& batch, const Expr& place, const Expr& feature) const {
+Expr TilesSpec::factor(int pack, const Expr& batch, const Expr& index, const Expr& feature) const {
   const Pack& p = packs[pack];
-  Translator::Indices indices = {{p.of_rows ? form_.row : form_.column, place}};
+  Translator::Indices indices = {{p.of_rows ? form_.row : form_.column, index}};
   scope_.decode(p.features, feature, indices);
   Translator t = at(std::move(indices), batch);
   return t.where(p.guard, real(t(p.value)));
 }
 
-Expr TilesSpec::packed(int pack, const Expr& batch, const Expr& place, const Expr& feature) const {
-  const Expr value = factor(pack, batch, place, feature);
+Expr TilesSpec::packed(int pack, const Expr& batch, const Expr& index, const Expr& feature) const {
+  const Expr value = factor(pack, batch, index, feature);
   return packs[pack].fallback ? finite_or_zero(value) : value;
 }
 

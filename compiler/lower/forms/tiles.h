@@ -56,10 +56,10 @@ class TilesSpec {
     int panel = -1;               // a pack; without one, a panel is computed at each point
     ir::Conditions visible;       // where anything is summed
     std::vector<int> dimensions;  // outermost first: of the batch, then the kept index, the feature
-    // Of a scatter, whose `dimensions` say the kept index where place() counts:
+    // Of a scatter, whose `dimensions` say the kept index where position() counts:
     std::vector<Expr> extents;
-    bool is_dense = false;       // neighbouring columns have neighbouring places
-    std::set<int> summed_batch;  // positions in the batch that have no place
+    bool is_dense = false;       // neighbouring columns are added to neighbours
+    std::set<int> summed_batch;  // indices of the batch that are no dimension
 
     Kind kind() const { return form->kind; }
     bool has_panel_at() const { return features.defined() && panel < 0; }
@@ -73,9 +73,9 @@ class TilesSpec {
   Expr value(int index, const Point& at, const Expr& dot, const Values& earlier) const;
   Expr product(const Dot& dot, const Point& at, const Expr& feature) const;
   // Of a row or a column.
-  Expr factor(int pack, const Expr& batch, const Expr& place, const Expr& feature) const;
+  Expr factor(int pack, const Expr& batch, const Expr& index, const Expr& feature) const;
   // The same as it is multiplied: 0 where there is a fallback for what is not finite.
-  Expr packed(int pack, const Expr& batch, const Expr& place, const Expr& feature) const;
+  Expr packed(int pack, const Expr& batch, const Expr& index, const Expr& feature) const;
   Expr panel_at(const Result& r, const Point& at, const Expr& feature) const;
   Expr weight(const Result& r, const Point& at) const;
   Expr visible(const Result& r, const Point& at, const Values& tiles) const;

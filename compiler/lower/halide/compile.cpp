@@ -128,13 +128,16 @@ class Reporter : public Halide::CompileTimeErrorReporter {
   [[noreturn]] void error(const char* text) override { throw Halide::CompileError(text); }
 };
 
+// What `work` makes of the pipeline of a kernel.
 template <class F>
-auto guarded(const plan::Kernel& kernel, F work) {
+auto with_pipeline(const plan::Function& f, const plan::Kernel& kernel, const std::string& target,
+                   F work) {
   static Reporter reporter;
   Halide::set_custom_compile_time_error_reporter(&reporter);
-  prepare_code_generation();
+  const Target& row = target::named(target);
+  prepare_code_generation(row.arch);
   try {
-    return work();
+    return work(Builder(f, kernel, row).build(), kernel_target(row));
   } catch (const Halide::Error& e) {
     throw InternalError("kernel " + kernel.name + ": " + e.what());
   }
@@ -154,12 +157,10 @@ std::string host_target() { return std::string(host().name); }
 
 std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
                            const std::string& target, const std::string& symbol) {
-  return guarded(kernel, [&] {
-    const Target& row = target::named(target);
-    Built built = Builder(f, kernel, row).build();
+  return with_pipeline(f, kernel, target, [&](Built built, const Halide::Target& machine) {
     TemporaryFile file;
     built.pipeline.compile_to({{Halide::OutputFileType::object, file.path}}, built.arguments,
-                              symbol, kernel_target(row));
+                              symbol, machine);
     std::string object = file.text();
     rename_runtime(object);
     return object;
@@ -168,13 +169,10 @@ std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
 
 std::string statement(const plan::Function& f, const plan::Kernel& kernel,
                       const std::string& target) {
-  return guarded(kernel, [&] {
-    const Target& row = target::named(target);
-    Built built = Builder(f, kernel, row).build();
-    TemporaryFile file;
-    built.pipeline.compile_to({{Halide::OutputFileType::stmt, file.path}}, built.arguments,
-                              kernel.name, kernel_target(row));
-    return file.text();
+  return with_pipeline(f, kernel, target, [&](Built built, const Halide::Target& machine) {
+    std::ostringstream out;
+    out << built.pipeline.compile_to_module(built.arguments, kernel.name, machine);
+    return out.str();
   });
 }
 

@@ -13,9 +13,12 @@ Expr neutral(Combine combine, const Type& type) {
       return type.is_float() ? cast(type, Expr(kHighest)) : type.max();
     case Combine::prod:
       return make_one(type);
-    default:
-      return make_zero(type);
+    case Combine::set:
+    case Combine::sum:
+    case Combine::argmax:
+      break;
   }
+  return make_zero(type);
 }
 
 Expr combined(Combine combine, const Expr& a, const Expr& b) {
@@ -27,9 +30,12 @@ Expr combined(Combine combine, const Expr& a, const Expr& b) {
       return min(a, b);
     case Combine::prod:
       return a * b;
-    default:
-      return a + b;
+    case Combine::set:
+    case Combine::sum:
+    case Combine::argmax:
+      break;
   }
+  return a + b;
 }
 
 }  // namespace attn::lower

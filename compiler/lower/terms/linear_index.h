@@ -11,7 +11,7 @@ namespace attn::lower {
 // `index`, which the caller knows to lie in [0, extent): costs nothing and tells bounds inference.
 Expr in_range(Expr index, Expr extent);
 
-// `index`, which may lie beyond the extent, at the last place there.
+// `index`, which may lie beyond the extent, at the last index there.
 Expr clamped(const Expr& index, const Expr& extent);
 
 // Halide solves the conditions of a loop for every variable in them, and carries what it finds
@@ -29,7 +29,7 @@ Expr opaque(Expr index);
 std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents);
 
 // index < extent. Against a constant it is written so that the simplifier does not use it to drop
-// the promise that a place is in range: bounds inference sees the promise, not the condition.
+// the promise that an index is in range: bounds inference sees the promise, not the condition.
 Expr below(const Expr& index, const Expr& extent);
 
 // How many blocks of `size` cover the extent.

@@ -98,11 +98,7 @@ Expr zero_or_not_finite(const Expr& value) {
 // As a comparison of magnitudes: LLVM takes the bits of the exponent, tested for equality, for a
 // test of a class, which what is computed without regard to NaN never fails.
 Expr has_finite_bits(const Expr& value) {
-  const int bits = value.type().bits();
-  const Type word = Halide::Int(bits);
-  Expr magnitude = make_const(word, bits == 64 ? INT64_MAX : INT32_MAX);
-  Expr infinity = make_const(word, bits == 64 ? 0x7ff0000000000000 : int64_t{0x7f800000});
-  return (reinterpret(word, value) & magnitude) < infinity;
+  return magnitude_bits(value) < infinity_bits(value.type());
 }
 
 }  // namespace attn::lower

@@ -23,9 +23,10 @@ Type arithmetic_type(ir::Type t) {
       return Halide::Int(32);
     case ir::Type::f64:
       return Halide::Float(64);
-    default:
-      return Halide::Float(32);
+    case ir::Type::f32:
+      break;
   }
+  return Halide::Float(32);
 }
 
 Type storage_type(ir::Storage s) {
@@ -40,9 +41,10 @@ Type storage_type(ir::Storage s) {
       return Halide::BFloat(16);
     case ir::Storage::f64:
       return Halide::Float(64);
-    default:
-      return Halide::Float(32);
+    case ir::Storage::f32:
+      break;
   }
+  return Halide::Float(32);
 }
 
 Expr Translator::poly(const ir::Poly& p, const Type& type) {
@@ -124,11 +126,6 @@ Expr Translator::as(const Type& type, const ir::Expr& e) {
 Expr Translator::build(const ir::Expr& e) {
   Type type = type_of(e);
   auto arg = [&](int k) { return (*this)(e.args()[k]); };
-  auto common = [&](int a, int b) {
-    Type s = type_of(e.args()[a]), t = type_of(e.args()[b]);
-    if (e.args()[a].type() > e.args()[b].type()) t = s;
-    return std::pair{as(t, e.args()[a]), as(t, e.args()[b])};
-  };
   switch (e.kind()) {
     case Kind::literal:
       if (e.type() == ir::Type::boolean) return e.is_true() ? const_true() : const_false();
@@ -176,17 +173,13 @@ Expr Translator::build(const ir::Expr& e) {
       return compared(e.args()[0]) == 0;
     case Kind::not_zero:
       return compared(e.args()[0]) != 0;
-    case Kind::less: {
-      auto [a, b] = common(0, 1);
-      return a < b;
-    }
-    case Kind::at_most: {
-      auto [a, b] = common(0, 1);
-      return a <= b;
-    }
+    case Kind::less:
+    case Kind::at_most:
     case Kind::equal: {
-      auto [a, b] = common(0, 1);
-      return a == b;
+      const ir::Expr &x = e.args()[0], &y = e.args()[1];
+      const Type common = type_of(x.type() > y.type() ? x : y);
+      const Expr a = as(common, x), b = as(common, y);
+      return e.is(Kind::less) ? a < b : e.is(Kind::at_most) ? a <= b : a == b;
     }
     case Kind::both:
     case Kind::either: {
@@ -218,7 +211,7 @@ bool rounds(const ir::Expr& e) {
 
 }  // namespace
 
-// A whole number that is compared with 0. Of j - 2 * (j // 2) == 1 in a loop that is split Halide
+// An integer that is compared with 0. Of j - 2 * (j // 2) == 1 in a loop that is split Halide
 // would make a condition on the block.
 Expr Translator::compared(const ir::Expr& e) { return rounds(e) ? opaque((*this)(e)) : (*this)(e); }
 
@@ -332,7 +325,7 @@ std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
           clamp(value, 0,
                 (constant(limit) > 0 && !bounded_ ? limit : buffer.dim(at.size()).extent()) - 1);
     else if (constant(limit) > 0 && falls(s))
-      // Halide fails on a vector that is read backwards from a place that it knows. (By the one
+      // Halide fails on a vector that is read backwards from an index that it knows. (By the one
       // more its range is not exact, or the promise would go as superfluous, and with it the
       // range.)
       value = in_range(opaque(value + 1) - 1, limit);

@@ -6,13 +6,19 @@
 
 namespace attn::lower {
 
+Expr magnitude_bits(const Expr& x) {
+  const Type word = Halide::Int(x.type().bits());
+  return reinterpret(word, x) & make_const(word, x.type().bits() == 64 ? INT64_MAX : INT32_MAX);
+}
+
+Expr infinity_bits(const Type& type) {
+  return make_const(Halide::Int(type.bits()),
+                    type.bits() == 64 ? 0x7ff0000000000000 : int64_t{0x7f800000});
+}
+
 // Decided from the bits: comparisons would be folded away.
 Expr or_nan(const Expr& x, const Expr& value) {
-  const int bits = x.type().bits();
-  Type word = Halide::Int(bits);
-  Expr magnitude = make_const(word, bits == 64 ? INT64_MAX : INT32_MAX);
-  Expr infinity = make_const(word, bits == 64 ? 0x7ff0000000000000 : int64_t{0x7f800000});
-  return select((reinterpret(word, x) & magnitude) > infinity, x, value);
+  return select(magnitude_bits(x) > infinity_bits(x.type()), x, value);
 }
 
 // exp(x) = 2^n exp(r), n the nearest integer to x log2(e), |r| <= ln(2) / 2. ln(2) is taken off in
@@ -24,9 +30,8 @@ Expr vector_exp(const Expr& x, float flush) {
   Expr r = v - n * 0.693359375f + n * 2.12194440e-4f;
   Expr p = 1.9875691500e-4f;
   for (float c :
-       {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}) {
+       {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f})
     p = p * r + c;
-  }
   Expr e = p * (r * r) + r + 1.0f;
   Expr scaled =
       Halide::reinterpret<float>(Halide::reinterpret<int32_t>(e) + (cast<int32_t>(n) << 23));

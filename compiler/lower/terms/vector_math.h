@@ -6,6 +6,10 @@
 
 namespace attn::lower {
 
+// The bits of |x| and of infinity as integers, which compare as the numbers do.
+Expr magnitude_bits(const Expr& x);
+Expr infinity_bits(const Type& type);
+
 // The value, or x where that is NaN.
 Expr or_nan(const Expr& x, const Expr& value);
 
