@@ -20,7 +20,7 @@ std::vector<Func> SumsScheduler::tiles_as_written(std::vector<Func>& dots) const
   std::vector<Func> tiles;
   auto earlier = [&](int k) -> Expr { return tiles[k](j_, i_, h_); };
   for (size_t n = 0; n < spec_.dots.size(); ++n) {
-    Func dot("out_as_written_dot"), tile("out_plain");
+    Func dot("out_as_written_dot"), tile("out_as_written");
     sum_dots(dot, {j_, i_, h_}, static_cast<int>(n), point,
              [&](const TilesSpec::Dot& d, const RDom& r) {
                Expr k = in_range(r, d.length);
