@@ -31,9 +31,9 @@ class ContractionScheduler {
   struct Loops {
     RDom domain;
     bool one_run = false, is_fallback = false;
-    Expr column;                      // within the tile
-    RVar row, row_tile, column_tile;  // within the tile; within the block
-    RVar column_block, row_block, batch;
+    Expr column;  // within the tile
+    RVar row;     // the same
+    RVar row_tile, column_tile, column_block, row_block, batch;
     std::vector<Expr> coordinates;  // of the output, outermost first
   };
   struct Panels {

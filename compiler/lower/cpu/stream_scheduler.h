@@ -44,9 +44,9 @@ class StreamScheduler : TilesScheduler {
   // Of the columns that the row tile may see by its guards.
   Expr first_column() const;
   Expr end_column() const;
-  // Leaves of the chunk's columns, in units of some, those that the row tile may see by its guards;
-  // of the columns `from` and so many after it all or none, by what data lets it see; and both of
-  // columns in these blocks.
+  // They take columns that the row tile does not see out of a loop over the chunk. By guards:
+  // `position` counts units of some columns. By data: the `size` columns at `from`, all or none.
+  // By both, `block` being where the position lies.
   void limit(RDom& domain, const Expr& position, int unit) const;
   void limit_to_seen(RDom& domain, const Expr& from, int size) const;
   void limit(RDom& domain, const Expr& position, int unit, const Expr& block) const;
@@ -74,6 +74,8 @@ class StreamScheduler : TilesScheduler {
       fallback_, packed_;
   Func top_, factor_, merged_, total_, finished_;
   std::vector<Func> results_;
+  // Rows: ii in tile t, some tiles a block. Columns: j in chunk c, or jj in panel jp. Features: d,
+  // or dd in panel dp. x: what is packed side by side. l: a lane. h: the batch.
   Var x_{"x"}, ii_{"ii"}, block_{"block"}, t_{"t"}, c_{"c"}, jj_{"jj"}, jp_{"jp"}, dd_{"dd"},
       dp_{"dp"}, plane_{"plane"};
   RDom rm_, rw_, rs_, rj_, rn_, some_, over_lanes_, rc_max_, rc_;

@@ -94,6 +94,8 @@ class SumsScheduler : TilesScheduler {
   void keep_for_a_part(Func f) const;
   void add_in_order(Func out, const RDom& part) const;
 
+  // Rows: i in block ib. Columns: j in chunk jb. What a result keeps: n, or u in register tile b of
+  // a block. Features: d, dy counting register tiles. h: the batch.
   Var ib_{"ib"}, jb_{"jb"}, n_{"n"}, b_{"b"}, dy_{"dy"}, part_{"part"};
   const Side row_side_, column_side_;
   int slack_ = 0;  // rows that a register tile of a result may lie beyond a tile's
