@@ -28,12 +28,18 @@ std::string where_text(const Graph& g, const Conditions& c) {
   return c.empty() ? std::string() : " where " + text::to_string(g, c);
 }
 
-// The lines of a form, one property a line.
+// The lines of a kernel's form, one property a line.
 class FormPrinter {
  public:
-  explicit FormPrinter(const Graph& g) : g_(g) { sum_ = g_.new_tensor({.name = "sum"}); }
+  FormPrinter(const Graph& g, const Kernel& k) : g_(g), kernel_(k) {
+    sum_ = g_.new_tensor({.name = "sum"});
+  }
 
-  void operator()(const LoopsForm& form) { line("{}", text::to_string(g_, form.definition)); }
+  // Of a form that says no more than the definitions that were claimed.
+  template <class F>
+  void operator()(const F&) {
+    for (const Definition& d : kernel_.definitions) line("{}", text::to_string(g_, d));
+  }
 
   void operator()(const RowForm& form) {
     axes("", {}, form.rows, form.columns);
@@ -149,6 +155,7 @@ class FormPrinter {
   }
 
   Graph g_;
+  const Kernel& kernel_;
   TensorId sum_;
 };
 
@@ -158,15 +165,16 @@ Poly points(const Graph& g, const std::vector<IndexId>& indices) {
   return product;
 }
 
-// The operations of a form, each point counted once.
+// The operations of a kernel, each point counted once.
 struct Operations {
   const Graph& g;
+  const Kernel& kernel;
 
-  Poly operator()(const LoopsForm& form) const { return of(form.definition); }
-
-  Poly operator()(const RowForm& form) const {
+  // Of a form that computes its definitions as they were claimed.
+  template <class F>
+  Poly operator()(const F&) const {
     Poly sum;
-    for (const Definition& d : form.definitions) sum = sum + of(d);
+    for (const Definition& d : kernel.definitions) sum = sum + of(d);
     return sum;
   }
 
@@ -215,7 +223,7 @@ std::string kernel_text(const Graph& g, const Kernel& k) {
   for (size_t n = 0; n < k.writes.size(); ++n) text += (n ? ", " : "") + shape_text(g, k.writes[n]);
   text += " <-";
   for (TensorId t : k.reads) text += " " + g[t].name;
-  FormPrinter printer(g);
+  FormPrinter printer(g, k);
   std::visit(printer, k.form);
   return text + fmt::format("  ({} operations)\n", poly_text(g, operations(g, k))) + printer.text;
 }
@@ -258,7 +266,7 @@ std::string shape_text(const Graph& g, TensorId t) {
   return text + "]";
 }
 
-Poly operations(const Graph& g, const Kernel& k) { return std::visit(Operations{g}, k.form); }
+Poly operations(const Graph& g, const Kernel& k) { return std::visit(Operations{g, k}, k.form); }
 
 Poly runs(const Function& f, size_t n) {
   const Loop* loop = loop_of(f, n);

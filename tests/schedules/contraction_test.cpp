@@ -6,18 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/cpu/schedules.h"
-#include "compiler/lower/terms/linear_index.h"
+#include "compiler/lower/cpu/contraction_scheduler.h"
 #include "compiler/lower/halide/target.h"
+#include "compiler/lower/terms/linear_index.h"
 #include "compiler/target/target.h"
 #include "guarded.h"
 
 namespace attn::lower {
 namespace {
 
-using Halide::Expr;
 using Halide::Float;
-using Halide::ImageParam;
 using Along = Factor::Along;
 using Group = OutputDim::Group;
 
@@ -49,7 +47,6 @@ struct Product {
     Expr rows = left.dim(lt ? 0 : 1).extent(), reduced = left.dim(lt ? 1 : 0).extent();
     Expr columns = right.dim(rt ? 1 : 0).extent();
     ContractionSpec spec;
-    spec.name = "product";
     Factor a{[this](Expr b, Expr m, Expr k) {
                return left_transposed ? Expr(left(m, k, b)) : Expr(left(k, m, b));
              },
@@ -63,7 +60,7 @@ struct Product {
         {Group::kBatch, left.dim(2).extent()}, {Group::kRow, rows}, {Group::kColumn, columns}};
     spec.typical_rows = typical_rows;
     spec.typical_columns = typical_columns;
-    out = schedule_contraction(spec, level)[0];
+    out = ContractionScheduler(spec, level).schedule();
     out.compile_jit(jit_target(level));
   }
 
@@ -147,7 +144,6 @@ TEST(Contraction, InterleavesRowsAndColumnsAndAddsTerms) {
   Expr batch = x.dim(2).extent(), time = x.dim(1).extent(), depth = x.dim(0).extent();
   Expr heads = w.dim(2).extent(), width = w.dim(1).extent(), channels = v.dim(0).extent();
   ContractionSpec spec;
-  spec.name = "heads";
   Factor input{[&](Expr, Expr m, Expr k) {
                  auto p = decode_index(m, {batch, time});
                  return Expr(x(k, p[1], p[0]));
@@ -172,7 +168,7 @@ TEST(Contraction, InterleavesRowsAndColumnsAndAddsTerms) {
   spec.epilogue = [&](const std::vector<Expr>& place, Expr sum) {
     return std::vector<Expr>{max(sum + bias(place[3], place[1]), 0.25f), sum};
   };
-  Halide::Func out = schedule_contraction(spec, host())[0];
+  Halide::Func out = ContractionScheduler(spec, host()).schedule();
   out.compile_jit(jit_target(host()));
 
   for (auto [B, T, H, E, D, C] : std::vector<std::array<int, 6>>{{2, 7, 3, 5, 11, 2},
@@ -216,14 +212,13 @@ TEST(Contraction, TransposesTheOutputAndSumsDoubles) {
   Expr rows = a.dim(2).extent(), batch = a.dim(1).extent(), reduced = a.dim(0).extent();
   Expr columns = c.dim(1).extent();
   ContractionSpec spec;
-  spec.name = "doubles";
-  spec.accumulate = Float(64);
+  spec.type = Float(64);
   spec.terms = {{{[&](Expr b, Expr m, Expr k) { return Expr(a(k, b, m)); }, Along::kReduced},
                  {[&](Expr, Expr n, Expr k) { return Expr(c(k, n)); }, Along::kReduced},
                  reduced}};
   spec.output = {{Group::kColumn, columns}, {Group::kBatch, batch}, {Group::kRow, rows}};
   spec.typical_rows = spec.typical_columns = spec.typical_reduced = 100;
-  Halide::Func out = schedule_contraction(spec, host())[0];
+  Halide::Func out = ContractionScheduler(spec, host()).schedule();
   out.compile_jit(jit_target(host()));
   for (auto [M, B, N, K] :
        std::vector<std::array<int, 4>>{{13, 3, 5, 7}, {1, 1, 40, 300}, {70, 2, 19, 31}}) {
@@ -251,13 +246,11 @@ TEST(Contraction, ReducesToAScalarAndToAVector) {
   Factor vector{[&](Expr, Expr, Expr k) { return Expr(a(k)); }, Along::kReduced};
   Factor matrix{[&](Expr, Expr m, Expr k) { return Expr(c(k, m)); }, Along::kReduced};
   ContractionSpec scalar, product;
-  scalar.name = "scalar";
   scalar.terms = {{vector, vector, a.dim(0).extent()}};
-  product.name = "matvec";
   product.terms = {{matrix, vector, a.dim(0).extent()}};
   product.output = {{Group::kRow, c.dim(1).extent()}};
-  Halide::Func square = schedule_contraction(scalar, host())[0];
-  Halide::Func times = schedule_contraction(product, host())[0];
+  Halide::Func square = ContractionScheduler(scalar, host()).schedule();
+  Halide::Func times = ContractionScheduler(product, host()).schedule();
   for (int K : {0, 1, 37, 30011}) {
     const int M = 19;
     Guarded<float> as({K}), cs({K, M}), one({}), many({M});

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/cpu/row_scheduler.h"
 #include "compiler/lower/halide/target.h"
 #include "compiler/lower/terms/vector_math.h"
 #include "compiler/target/target.h"
@@ -16,9 +16,7 @@
 namespace attn::lower {
 namespace {
 
-using Halide::Expr;
 using Halide::Float;
-using Halide::ImageParam;
 using Kind = RowStage::Kind;
 using ir::Combine;
 
@@ -33,6 +31,22 @@ void dense(ImageParam& image) {
   }
 }
 
+RowSpec spec_over(const ImageParam& x, int typical_columns) {
+  const Expr rows = x.dim(1).extent(), columns = x.dim(0).extent();
+  return {.row_extents = {rows},
+          .column_extents = {columns},
+          .rows = rows,
+          .columns = columns,
+          .typical_columns = typical_columns};
+}
+
+RowStage stage(Kind kind, std::function<Expr(const RowCell&)> body, bool output = true) {
+  RowStage s{.kind = kind, .body = std::move(body), .output = output};
+  if (kind != Kind::kColumnSum) s.dimensions.push_back(0);
+  if (kind == Kind::kColumnSum || kind == Kind::kMap) s.dimensions.push_back(1);
+  return s;
+}
+
 // Layer norm and its gradient in one kernel: y, mean, 1/deviation, dx, dgamma, dbeta.
 struct LayerNorm {
   ImageParam x{Float(32), 2, "x"}, dy{Float(32), 2, "dy"}, gamma{Float(32), 1, "gamma"};
@@ -45,14 +59,9 @@ struct LayerNorm {
     Expr columns = x.dim(0).extent();
     Expr over = 1.0f / Halide::cast<float>(max(columns, 1));
     auto at = [](ImageParam& image, const RowCell& c) { return Expr(image(c.column, c.row)); };
-    RowSpec spec{"norm", x.dim(1).extent(), columns, {}, typical_columns};
-    auto add = [&](const char* name, Kind kind, bool output, auto body) {
-      RowStage stage;
-      stage.name = name;
-      stage.kind = kind;
-      stage.output = output;
-      stage.body = body;
-      spec.stages.push_back(stage);
+    RowSpec spec = spec_over(x, typical_columns);
+    auto add = [&](const char*, Kind kind, bool output, auto body) {
+      spec.stages.push_back(stage(kind, body, output));
     };
     add("sum", Kind::kRowReduction, false, [=, this](const RowCell& c) { return at(x, c); });
     add("mean", Kind::kRowMap, true, [=](const RowCell& c) { return c.value(0) * over; });
@@ -76,7 +85,7 @@ struct LayerNorm {
     add("dgamma", Kind::kColumnSum, true,
         [=, this](const RowCell& c) { return at(dy, c) * c.value(5); });
     add("dbeta", Kind::kColumnSum, true, [=, this](const RowCell& c) { return at(dy, c); });
-    kernel = Halide::Pipeline(schedule_rows(spec, level));
+    kernel = Halide::Pipeline(RowScheduler(spec, level).schedule());
     kernel.compile_jit(jit_target(level));
   }
 
@@ -167,7 +176,7 @@ TEST(Rows, NormaliseAndDifferentiateOnTheOldestLevel) {
   for (auto [rows, columns] : kSizes) norm.check(rows, columns);
 }
 
-// Softmax of the visible part of each row (column <= row), and its log-sum-exp as an output; the
+// Softmax of the visible part of each row (column <= row), and its log-sum-exp in two planes; the
 // last row's mask hides everything.
 TEST(Rows, ComputeMaskedSoftmaxWithLogSumExp) {
   for (int typical : {0, 32}) {
@@ -175,32 +184,25 @@ TEST(Rows, ComputeMaskedSoftmaxWithLogSumExp) {
     dense(x);
     Expr rows = x.dim(1).extent();
     const float lowest = -3.4028235e38f;
-    RowSpec spec{"softmax", rows, x.dim(0).extent(), {}, typical};
+    RowSpec spec = spec_over(x, typical);
     auto visible = [&](const RowCell& c) { return c.column <= c.row && c.row < rows - 1; };
-    RowStage lse, p, most;
-    lse.name = "lse";
-    lse.kind = Kind::kRowReduction;
+    RowStage lse = stage(Kind::kRowReduction, [&](const RowCell& c) {
+      return select(visible(c), x(c.column, c.row), lowest);
+    });
     lse.combine = Combine::logsumexp;
-    lse.output = true;
-    lse.body = [&](const RowCell& c) { return select(visible(c), x(c.column, c.row), lowest); };
-    p.name = "p";
-    p.output = true;
-    p.body = [&](const RowCell& c) {
+    RowStage p = stage(Kind::kMap, [&](const RowCell& c) {
       return select(visible(c),
                     vector_exp(Halide::strict_float((x(c.column, c.row) - c.high(0)) - c.low(0))),
                     0.0f);
-    };
-    most.name = "most";
-    most.kind = Kind::kRowReduction;
+    });
+    RowStage most = stage(Kind::kRowReduction, [](const RowCell& c) { return -c.value(1); });
     most.combine = Combine::min;
-    most.output = true;
-    most.body = [&](const RowCell& c) { return -c.value(1); };
-    most.store = [](const Expr& v) { return Halide::cast<double>(v); };
+    most.stored = Float(64);
     spec.stages = {lse, p, most};
-    Halide::Pipeline kernel(schedule_rows(spec, host()));
+    Halide::Pipeline kernel(RowScheduler(spec, host()).schedule());
     kernel.compile_jit(jit_target(host()));
     for (auto [R, C] : kSizes) {
-      Guarded<float> xs({C, R}), lses({R}), ps({C, R});
+      Guarded<float> xs({C, R}), lses({R, 2}), ps({C, R});
       Guarded<double> mosts({R});
       xs.randomise(1, -60, 60);
       x.set(xs.buffer());
@@ -213,7 +215,7 @@ TEST(Rows, ComputeMaskedSoftmaxWithLogSumExp) {
         if (seen == 0) {
           ASSERT_EQ(lses[r], lowest);
         } else {
-          ASSERT_NEAR(lses[r], top + std::log(sum), 1e-5);
+          ASSERT_NEAR(lses[r] + lses[R + r], top + std::log(sum), 1e-5);
         }
         for (int c = 0; c < C; ++c) {
           double expected = c < seen ? std::exp(xs[r * C + c] - top) / sum : 0;
@@ -231,13 +233,9 @@ TEST(Rows, ComputeMaskedSoftmaxWithLogSumExp) {
 TEST(Rows, SumColumnsAlone) {
   ImageParam x(Float(32), 2, "x");
   dense(x);
-  RowSpec spec{"sums", x.dim(1).extent(), x.dim(0).extent(), {}, 0};
-  RowStage sum;
-  sum.name = "sum";
-  sum.kind = Kind::kColumnSum;
-  sum.body = [&](const RowCell& c) { return Expr(x(c.column, c.row)); };
-  spec.stages = {sum};
-  Halide::Pipeline kernel(schedule_rows(spec, host()));
+  RowSpec spec = spec_over(x, 0);
+  spec.stages = {stage(Kind::kColumnSum, [&](const RowCell& c) { return x(c.column, c.row); })};
+  Halide::Pipeline kernel(RowScheduler(spec, host()).schedule());
   for (auto [R, C] : kSizes) {
     Guarded<float> xs({C, R}), sums({C});
     xs.randomise(1);

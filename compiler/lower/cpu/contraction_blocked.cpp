@@ -1,15 +1,8 @@
 // Contractions by packed panels and register tiles, whole or split.
-#include "compiler/lower/cpu/contraction_pack.h"
 #include "compiler/lower/cpu/contraction_scheduler.h"
 #include "compiler/lower/terms/linear_index.h"
 
 namespace attn::lower {
-
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::Stage;
-using Halide::Var;
 
 std::vector<ContractionScheduler::Panels> ContractionScheduler::pack_terms() {
   std::vector<Panels> panels;
@@ -26,11 +19,11 @@ std::vector<ContractionScheduler::Panels> ContractionScheduler::pack_terms() {
 // One chunk of the reduction: tile(column, row, row tile, column tile, chunk, batch).
 Func ContractionScheduler::tile(const Panels& term) {
   const int length = tiles_.block_reduced;
-  Func tile(problem_.name + "_tile");
+  Func tile("out_tile");
   RDom k({{0, kStepReduced}, {0, length / kStepReduced}}, "k");
   k.where(k[1] * kStepReduced < term.reduced - chunk_ * length);
   Expr at = k[1] * kStepReduced + k[0];
-  tile(x_, y_, tile_, panel_, chunk_, batch_) = Halide::cast(problem_.type, 0);
+  tile(x_, y_, tile_, panel_, chunk_, batch_) = cast(problem_.type, 0);
   tile(x_, y_, tile_, panel_, chunk_, batch_) +=
       term.left(y_, at, tile_, chunk_, batch_) * term.right(x_, at, panel_, chunk_, batch_);
   tile.vectorize(x_, problem_.lanes).unroll(x_).unroll(y_);
@@ -51,8 +44,8 @@ Func ContractionScheduler::block(const Loops& loops, const std::vector<Panels>& 
                                  const Expr& splits, bool packs_inside) {
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
   const int length = tiles_.block_reduced;
-  Func block(problem_.name + "_block");
-  block(x_, y_, part_, row_block_, column_block_, batch_) = Halide::undef(problem_.type);
+  Func block("out_block");
+  block(x_, y_, part_, row_block_, column_block_, batch_) = undef(problem_.type);
   int stages = 0;
   for (const Panels& term : panels) {
     Expr chunks = blocks_of(term.reduced, length);
@@ -79,7 +72,7 @@ Func ContractionScheduler::block(const Loops& loops, const std::vector<Panels>& 
     Func product = tile(term);
     Expr sum =
         block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_);
-    if (first) sum = select(r[4] == 0, Halide::Internal::make_zero(problem_.type), sum);
+    if (first) sum = select(r[4] == 0, make_zero(problem_.type), sum);
     block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_) =
         sum + product(r[0], r[1], row_tile, column_tile, chunk, batch_);
 
@@ -98,11 +91,9 @@ Func ContractionScheduler::block(const Loops& loops, const std::vector<Panels>& 
       stage.parallel(part_);
     }
   }
-  block.compute_at(out_, loops.column_loop());
+  block.compute_at(out_, loops.column_block);
   // Odd row pitch, so that the rows of a register tile do not fall into one set of the cache.
-  if (!packs_inside) {
-    block.align_storage(x_, tiles_.block_columns + problem_.lanes);
-  }
+  if (!packs_inside) block.align_storage(x_, tiles_.block_columns + problem_.lanes);
   return block;
 }
 
@@ -113,18 +104,18 @@ Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<P
   const int row_tiles = tiles_.block_rows / rows, column_tiles = tiles_.block_columns / columns;
   Func before = block(loops, panels, 1, false), last = tile(panels.back());
   Expr chunks = blocks_of(panels.back().reduced, tiles_.block_reduced);
-  Func sum(problem_.name + "_sum");
+  Func sum("out_sum");
   auto at = [&](const RDom& r) {
     return sum(r[0], r[1], tile_, panel_, row_block_, column_block_, batch_);
   };
   RDom r(0, columns, 0, rows, "r"), more(0, columns, 0, rows, "more");
-  sum(x_, y_, tile_, panel_, row_block_, column_block_, batch_) = Halide::undef(problem_.type);
+  sum(x_, y_, tile_, panel_, row_block_, column_block_, batch_) = undef(problem_.type);
   at(r) = last(r[0], r[1], row_block_ * row_tiles + tile_, column_block_ * column_tiles + panel_,
                max(chunks - 1, 0), batch_);
   if (panels.size() == 1) more.where(chunks > 1);
   at(more) += before(panel_ * columns + more[0], tile_ * rows + more[1], 0, row_block_,
                      column_block_, batch_);
-  sum.compute_at(out_, loops.row_tile_loop()).bound_storage(x_, columns).bound_storage(y_, rows);
+  sum.compute_at(out_, loops.row_tile).bound_storage(x_, columns).bound_storage(y_, rows);
   for (Var v : {tile_, panel_, row_block_, column_block_, batch_}) sum.bound_storage(v, 1);
   for (int stage = 0; stage < 2; ++stage) {
     const RDom& over = stage == 0 ? r : more;
@@ -148,12 +139,11 @@ void ContractionScheduler::blocked(const Expr& condition) {
   store(loops, sum(loops.column, loops.row, loops.row_tile, loops.column_tile, loops.row_block,
                    loops.column_block, loops.batch));
   for (Panels& term : panels) {
-    term.left.compute_at(out_, loops.row_loop());
-    term.right.compute_at(out_, loops.batch_loop());
+    term.left.compute_at(out_, loops.row_block);
+    term.right.compute_at(out_, loops.batch);
     if (problem_.one_block) continue;
-    for (int i = 0; i < term.right.num_update_definitions(); ++i) {
+    for (int i = 0; i < term.right.num_update_definitions(); ++i)
       term.right.update(i).parallel(panel_);
-    }
   }
 }
 
@@ -162,15 +152,15 @@ void ContractionScheduler::split(const Expr& condition) {
   tiles_.block_rows *= 2;
   tiles_.block_columns *= 2;
   Loops loops = open(condition, tiles_.block_rows, tiles_.block_columns, 1, 1);
-  Expr splits = splits_of(problem_);
+  Expr splits = problem_.splits();
   Func c = block(loops, pack_terms(), splits, true);
-  Func sum(problem_.name + "_parts");
+  Func sum("out_parts");
   RDom part(0, splits, "part");
-  sum(x_, y_, row_block_, column_block_, batch_) = Halide::cast(problem_.type, 0);
+  sum(x_, y_, row_block_, column_block_, batch_) = cast(problem_.type, 0);
   sum(x_, y_, row_block_, column_block_, batch_) +=
       c(x_, y_, part, row_block_, column_block_, batch_);
   store(loops, sum(loops.column, loops.row, loops.row_block, loops.column_block, loops.batch));
-  sum.compute_at(out_, loops.row_in_tile())
+  sum.compute_at(out_, loops.row)
       .vectorize(x_, problem_.lanes)
       .update()
       .reorder(x_, part)

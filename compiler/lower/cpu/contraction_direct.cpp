@@ -1,14 +1,7 @@
-#include "compiler/lower/cpu/contraction_direct.h"
-
+#include "compiler/lower/cpu/contraction_problem.h"
 #include "compiler/lower/terms/linear_index.h"
 
 namespace attn::lower {
-
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::TailStrategy;
-using Halide::Var;
 
 namespace {
 
@@ -16,19 +9,14 @@ namespace {
 Func columns_sum(const Problem& problem, const ContractionTerm& term) {
   Var x("x"), y("y"), column_block("column_block"), batch("batch");
   constexpr int kTogether = 8;
-  Func sum(problem.name + "_sum");
+  Func sum("out_sum");
   Expr matrix = in_range(batch, problem.batch);
-  Expr row = in_range(min(y, problem.rows - 1), problem.rows);
-  Expr column =
-      in_range(min(likely(column_block * problem.tiles.block_columns + x), problem.columns - 1),
-               problem.columns);
-  auto product = [&](const Expr& k) {
-    return Halide::cast(problem.type, multiplied(term.left, matrix, row, k)) *
-           Halide::cast(problem.type, multiplied(term.right, matrix, column, k));
-  };
+  Expr row = clamped(y, problem.rows);
+  Expr column = clamped(likely(column_block * problem.tiles.block_columns + x), problem.columns);
+  auto product = [&](const Expr& k) { return problem.product(term, matrix, row, column, k); };
   RDom k({{0, kTogether}, {0, term.reduced / kTogether}}, "k");
   RDom rest(term.reduced / kTogether * kTogether, term.reduced % kTogether, "rest");
-  sum(x, y, column_block, batch) = Halide::cast(problem.type, 0);
+  sum(x, y, column_block, batch) = cast(problem.type, 0);
   sum(x, y, column_block, batch) += product(in_range(k[1] * kTogether + k[0], term.reduced));
   sum(x, y, column_block, batch) += product(in_range(rest, term.reduced));
   sum.vectorize(x, problem.lanes);
@@ -42,20 +30,16 @@ Func dots_sum(const Problem& problem, const ContractionTerm& term) {
   Var x("x"), y("y"), column_block("column_block"), batch("batch"), lane("lane");
   constexpr int kTogether = 4;
   const int lanes = problem.lanes;
-  Func sum(problem.name + "_sum"), dot(problem.name + "_dot");
+  Func sum("out_sum"), dot("out_dot");
   Expr matrix = in_range(batch, problem.batch);
-  Expr row = in_range(min(y, problem.rows - 1), problem.rows);
-  Expr column = in_range(min(column_block * problem.tiles.block_columns + x, problem.columns - 1),
-                         problem.columns);
-  auto product = [&](const Expr& k) {
-    return Halide::cast(problem.type, multiplied(term.left, matrix, row, k)) *
-           Halide::cast(problem.type, multiplied(term.right, matrix, column, k));
-  };
+  Expr row = clamped(y, problem.rows);
+  Expr column = clamped(column_block * problem.tiles.block_columns + x, problem.columns);
+  auto product = [&](const Expr& k) { return problem.product(term, matrix, row, column, k); };
   RDom k(0, term.reduced / lanes, "k"), along(0, lanes, "along");
   RDom rest(term.reduced / lanes * lanes, term.reduced % lanes, "rest");
-  dot(lane, x, y, column_block, batch) = Halide::cast(problem.type, 0);
+  dot(lane, x, y, column_block, batch) = cast(problem.type, 0);
   dot(lane, x, y, column_block, batch) += product(in_range(k * lanes + lane, term.reduced));
-  sum(x, y, column_block, batch) = Halide::cast(problem.type, 0);
+  sum(x, y, column_block, batch) = cast(problem.type, 0);
   sum(x, y, column_block, batch) += dot(along, x, y, column_block, batch);
   sum(x, y, column_block, batch) += product(in_range(rest, term.reduced));
 

@@ -1,15 +1,8 @@
-#include "compiler/lower/cpu/contraction_fallback.h"
-
+#include "compiler/lower/cpu/contraction_problem.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/translate.h"
 
 namespace attn::lower {
-
-using Halide::cast;
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::Var;
 
 namespace {
 
@@ -17,12 +10,12 @@ namespace {
 void look_at(const Problem& problem, const Factor& factor, const Expr& reduced, const Expr& extent,
              Func& found) {
   Var lane("lane"), batch("batch");
-  Func partial(problem.name + "_not_finite");
+  Func partial("out_not_finite");
   const bool along_outer = factor.contiguous == Factor::Along::kOuter;
   const int lanes = problem.lanes;
   const Expr &inner = along_outer ? extent : reduced, &other = along_outer ? reduced : extent;
   RDom r({{0, blocks_of(inner, lanes)}, {0, other}}, "r"), over(0, lanes, "over");
-  Expr within = in_range(min(r[0] * lanes + lane, inner - 1), inner), at = in_range(r[1], other);
+  Expr within = clamped(r[0] * lanes + lane, inner), at = in_range(r[1], other);
   Expr value = factor.at(in_range(batch, problem.batch), along_outer ? within : at,
                          along_outer ? at : within);
   partial(lane, batch) = 0;
@@ -35,7 +28,7 @@ void look_at(const Problem& problem, const Factor& factor, const Expr& reduced, 
 }  // namespace
 
 std::optional<Func> find_non_finite(const Problem& problem) {
-  Func found(problem.name + "_met");
+  Func found("out_non_finite");
   found(Var("batch")) = 0;
   for (const ContractionTerm& term : problem.terms) {
     if (term.left.fallback) look_at(problem, term.left, term.reduced, problem.rows, found);
@@ -45,18 +38,17 @@ std::optional<Func> find_non_finite(const Problem& problem) {
   return found.compute_root().bound(Var("batch"), 0, problem.batch);
 }
 
-Func plain_sum(const Problem& problem) {
+Func sum_as_written(const Problem& problem) {
   Var x("x"), y("y"), column_block("column_block"), batch("batch");
-  Func sum(problem.name + "_plain");
-  const Expr zero = Halide::Internal::make_zero(problem.type);
+  Func sum("out_as_written");
+  const Expr zero = make_zero(problem.type);
   Expr matrix = in_range(batch, problem.batch);
-  Expr row = in_range(min(y, problem.rows - 1), problem.rows);
-  Expr column = in_range(min(column_block * problem.tiles.block_columns + x, problem.columns - 1),
-                         problem.columns);
+  Expr row = clamped(y, problem.rows);
+  Expr column = clamped(column_block * problem.tiles.block_columns + x, problem.columns);
   sum(x, y, column_block, batch) = zero;
   for (const ContractionTerm& term : problem.terms) {
     RDom r(0, term.reduced, "k");
-    Expr k = in_range(r, term.reduced), counts = Halide::Internal::const_true();
+    Expr k = in_range(r, term.reduced), counts = const_true();
     if (term.left.visible) counts = counts && term.left.visible(matrix, row, k);
     if (term.right.visible) counts = counts && term.right.visible(matrix, column, k);
     sum(x, y, column_block, batch) +=

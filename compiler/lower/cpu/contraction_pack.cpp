@@ -1,16 +1,9 @@
-#include "compiler/lower/cpu/contraction_pack.h"
-
 #include <algorithm>
 
+#include "compiler/lower/cpu/contraction_problem.h"
 #include "compiler/lower/terms/linear_index.h"
 
 namespace attn::lower {
-
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::TailStrategy;
-using Halide::Var;
 
 namespace {
 
@@ -25,18 +18,17 @@ Expr padded(const Expr& length) {
 Func pack_panels(const Problem& problem, const char* name, const Factor& factor,
                  const Expr& reduced, const Expr& extent, int width) {
   Var y("y"), k_("k"), panel("panel"), chunk("chunk"), batch("batch");
-  Func packed(problem.name + name);
+  Func packed(std::string("out") + name);
   const int length = problem.tiles.block_reduced;
-  Expr outer = in_range(min(likely(panel * width + y), extent - 1), extent);
+  Expr outer = clamped(likely(panel * width + y), extent);
   Expr left = clamp(reduced - chunk * length, 0, length);  // of the reduction, in this chunk
-  packed(y, k_, panel, chunk, batch) = Halide::undef(problem.type);
+  packed(y, k_, panel, chunk, batch) = undef(problem.type);
   packed.bound_extent(y, width);
   auto fill = [&](const Expr& k, bool pads) {
     Expr at = pads ? Expr(min(likely(k), left - 1)) : k;
-    Expr value =
-        Halide::cast(problem.type, multiplied(factor, in_range(batch, problem.batch), outer,
-                                              in_range(chunk * length + at, reduced)));
-    if (pads) value = select(likely(k < left), value, Halide::Internal::make_zero(problem.type));
+    Expr value = problem.multiplied(factor, in_range(batch, problem.batch), outer,
+                                    in_range(chunk * length + at, reduced));
+    if (pads) value = select(likely(k < left), value, make_zero(problem.type));
     packed(y, k, panel, chunk, batch) = value;
     return packed.update(packed.num_update_definitions() - 1);
   };

@@ -9,19 +9,15 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Type;
-
 namespace {
 
 using Group = OutputDim::Group;
 
 Expr extent_of(const std::vector<OutputDim>& dims, Group group) {
   Expr product = 1;
-  for (const OutputDim& dim : dims) {
+  for (const OutputDim& dim : dims)
     if (dim.group == group) product = product * dim.extent;
-  }
-  return Halide::Internal::simplify(product);
+  return simplify(product);
 }
 
 // `rows` and `columns` are 0 where nothing is known of them.
@@ -34,9 +30,8 @@ ContractionTiles tiles_for(const Target& target, const Type& type, int64_t rows,
   // Small matrices take the tile that wastes fewer rows, and no second vector that stays empty.
   const int lower = tiles.rows * 2 / 3;
   auto padded = [rows](int tile) { return (rows + tile - 1) / tile * tile; };
-  if (rows > 0 && rows <= 64 && lower >= 4 && padded(lower) < padded(tiles.rows)) {
+  if (rows > 0 && rows <= 64 && lower >= 4 && padded(lower) < padded(tiles.rows))
     tiles.rows = lower;
-  }
   if (columns > 0 && columns <= lanes_of(target, type)) tiles.vectors = 1;
   return tiles;
 }
@@ -59,7 +54,7 @@ void fit_blocks(ContractionTiles& tiles, const Problem& problem) {
   fit(tiles.block_reduced, reduced, 16);
 }
 
-// Exchanges rows and columns: the transposed product with the factors in each other's place.
+// Exchanges rows and columns: the transposed product with the factors exchanged.
 ContractionSpec transposed(ContractionSpec spec) {
   for (OutputDim& dim : spec.output) {
     if (dim.group == Group::kBatch) continue;
@@ -86,51 +81,19 @@ bool wants_transpose(const ContractionSpec& spec, const target::Costs& costs) {
 
 }  // namespace
 
-Expr splits_of(const Problem& problem) {
-  Expr length = 0;
-  for (const ContractionTerm& term : problem.terms) length = max(length, term.reduced);
-  return clamp(length / problem.costs->least_split, 1, problem.costs->most_splits);
-}
-
-// Whether a long reduction of few results is worth cutting.
-Expr split_condition(const Problem& problem) {
-  Expr length = 0;
-  for (const ContractionTerm& term : problem.terms) length = max(length, term.reduced);
-  const target::Costs& costs = *problem.costs;
-  Expr area = problem.rows * min(problem.columns, costs.split_area);
-  Expr wide = max(problem.rows, problem.columns);
-  return length >= 4 * costs.least_split && problem.rows <= costs.split_area &&
-         area <= costs.split_area && length / 8 >= wide &&
-         (problem.rows > costs.direct_rows || problem.columns <= 64);
-}
-
-Expr multiplied(const Factor& factor, const Expr& batch, const Expr& outer, const Expr& k) {
-  const Expr value = factor.at(batch, outer, k);
-  return factor.fallback ? finite_or_zero(value) : value;
-}
-
-Problem make_problem(const ContractionSpec& given, const Target& target) {
-  ATTN_CHECK(!given.terms.empty(), "a contraction without terms");
-  const target::Costs& costs = target::costs(target.arch);
-  const ContractionSpec spec = wants_transpose(given, costs) ? transposed(given) : given;
-  Problem problem;
-  problem.costs = &costs;
-  problem.name = spec.name;
-  problem.terms = spec.terms;
-  problem.output = spec.output;
-  problem.type = spec.accumulate;
-  problem.epilogue = spec.epilogue;
-  if (!problem.epilogue) {
-    problem.epilogue = [](const std::vector<Expr>&, Expr sum) { return std::vector<Expr>{sum}; };
-  }
-  problem.batch = extent_of(spec.output, Group::kBatch);
-  problem.rows = extent_of(spec.output, Group::kRow);
-  problem.columns = extent_of(spec.output, Group::kColumn);
-  problem.lanes = lanes_of(target, spec.accumulate);
-  for (const OutputDim& dim : spec.output) {
+Problem::Problem(const ContractionSpec& given, const Target& target)
+    : ContractionSpec(wants_transpose(given, target::costs(target.arch)) ? transposed(given)
+                                                                         : given),
+      costs(target::costs(target.arch)),
+      batch(extent_of(output, Group::kBatch)),
+      rows(extent_of(output, Group::kRow)),
+      columns(extent_of(output, Group::kColumn)),
+      lanes(lanes_of(target, type)) {
+  ATTN_CHECK(!terms.empty(), "a contraction without terms");
+  for (const OutputDim& dim : output) {
     if (dim.group != Group::kColumn) continue;
-    problem.runs = Halide::Internal::simplify(problem.runs * problem.run);
-    problem.run = dim.extent;
+    runs = simplify(runs * run);
+    run = dim.extent;
   }
   // A strategy costs a third of a second to compile and 10 KB: a hint far from its case leaves it
   // out, and splitting is only for results that are known to be small.
@@ -138,17 +101,43 @@ Problem make_problem(const ContractionSpec& given, const Target& target) {
     const int64_t value = constant(extent);
     return value >= 0 ? value : static_cast<int64_t>(typical);
   };
-  const int64_t rows = known(problem.rows, spec.typical_rows);
-  const int64_t columns = known(problem.columns, spec.typical_columns);
-  problem.tiles = tiles_for(target, spec.accumulate, rows, columns);
-  problem.one_block = rows > 0 && columns > 0 && rows <= problem.tiles.block_rows &&
-                      columns <= problem.tiles.block_columns;
-  fit_blocks(problem.tiles, problem);
-  const bool long_sums = spec.typical_reduced == 0 || spec.typical_reduced >= costs.least_split;
-  problem.with_split = long_sums && rows > 0 && columns > 0 && rows <= costs.split_area &&
-                       columns <= costs.split_area && rows * columns <= costs.split_area;
-  problem.with_direct = rows > 0 ? rows <= 8 * costs.direct_rows : !spec.rarely_thin;
-  return problem;
+  const int64_t some_rows = known(rows, typical_rows);
+  const int64_t some_columns = known(columns, typical_columns);
+  const bool small = some_rows > 0 && some_columns > 0;
+  tiles = tiles_for(target, type, some_rows, some_columns);
+  one_block = small && some_rows <= tiles.block_rows && some_columns <= tiles.block_columns;
+  fit_blocks(tiles, *this);
+  const bool long_sums = typical_reduced == 0 || typical_reduced >= costs.least_split;
+  with_split = long_sums && small && some_rows <= costs.split_area &&
+               some_columns <= costs.split_area && some_rows * some_columns <= costs.split_area;
+  with_direct = some_rows > 0 ? some_rows <= 8 * costs.direct_rows : !rarely_thin;
+}
+
+Expr Problem::longest() const {
+  Expr length = 0;
+  for (const ContractionTerm& term : terms) length = max(length, term.reduced);
+  return length;
+}
+
+Expr Problem::splits() const { return clamp(longest() / costs.least_split, 1, costs.most_splits); }
+
+Expr Problem::wants_split() const {
+  const Expr length = longest();
+  Expr area = rows * min(columns, costs.split_area);
+  Expr longer_side = max(rows, columns);
+  return length >= 4 * costs.least_split && rows <= costs.split_area && area <= costs.split_area &&
+         length / 8 >= longer_side && (rows > costs.direct_rows || columns <= 64);
+}
+
+Expr Problem::multiplied(const Factor& factor, const Expr& matrix, const Expr& outer,
+                         const Expr& k) const {
+  const Expr value = factor.at(matrix, outer, k);
+  return cast(type, factor.fallback ? finite_or_zero(value) : value);
+}
+
+Expr Problem::product(const ContractionTerm& term, const Expr& matrix, const Expr& row,
+                      const Expr& column, const Expr& k) const {
+  return multiplied(term.left, matrix, row, k) * multiplied(term.right, matrix, column, k);
 }
 
 }  // namespace attn::lower

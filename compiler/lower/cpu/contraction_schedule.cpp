@@ -1,8 +1,6 @@
 // The loops over the output of a contraction, and the strategies that need no panels.
 #include <algorithm>
 
-#include "compiler/lower/cpu/contraction_direct.h"
-#include "compiler/lower/cpu/contraction_fallback.h"
 #include "compiler/lower/cpu/contraction_scheduler.h"
 #include "compiler/lower/cpu/schedules.h"
 #include "compiler/lower/terms/linear_index.h"
@@ -10,40 +8,32 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::RVar;
-using Halide::Stage;
-using Halide::TailStrategy;
-using Halide::Var;
-
 using Group = OutputDim::Group;
 
 Func ContractionScheduler::schedule() {
   std::vector<Var> vars;
   for (size_t i = 0; i < problem_.output.size(); ++i) vars.emplace_back("d" + std::to_string(i));
-  std::vector<Expr> place(vars.begin(), vars.end());
+  std::vector<Expr> at(vars.begin(), vars.end());
   std::vector<Expr> unset;
-  for (const Expr& value : problem_.epilogue(place, Halide::cast(problem_.type, 0)))
-    unset.push_back(Halide::undef(value.type()));
+  for (const Expr& value : problem_.epilogue(at, cast(problem_.type, 0)))
+    unset.push_back(undef(value.type()));
   std::reverse(vars.begin(), vars.end());
-  out_(vars) = Halide::Tuple(unset);
+  out_(vars) = Tuple(unset);
 
-  Expr taken = Halide::Internal::const_false();
+  Expr taken = const_false();
   auto add = [&](bool wanted, const Expr& condition,
                  void (ContractionScheduler::*strategy)(const Expr&)) {
     if (!wanted) return;
-    Expr own = Halide::Internal::simplify(condition && !taken);
+    Expr own = simplify(condition && !taken);
     if (Halide::Internal::is_const_zero(own)) return;
     (this->*strategy)(own);
     taken = taken || condition;
   };
-  add(problem_.with_split, split_condition(problem_), &ContractionScheduler::split);
-  add(problem_.with_direct, problem_.rows <= problem_.costs->direct_rows,
+  add(problem_.with_split, problem_.wants_split(), &ContractionScheduler::split);
+  add(problem_.with_direct, problem_.rows <= problem_.costs.direct_rows,
       &ContractionScheduler::direct);
-  add(true, Halide::Internal::const_true(), &ContractionScheduler::blocked);
-  if (std::optional<Func> found = find_non_finite(problem_)) repair(*found);
+  add(true, const_true(), &ContractionScheduler::blocked);
+  if (std::optional<Func> found = find_non_finite(problem_)) fallback(*found);
 
   // Halide's dimension 0 is the innermost.
   Expr stride = 1;
@@ -52,7 +42,7 @@ Func ContractionScheduler::schedule() {
     const int dim = static_cast<int>(i);
     out_.output_buffers()[0].dim(dim).set_bounds(0, extent);  // and so those of the others
     for (const Halide::OutputImageParam& buffer : out_.output_buffers())
-      buffer.dim(dim).set_stride(Halide::Internal::simplify(stride));
+      buffer.dim(dim).set_stride(simplify(stride));
     stride = stride * extent;
   }
   return out_;
@@ -79,7 +69,6 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
                            {0, blocks_of(p.columns, columns * column_tiles)},
                            {0, blocks_of(p.rows, rows * row_tiles)},
                            {0, select(on, p.batch, 0)}};
-  Loops loops;
   RDom domain(ranges, "o");
   if (where) domain.where(unsolved((*where)(domain[7]) != 0));
   Expr first = (domain[5] * column_tiles + domain[4]) * columns;
@@ -102,46 +91,40 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
   Expr row = first_row + domain[2];
   domain.where(below(row, p.rows));
 
-  loops.domain = domain;
-  loops.one_run = one_run;
-  loops.row = domain[2];
-  loops.column = column;
-  loops.row_tile = domain[3];
-  loops.column_tile = domain[4];
-  loops.row_block = domain[6];
-  loops.column_block = domain[5];
-  loops.batch = domain[7];
+  Loops loops{.domain = domain,
+              .one_run = one_run,
+              .column = column,
+              .row = domain[2],
+              .row_tile = domain[3],
+              .column_tile = domain[4],
+              .column_block = domain[5],
+              .row_block = domain[6],
+              .batch = domain[7]};
   // Coordinates of each group from its linear index; the columns' last one is `lo`.
-  std::vector<Expr> extents[3], coordinates[3];
-  for (const OutputDim& dim : p.output) {
-    extents[static_cast<int>(dim.group)].push_back(dim.extent);
-  }
-  auto& of_columns = extents[static_cast<int>(Group::kColumn)];
-  if (!of_columns.empty()) of_columns.pop_back();
-  coordinates[static_cast<int>(Group::kBatch)] =
-      decode_index(loops.batch, extents[static_cast<int>(Group::kBatch)]);
-  coordinates[static_cast<int>(Group::kRow)] =
-      decode_index(row, extents[static_cast<int>(Group::kRow)]);
-  coordinates[static_cast<int>(Group::kColumn)] = decode_index(hi, of_columns);
-  coordinates[static_cast<int>(Group::kColumn)].push_back(lo);
+  std::vector<Expr> extents[3];
+  for (const OutputDim& dim : p.output) extents[static_cast<int>(dim.group)].push_back(dim.extent);
+  if (!extents[2].empty()) extents[2].pop_back();
+  std::vector<Expr> coordinates[] = {decode_index(domain[7], extents[0]),
+                                     decode_index(row, extents[1]), decode_index(hi, extents[2])};
+  coordinates[2].push_back(lo);
   size_t next[3] = {0, 0, 0};
   for (const OutputDim& dim : p.output) {
     const int group = static_cast<int>(dim.group);
-    loops.place.push_back(in_range(coordinates[group][next[group]++], dim.extent));
+    loops.coordinates.push_back(in_range(coordinates[group][next[group]++], dim.extent));
   }
   return loops;
 }
 
 Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
-  std::vector<Expr> place(loops.place.rbegin(), loops.place.rend());
-  std::vector<Expr> values = problem_.epilogue(loops.place, sum);
-  if (loops.repairs) {
-    const Halide::FuncRef before = out_(place);
+  std::vector<Expr> at(loops.coordinates.rbegin(), loops.coordinates.rend());
+  std::vector<Expr> values = problem_.epilogue(loops.coordinates, sum);
+  if (loops.is_fallback) {
+    const FuncRef before = out_(at);
     for (size_t k = 0; k < values.size(); ++k)
       values[k] = select(has_finite_bits(sum),
                          Expr(values.size() == 1 ? Expr(before) : Expr(before[k])), values[k]);
   }
-  out_(place) = Halide::Tuple(values);
+  out_(at) = Tuple(values);
   Stage stage = out_.update(out_.num_update_definitions() - 1);
   RVar outer("lo_outer"), inner("lo_inner");
   if (loops.one_run) {
@@ -151,19 +134,19 @@ Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
         .split(loops.domain[0], outer, inner, problem_.lanes, TailStrategy::GuardWithIf)
         .vectorize(inner);
   }
-  stage.parallel(loops.batch_loop())
-      .never_partition({loops.row_tile_loop(), loops.column_tile_loop(), loops.column_loop(),
-                        loops.row_loop(), loops.batch_loop()});
-  if (!problem_.one_block) stage.parallel(loops.column_loop()).parallel(loops.row_loop());
+  stage.parallel(loops.batch)
+      .never_partition(
+          {loops.row_tile, loops.column_tile, loops.column_block, loops.row_block, loops.batch});
+  if (!problem_.one_block) stage.parallel(loops.column_block).parallel(loops.row_block);
   return stage;
 }
 
 void ContractionScheduler::direct(const Expr& condition) {
-  Loops loops = open(condition, problem_.costs->direct_rows, tiles_.block_columns, 1, 1);
+  Loops loops = open(condition, problem_.costs.direct_rows, tiles_.block_columns, 1, 1);
   Expr total;
   for (const ContractionTerm& term : problem_.terms) {
     Func sum = direct_sum(problem_, term);
-    sum.compute_at(out_, loops.column_loop());
+    sum.compute_at(out_, loops.column_block);
     Expr value = sum(loops.column, loops.row, loops.column_block, loops.batch);
     total = total.defined() ? total + value : value;
   }
@@ -171,18 +154,18 @@ void ContractionScheduler::direct(const Expr& condition) {
 }
 
 // Results that see something that is not finite, as they are written.
-void ContractionScheduler::repair(const Func& where) {
-  Loops loops = open(Halide::Internal::const_true(), problem_.costs->direct_rows,
-                     tiles_.block_columns, 1, 1, where);
-  loops.repairs = true;
-  Func sum = plain_sum(problem_);
-  sum.compute_at(out_, loops.column_loop());
-  store(loops, sum(loops.column, loops.row_block * problem_.costs->direct_rows + loops.row,
+void ContractionScheduler::fallback(const Func& where) {
+  Loops loops = open(const_true(), problem_.costs.direct_rows, tiles_.block_columns, 1, 1, where);
+  loops.is_fallback = true;
+  Func sum = sum_as_written(problem_);
+  sum.compute_at(out_, loops.column_block);
+  store(loops, sum(loops.column, loops.row_block * problem_.costs.direct_rows + loops.row,
                    loops.column_block, loops.batch));
 }
 
-Funcs schedule_contraction(const ContractionSpec& spec, const Target& target) {
-  return {ContractionScheduler(make_problem(spec, target)).schedule()};
+cpu::Funcs cpu::schedule(const plan::ContractionForm& form, const Scope& scope,
+                         const Target& target) {
+  return {ContractionScheduler(contraction_spec(scope, form), target).schedule()};
 }
 
 }  // namespace attn::lower

@@ -7,7 +7,7 @@
 //   direct   up to four rows: the right factor is read once and never packed.
 //
 // After it, where conditions of one factor hide what is not finite of the other, results that see
-// some of it are computed again (contraction_fallback.h).
+// some of it are computed again (contraction_fallback.cpp).
 //
 // Panels and blocks are `undef` and one update over an explicit domain, so that nothing outside the
 // operands is ever read; tails repeat the last row or column and are cut off by the store.
@@ -22,50 +22,43 @@ namespace attn::lower {
 
 class ContractionScheduler {
  public:
-  explicit ContractionScheduler(Problem problem)
-      : problem_(std::move(problem)), tiles_(problem_.tiles), out_(problem_.name) {}
-  Halide::Func schedule();
+  ContractionScheduler(const ContractionSpec& spec, const Target& target)
+      : problem_(spec, target), tiles_(problem_.tiles) {}
+  Func schedule();
 
  private:
   // One strategy's loops over the output: lo and hi walk a block's columns, see `open`.
   struct Loops {
-    Halide::RDom domain;
-    bool one_run = false, repairs = false;
-    Halide::Expr row, column;            // within the tile
-    Halide::Expr row_tile, column_tile;  // within the block
-    Halide::Expr row_block, column_block, batch;
-    std::vector<Halide::Expr> place;
-    Halide::RVar batch_loop() const { return domain[7]; }
-    Halide::RVar row_loop() const { return domain[6]; }
-    Halide::RVar column_loop() const { return domain[5]; }
-    Halide::RVar column_tile_loop() const { return domain[4]; }
-    Halide::RVar row_tile_loop() const { return domain[3]; }
-    Halide::RVar row_in_tile() const { return domain[2]; }
+    RDom domain;
+    bool one_run = false, is_fallback = false;
+    Expr column;  // within the tile
+    RVar row;     // the same
+    RVar row_tile, column_tile, column_block, row_block, batch;
+    std::vector<Expr> coordinates;  // of the output, outermost first
   };
   struct Panels {
-    Halide::Func left, right;
-    Halide::Expr reduced;
+    Func left, right;
+    Expr reduced;
   };
 
-  Loops open(const Halide::Expr& condition, int rows, int columns, int row_tiles, int column_tiles,
-             const std::optional<Halide::Func>& where = {});
-  Halide::Stage store(const Loops& loops, const Halide::Expr& sum);
-  Halide::Func tile(const Panels& term);
-  Halide::Func block(const Loops& loops, const std::vector<Panels>& panels,
-                     const Halide::Expr& splits, bool packs_inside);
-  Halide::Func finished_tile(const Loops& loops, const std::vector<Panels>& panels);
+  Loops open(const Expr& condition, int rows, int columns, int row_tiles, int column_tiles,
+             const std::optional<Func>& where = {});
+  Stage store(const Loops& loops, const Expr& sum);
+  Func tile(const Panels& term);
+  Func block(const Loops& loops, const std::vector<Panels>& panels, const Expr& splits,
+             bool packs_inside);
+  Func finished_tile(const Loops& loops, const std::vector<Panels>& panels);
   std::vector<Panels> pack_terms();
-  void blocked(const Halide::Expr& condition);
-  void split(const Halide::Expr& condition);
-  void direct(const Halide::Expr& condition);
-  void repair(const Halide::Func& where);
+  void blocked(const Expr& condition);
+  void split(const Expr& condition);
+  void direct(const Expr& condition);
+  void fallback(const Func& where);
 
-  Problem problem_;
+  const Problem problem_;
   ContractionTiles tiles_;
-  Halide::Func out_;
-  Halide::Var x_{"x"}, y_{"y"}, k_{"k"}, tile_{"tile"}, panel_{"panel"}, chunk_{"chunk"},
-      part_{"part"};
-  Halide::Var row_block_{"row_block"}, column_block_{"column_block"}, batch_{"batch"};
+  Func out_{"out"};
+  Var x_{"x"}, y_{"y"}, k_{"k"}, tile_{"tile"}, panel_{"panel"}, chunk_{"chunk"}, part_{"part"};
+  Var row_block_{"row_block"}, column_block_{"column_block"}, batch_{"batch"};
 };
 
 }  // namespace attn::lower

@@ -2,12 +2,10 @@
 #include <algorithm>
 
 #include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/cpu/tuning.h"
+#include "compiler/lower/forms/loops.h"
 
 namespace attn::lower {
-
-using Halide::Func;
-using Halide::TailStrategy;
-using Halide::Var;
 
 namespace {
 
@@ -31,17 +29,17 @@ void deal_out(const LoopsSpec& spec, const Target& target, Func out) {
     out.fuse(fused, spec.vars[k], next);
     fused = next;
   }
-  const Halide::Expr rows =
-      max(target::costs(target.arch).task_points / max(spec.row_points, 1), 1);
+  const Expr rows = max(target::costs(target.arch).task_points / max(spec.row_points, 1), 1);
   out.split(fused, block, in_block, rows, TailStrategy::GuardWithIf).parallel(block);
 }
 
 }  // namespace
 
-Funcs schedule_loops(const LoopsSpec& spec, const Target& target) {
+cpu::Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Target& target) {
+  const LoopsSpec spec = loops_spec(scope, form.definition);
   Func out = spec.out;
   if (spec.has_planes) {
-    std::vector<Halide::VarOrRVar> order(spec.vars.begin(), spec.vars.end());
+    std::vector<VarOrRVar> order(spec.vars.begin(), spec.vars.end());
     order.insert(order.begin(), spec.plane);
     out.bound(spec.plane, 0, 2).unroll(spec.plane);
     if (!spec.vars.empty()) out.reorder_storage(out.args()).reorder(order);

@@ -4,58 +4,38 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::Stage;
-using Halide::TailStrategy;
-using Halide::Type;
-using Halide::Var;
 using Kind = RowStage::Kind;
 
 // An output over rows: its update sets the elements of one row.
-void RowScheduler::store_rows(Func out, const RowStage& stage, const At& at, const Expr& row) {
-  auto stored = [&](const Expr& v) { return stage.store ? stage.store(v) : v; };
-  const int index = static_cast<int>(&stage - spec_.stages.data());
-  const bool map = stage.kind == Kind::kMap;
-  std::vector<Expr> place;
+void RowScheduler::store_rows(Func out, int stage, const At& at, const Expr& row) {
+  const RowStage& s = spec_.stages[stage];
+  const std::vector<Expr> rows = decode_index(in_range(row, spec_.rows), spec_.row_extents);
+  std::vector<Expr> coordinates;
   std::vector<Var> vars;
-  if (shaped()) {
-    std::vector<Expr> rows = decode_index(in_range(row, spec_.rows), spec_.row_extents);
-    for (size_t k = stage.dimensions.size(); k-- > 0;) {
-      const bool column = stage.dimensions[k] >= static_cast<int>(rows.size());
-      // Where a coordinate is an index of the loops, as it may be of a known number of rows, Halide
-      // takes them for free to run in any order, and fuses them with no loops of a sum over rows.
-      Expr at_dimension = column ? Expr(column_) : rows[stage.dimensions[k]];
-      if (!column && constant(spec_.rows) > 0) at_dimension = likely(at_dimension);
-      place.push_back(at_dimension);
-      vars.push_back(column ? column_ : Var("d" + std::to_string(k)));
-    }
-  } else {
-    if (map) place.push_back(column_), vars.push_back(column_);
-    place.push_back(in_range(row, spec_.rows));
-    vars.push_back(u_);
+  for (size_t k = s.dimensions.size(); k-- > 0;) {
+    const bool column = s.dimensions[k] >= static_cast<int>(rows.size());
+    // Where a coordinate is an index of the loops, as it may be of a known number of rows, Halide
+    // takes them for free to run in any order, and fuses them with no loops of a sum over rows.
+    Expr at_dimension = column ? Expr(column_) : rows[s.dimensions[k]];
+    if (!column && constant(spec_.rows) > 0) at_dimension = likely(at_dimension);
+    coordinates.push_back(at_dimension);
+    vars.push_back(column ? column_ : Var("d" + std::to_string(k)));
   }
-  Expr value;
-  if (stage.planes) {
-    value = stored(select(plane_ == 0, stored_.at(index)(at.u, at.group, at.block),
-                          low_.at(index)(at.u, at.group, at.block)));
-    place.push_back(plane_);
+  Expr stored;
+  if (s.has_planes()) {
+    stored = select(plane_ == 0, stored_.at(stage)(at.u, at.group, at.block),
+                    low_.at(stage)(at.u, at.group, at.block));
+    coordinates.push_back(plane_);
     vars.push_back(plane_);
   } else {
-    value = stored(this->value(index, at));
+    stored = value(stage, at);
   }
-  out(vars) = Halide::undef(value.type());
-  out(place) = value;
-  if (stage.planes) {
+  out(vars) = undef(s.stored);
+  out(coordinates) = cast(s.stored, stored);
+  if (s.has_planes()) {
     out.bound(plane_, 0, 2);
     out.update().unroll(plane_);
   }
-  if (shaped()) return;
-  if (map) out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
-  auto rows = out.output_buffer().dim(map ? 1 : 0);
-  rows.set_bounds(0, spec_.rows);
-  rows.set_stride(map ? spec_.columns : Expr(1));
 }
 
 // An output over columns: `total` has them in linear order.
@@ -63,21 +43,15 @@ void RowScheduler::store_columns(Func out, const RowStage& stage, const Func& to
   const int lanes = lanes_of(target_, total.types()[0]);
   std::vector<Var> vars;
   Expr linear = 0;
-  if (shaped()) {
-    std::vector<Expr> at(spec_.column_extents.size());
-    for (size_t k = stage.dimensions.size(); k-- > 0;) {
-      Var v = vars.empty() ? column_ : Var("d" + std::to_string(k));
-      vars.push_back(v);
-      at[stage.dimensions[k] - spec_.row_extents.size()] = v;
-    }
-    for (size_t k = 0; k < at.size(); ++k) linear = linear * spec_.column_extents[k] + at[k];
-    if (at.size() > 1) linear = in_range(linear, spec_.columns);
-  } else {
-    vars = {column_};
-    linear = column_;
+  std::vector<Expr> at(spec_.column_extents.size());
+  for (size_t k = stage.dimensions.size(); k-- > 0;) {
+    Var v = vars.empty() ? column_ : Var("d" + std::to_string(k));
+    vars.push_back(v);
+    at[stage.dimensions[k] - spec_.row_extents.size()] = v;
   }
-  out(vars) = stage.store ? stage.store(total(linear)) : Expr(total(linear));
-  if (!shaped()) out.output_buffer().dim(0).set_bounds(0, spec_.columns).set_stride(1);
+  for (size_t k = 0; k < at.size(); ++k) linear = linear * spec_.column_extents[k] + at[k];
+  if (at.size() > 1) linear = in_range(linear, spec_.columns);
+  out(vars) = cast(stage.stored, total(linear));
   Func sums = total;
   Var outer("outer");
   if (vars.empty()) {
@@ -95,12 +69,12 @@ Func RowScheduler::add_column_sum(int stage, Func out, const At& at) {
   const int lanes = lanes_of(target_, type);
   Func sums(out.name() + "_blocks"), total(out.name() + "_total");
   // Written so that Halide takes the block for an index like the other outputs' rows.
-  Expr place = min(at.block, blocks_ - 1);
-  sums(column_, block_) = Halide::Internal::make_zero(type);
-  sums(column_, place) += body(stage, at);
+  Expr own_block = min(at.block, blocks_ - 1);
+  sums(column_, block_) = make_zero(type);
+  sums(column_, own_block) += body(stage, at);
   vectorize_columns(sums.compute_root(), type);
   RDom b(0, blocks_, "blocks");
-  total(column_) = Halide::Internal::make_zero(type);
+  total(column_) = make_zero(type);
   total(column_) += sums(column_, b);
   store_columns(out, spec_.stages[stage], total);
   vectorize_columns(total, type);
@@ -110,7 +84,6 @@ Func RowScheduler::add_column_sum(int stage, Func out, const At& at) {
 
 void RowScheduler::add_output(int stage) {
   const RowStage& s = spec_.stages[stage];
-  const std::string name = spec_.name + "_" + s.name + "_out";
   // Of loops that are known to run once Halide says that they may run in any order, but not where
   // the output is a scalar; it fuses no two of which it says different things.
   auto unknown = [this](const Expr& e) { return constant(spec_.rows) == 1 ? likely(e) : e; };
@@ -119,19 +92,19 @@ void RowScheduler::add_output(int stage) {
   At at{r[0], r[1], r[2], column_};
   Expr row = row_of(at);
   r.where(row < spec_.rows);
-  Func out(name);
+  Func out(name_of(stage) + "_out");
   if (s.kind == Kind::kColumnSum) {
     fused_.push_back(add_column_sum(stage, out, at));
   } else {
     if (s.kind != Kind::kMap) at.column = Expr();
-    store_rows(out, s, at, row);
+    store_rows(out, stage, at, row);
     fused_.push_back(out);
   }
   Stage update = fused_.back().update();
   if (s.kind == Kind::kMap || s.kind == Kind::kColumnSum) {
     update.reorder(column_, r[0], r[1], r[2])
         .vectorize(column_, lanes_of(target_, types_[stage]), TailStrategy::GuardWithIf);
-  } else if (s.planes) {
+  } else if (s.has_planes()) {
     update.reorder(plane_, r[0], r[1], r[2]);
   }
   update.allow_race_conditions()

@@ -12,16 +12,6 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::LoopLevel;
-using Halide::RDom;
-using Halide::RVar;
-using Halide::Stage;
-using Halide::TailStrategy;
-using Halide::Type;
-using Halide::Var;
-
 namespace {
 
 using Kind = RowStage::Kind;
@@ -63,11 +53,10 @@ void RowScheduler::count_readers() {
     probe.value = probe.high = probe.low = placeholder;
     types_[s] = spec_.stages[s].body(probe).type();
     for (int stage : read) ++readers_[stage];
-    // Two passes over the argument.
+    // Two sweeps over the argument.
     if (spec_.stages[s].combine == Combine::logsumexp &&
-        spec_.stages[s].kind == Kind::kRowReduction) {
+        spec_.stages[s].kind == Kind::kRowReduction)
       for (int stage : read) ++readers_[stage];
-    }
   }
 }
 
@@ -88,9 +77,8 @@ RowCell RowScheduler::cell(const At& at) {
 Expr RowScheduler::value(int stage, const At& at) {
   auto stored = stored_.find(stage);
   if (stored == stored_.end()) return body(stage, at);
-  if (spec_.stages[stage].kind == Kind::kMap) {
+  if (spec_.stages[stage].kind == Kind::kMap)
     return stored->second(at.column, at.u, at.group, at.block);
-  }
   Expr result = stored->second(at.u, at.group, at.block);
   auto low = low_.find(stage);
   return low == low_.end() ? result : result + low->second(at.u, at.group, at.block);
@@ -98,16 +86,14 @@ Expr RowScheduler::value(int stage, const At& at) {
 
 // Keeps a Func of a group: computed per group, its memory allocated once a block.
 void RowScheduler::hold(Func func) {
-  place_.push_back([this, func](const LoopLevel& group, const LoopLevel& block) mutable {
-    func.compute_at(group).hoist_storage(block).bound_storage(group_, 1).bound_storage(block_, 1);
-    func.bound_extent(u_, height_);
-  });
+  func.compute_at(of_group_).hoist_storage(of_block_);
+  func.bound_storage(group_, 1).bound_storage(block_, 1).bound_extent(u_, height_);
 }
 
 // A map with one reader is part of its reader, unless it is held; else it is a row in the cache.
 void RowScheduler::add_map(int stage) {
   if (readers_[stage] <= 1 && !spec_.stages[stage].held) return;
-  Func map(spec_.name + "_" + spec_.stages[stage].name);
+  Func map(name_of(stage));
   map(column_, u_, group_, block_) = body(stage, {u_, group_, block_, column_});
   vectorize_columns(map, types_[stage]);
   hold(map);
@@ -115,7 +101,7 @@ void RowScheduler::add_map(int stage) {
 }
 
 void RowScheduler::add_row_map(int stage) {
-  Func map(spec_.name + "_" + spec_.stages[stage].name);
+  Func map(name_of(stage));
   map(u_, group_, block_) = body(stage, {u_, group_, block_, Expr()});
   hold(map);
   stored_[stage] = map;
@@ -159,31 +145,30 @@ Func RowScheduler::reduce(const std::string& name, Combine combine, const Term& 
 
 void RowScheduler::add_reduction(int stage) {
   const RowStage& s = spec_.stages[stage];
-  const std::string name = spec_.name + "_" + s.name;
   auto argument = [this, stage](const At& at) { return body(stage, at); };
   if (s.combine != Combine::logsumexp) {
-    stored_[stage] = reduce(name, s.combine, argument, types_[stage]);
+    stored_[stage] = reduce(name_of(stage), s.combine, argument, types_[stage]);
     return;
   }
-  Func row(name + "_row");
+  Func row(name_of(stage) + "_row");
   row(column_, u_, group_, block_) = body(stage, {u_, group_, block_, column_});
   vectorize_columns(row, types_[stage]);
   hold(row);
   auto held = [row](const At& at) -> Expr { return row(at.column, at.u, at.group, at.block); };
-  Func high = reduce(name + "_high", Combine::max, held, types_[stage]);
+  Func high = reduce(name_of(stage) + "_high", Combine::max, held, types_[stage]);
   Expr lowest = neutral(Combine::max, types_[stage]);
   Func sum = reduce(
-      name + "_sum", Combine::sum,
+      name_of(stage) + "_sum", Combine::sum,
       [=](const At& at) -> Expr {
         return vector_exp(strict_float(held(at) - high(at.u, at.group, at.block)));
       },
       types_[stage]);
-  Func low(name + "_low");
+  Func low(name_of(stage) + "_low");
   Expr z = sum(u_, group_, block_);
   // What is hidden counts 0 beside anything visible, and must not be counted alone.
   Expr nothing = high(u_, group_, block_) <= lowest;
-  Expr logarithm = select(nothing || z <= 0, Halide::Internal::make_zero(z.type()),
-                          log(max(z, Halide::cast(z.type(), 1e-30f))));
+  Expr logarithm =
+      select(nothing || z <= 0, make_zero(z.type()), log(max(z, cast(z.type(), 1e-30f))));
   low(u_, group_, block_) = select(has_finite_bits(z), logarithm, z);
   if (height_ > 1) low.vectorize(u_, height_);
   hold(low);
@@ -198,21 +183,19 @@ std::vector<Func> RowScheduler::schedule() {
     if (spec_.stages[s].kind == Kind::kRowMap) add_row_map(s);
     if (spec_.stages[s].kind == Kind::kRowReduction) add_reduction(s);
   }
-  for (int s = 0; s < count; ++s) {
+  for (int s = 0; s < count; ++s)
     if (spec_.stages[s].output || spec_.stages[s].kind == Kind::kColumnSum) add_output(s);
-  }
   ATTN_CHECK(!fused_.empty(), "a row kernel without outputs");
-  for (size_t i = 1; i < fused_.size(); ++i) {
+  for (size_t i = 1; i < fused_.size(); ++i)
     fused_[i].update().compute_with(fused_[0].update(), fused_group_);
-  }
   // The first output carries the loops that everything else is placed at.
-  LoopLevel group(fused_[0], fused_group_), block(fused_[0], fused_block_);
-  for (auto& place : place_) place(group, block);
+  of_group_.set(LoopLevel(fused_[0], fused_group_));
+  of_block_.set(LoopLevel(fused_[0], fused_block_));
   return results_;
 }
 
-Funcs schedule_rows(const RowSpec& spec, const Target& target) {
-  return RowScheduler(spec, target).schedule();
+cpu::Funcs cpu::schedule(const plan::RowForm& form, const Scope& scope, const Target& target) {
+  return RowScheduler(row_spec(scope, form), target).schedule();
 }
 
 }  // namespace attn::lower

@@ -1,33 +1,30 @@
-// The schedules of the four forms for processors with vector registers and caches. Sums are taken
-// in an order that depends on extents and target only, never on threads.
+// The schedules of the forms for processors with vector registers and caches, an overload each.
+// They hold for all extents, run-time ones and 0 among them. Sums are taken in an order that
+// depends on extents and target only, never on threads.
 #pragma once
-
-#include <Halide.h>
 
 #include <vector>
 
-#include "compiler/lower/cpu/tuning.h"
-#include "compiler/lower/forms/contraction.h"
-#include "compiler/lower/forms/loops.h"
-#include "compiler/lower/forms/row.h"
-#include "compiler/lower/forms/tiles.h"
+#include "compiler/lower/forms/scope.h"
+#include "compiler/plan/form.h"
+#include "compiler/target/target.h"
 
-namespace attn::lower {
+namespace attn::lower::cpu {
 
-using Funcs = std::vector<Halide::Func>;
+// What the kernel writes, in the order of the form, every Func over its dimensions innermost first,
+// a plane last. A Func is a single-use object: schedule the form again for another target.
+using Funcs = std::vector<Func>;
 
 // Parallel over free indices, vectors along the last, reductions in order.
-Funcs schedule_loops(const LoopsSpec& spec, const Target& target);
+Funcs schedule(const plan::LoopsForm& form, const Scope& scope, const target::Target& target);
 
-// One pass over the rows, a row held in cache. The outputs in the order of the stages. Where the
-// spec gives no extents they are dense: a map (column, row), a row value (row), a column sum
-// (column). An output log-sum-exp is one value, both planes added, unless its stage says `planes`.
-Funcs schedule_rows(const RowSpec& spec, const Target& target);
+// One sweep over the rows, a row held in cache.
+Funcs schedule(const plan::RowForm& form, const Scope& scope, const target::Target& target);
 
-// One Func, its buffers constrained to dense row-major. It is a single-use object: build it again
-// for another target.
-Funcs schedule_contraction(const ContractionSpec& spec, const Target& target);
+// Packed panels and register tiles.
+Funcs schedule(const plan::ContractionForm& form, const Scope& scope, const target::Target& target);
 
-Funcs schedule_tiles(const TilesSpec& spec, const Target& target);
+// Tiles that several results share.
+Funcs schedule(const plan::TilesForm& form, const Scope& scope, const target::Target& target);
 
-}  // namespace attn::lower
+}  // namespace attn::lower::cpu

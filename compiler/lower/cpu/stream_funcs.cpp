@@ -8,19 +8,13 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::RVar;
-using Halide::Var;
-
 namespace {
 
 // Scores at or below the floor count as hidden; hidden ones lie so far below that their
 // exponentials are 0 beside a row without any visible score.
 constexpr float kFloor = -3.0e38f;
 constexpr int kPackedTogether = 8;  // columns of a right factor
-constexpr int kSeenTogether = 64;   // columns, by data: sums stay in registers for so long
+constexpr int kSeenColumns = 64;    // columns, by data: sums stay in registers for so long
 
 }  // namespace
 
@@ -30,57 +24,51 @@ StreamScheduler::StreamScheduler(const TilesSpec& spec, const Target& target)
       writes_planes_(spec.find(TilesSpec::Kind::logsumexp)->is_written),
       tiles_(tuning(target).stream(vectors_of(sum_ ? sum_->features : Expr()))),
       panel_columns_(tiles_.score_vectors * lanes_),
-      together_(spec.seen_by_data ? kSeenTogether : tiles_.chunk),
+      seen_columns_(spec.seen_by_data ? kSeenColumns : tiles_.chunk),
       panel_features_(sum_ ? tiles_.sum_vectors * lanes_ : 0),
       features_(!sum_                      ? Expr(0)
                 : sum_->features.defined() ? sum_->features
                                            : Expr(1)),
-      padded_(Halide::Internal::simplify((features_ + (lanes_ - 1)) / lanes_ * lanes_)) {
-  ATTN_CHECK(tiles_.chunk % together_ == 0 && together_ % panel_columns_ == 0,
+      padded_(simplify((features_ + (lanes_ - 1)) / lanes_ * lanes_)) {
+  ATTN_CHECK(tiles_.chunk % seen_columns_ == 0 && seen_columns_ % panel_columns_ == 0,
              "blocks of columns that data leaves out are not whole panels of a chunk");
 }
 
-Expr StreamScheduler::first_column(const Expr& tile) const {
+Expr StreamScheduler::first_column() const {
   if (!spec_.columns_of_rows.first) return 0;
-  Expr row = tile * tiles_.rows;
-  Expr first = spec_.columns_of_rows.first(row, row + (tiles_.rows - 1));
+  Expr first = spec_.columns_of_rows.first(first_row(), last_row());
   return clamp(first, 0, spec_.columns) / panel_columns_ * panel_columns_;
 }
 
-Expr StreamScheduler::end_column(const Expr& tile) const {
+Expr StreamScheduler::end_column() const {
   if (!spec_.columns_of_rows.end) return spec_.columns;
-  Expr row = tile * tiles_.rows;
-  return clamp(spec_.columns_of_rows.end(row, row + (tiles_.rows - 1)), 0, spec_.columns);
-}
-
-Expr StreamScheduler::first_seen(const Expr& tile) const {
-  Expr first = first_column(tile), row = tile * tiles_.rows;
-  if (!spec_.seen_by_data) return first;
-  return clamp(spec_.seen_by_data.first(h_, row, row + (tiles_.rows - 1)), first, spec_.columns);
-}
-
-Expr StreamScheduler::end_seen(const Expr& tile) const {
-  Expr end = end_column(tile), row = tile * tiles_.rows;
-  if (!spec_.seen_by_data) return end;
-  return clamp(spec_.seen_by_data.end(h_, row, row + (tiles_.rows - 1)), 0, end);
+  return clamp(spec_.columns_of_rows.end(first_row(), last_row()), 0, spec_.columns);
 }
 
 void StreamScheduler::limit(RDom& domain, const Expr& position, int unit) const {
-  Expr end = min(end_column(t_) - c_ * tiles_.chunk, tiles_.chunk);
+  Expr end = min(end_column() - column(0), tiles_.chunk);
   domain.where(position < (unit == 1 ? end : (end + (unit - 1)) / unit));
   if (!spec_.columns_of_rows.first) return;
-  Expr first = max(first_column(t_) - c_ * tiles_.chunk, 0);
+  Expr first = max(first_column() - column(0), 0);
   domain.where(position >= (unit == 1 ? first : first / unit));
 }
 
 void StreamScheduler::limit_to_seen(RDom& domain, const Expr& from, int size) const {
-  if (!spec_.seen_by_data) return;
-  domain.where(unsolved(from < end_seen(t_) && from + size > first_seen(t_)));
+  const SeenByData& data = spec_.seen_by_data;
+  if (!data) return;
+  Expr first = clamp(data.first(h_, first_row(), last_row()), first_column(), spec_.columns);
+  Expr end = clamp(data.end(h_, first_row(), last_row()), 0, end_column());
+  domain.where(unsolved(from < end && from + size > first));
+}
+
+void StreamScheduler::limit(RDom& domain, const Expr& position, int unit, const Expr& block) const {
+  limit(domain, position, unit);
+  limit_to_seen(domain, column(block * seen_columns_), seen_columns_);
 }
 
 // Beyond the last row it repeats, so that every tile below is whole.
 Func StreamScheduler::left(int pack) {
-  auto [found, is_new] = left_.try_emplace(pack, Func(spec_.name + "_left"));
+  auto [found, is_new] = left_.try_emplace(pack, Func("out_left"));
   Func left = found->second;
   if (is_new)
     left(d_, ii_, t_, h_) =
@@ -91,12 +79,12 @@ Func StreamScheduler::left(int pack) {
 // Columns are packed some at a time; what is beyond the last of these is any number, and hidden.
 Func StreamScheduler::right(int pack) {
   if (auto found = right_.find(pack); found != right_.end()) return found->second.func;
-  Func right(spec_.name + "_right");
+  Func right("out_right");
   const int some = std::min(panel_columns_, kPackedTogether);
   RDom r({{0, some}, {0, panel_columns_ / some}}, "rc");
   r.where(jp_ * panel_columns_ + r[1] * some < columns_);
   Expr within = r[1] * some + r[0];
-  right(jj_, d_, jp_, h_) = Halide::undef<float>();
+  right(jj_, d_, jp_, h_) = undef<float>();
   right(within, d_, jp_, h_) =
       spec_.factor(pack, batch_of(h_), column_at(jp_ * panel_columns_ + within),
                    in_range(d_, spec_.packs[pack].length));
@@ -105,7 +93,7 @@ Func StreamScheduler::right(int pack) {
 }
 
 void StreamScheduler::pack_panel() {
-  panel_ = Func(spec_.name + "_panel");
+  panel_ = Func("out_panel");
   Expr value = spec_.packed(sum_->panel, batch_of(h_), column_at(j_), feature());
   if (constant(features_) > 0) {
     panel_(dd_, j_, dp_, h_) = value;
@@ -124,62 +112,49 @@ void StreamScheduler::score() {
 }
 
 void StreamScheduler::add_tile(int index) {
-  const std::vector<TilesSpec::Dot>& products = spec_.dots[index];
   const int panels = tiles_.chunk / panel_columns_;
-  const std::string name = spec_.name + "_tile" + std::to_string(index);
-  Dots dots{Func(name + "_dot"), {}};
-  dots.sum(jj_, jp_, ii_, t_, c_, h_) = 0.0f;
-  for (const TilesSpec::Dot& dot : products) {
-    RDom r(0, dot.length, "rd" + std::to_string(dots.reduced.size()));
-    if (dot.is_packed()) {
-      dots.sum(jj_, jp_, ii_, t_, c_, h_) +=
-          left(dot.left)(r, ii_, t_, h_) * right(dot.right)(jj_, r, c_ * panels + jp_, h_);
-    } else {
-      Expr column = c_ * tiles_.chunk + jp_ * panel_columns_ + jj_;
-      dots.sum(jj_, jp_, ii_, t_, c_, h_) += spec_.product(
-          dot, {batch_of(h_), row_of(t_, ii_), column_at(likely(column))}, in_range(r, dot.length));
-    }
-    dots.reduced.push_back(RVar(r));
-  }
+  const std::string name = "out_tile" + std::to_string(index);
+  Func sum(name + "_dot");
+  sum_dots(sum, {jj_, jp_, ii_, t_, c_, h_}, index,
+           {batch_of(h_), row_of(t_, ii_), column_at(likely(column(jp_ * panel_columns_ + jj_)))},
+           [&](const TilesSpec::Dot& dot, const RDom& r) -> Expr {
+             return left(dot.left)(r, ii_, t_, h_) *
+                    right(dot.right)(jj_, r, c_ * panels + jp_, h_);
+           });
   Func func(name);
   const bool last = index + 1 == static_cast<int>(spec_.dots.size());
-  const int rows = tiles_.score_rows, in_block = together_ / panel_columns_;
+  const int rows = tiles_.score_rows, in_block = seen_columns_ / panel_columns_;
   RDom r({{0, panel_columns_},
           {0, rows},
           {0, tiles_.rows / rows},
           {0, in_block},
-          {0, tiles_.chunk / together_}},
+          {0, tiles_.chunk / seen_columns_}},
          "rp");
   Expr panel = r[4] * in_block + r[3], j = panel * panel_columns_ + r[0], i = r[2] * rows + r[1];
-  limit(r, panel, panel_columns_);
-  limit_to_seen(r, c_ * tiles_.chunk + r[4] * together_, together_);
-  Expr key = c_ * tiles_.chunk + j;
-  Expr sum = 0.0f;
-  if (!products.empty()) sum = dots.sum(r[0], panel, i, t_, c_, h_);
+  limit(r, panel, panel_columns_, r[4]);
+  Expr key = column(j);
+  Expr dot = spec_.dots[index].empty() ? Expr(0.0f) : Expr(sum(r[0], panel, i, t_, c_, h_));
   auto earlier = [&](int k) -> Expr { return tile_funcs_[k](j, i, t_, c_, h_); };
   Expr value =
-      spec_.value(index, {batch_of(h_), row_of(t_, i), column_at(likely(key))}, sum, earlier);
-  func(j_, ii_, t_, c_, h_) = Halide::undef<float>();
+      spec_.value(index, {batch_of(h_), row_of(t_, i), column_at(likely(key))}, dot, earlier);
+  func(j_, ii_, t_, c_, h_) = undef<float>();
   func(j, i, t_, c_, h_) = select(unsolved(key < spec_.columns), value, last ? kLowest : 0.0f);
   tile_domains_.push_back(r);
-  dots_.push_back(dots);
+  dots_.push_back(sum);
   tile_funcs_.push_back(func);
 }
 
 // Of one tile and chunk: the largest score, the weights' sum in lanes, and the weighted sum.
 void StreamScheduler::sum_chunks() {
-  const int blocks = tiles_.chunk / together_, vectors = together_ / lanes_;
+  const int blocks = tiles_.chunk / seen_columns_, vectors = seen_columns_ / lanes_;
   rm_ = RDom({{0, vectors}, {0, blocks}}, "rm");
   rs_ = RDom({{0, vectors}, {0, blocks}}, "rs");
   over_lanes_ = RDom(0, lanes_, "rl");
   auto vector_of = [&](const RDom& r) { return r[1] * vectors + r[0]; };
-  for (RDom* r : {&rm_, &rs_}) {
-    limit(*r, vector_of(*r), lanes_);
-    limit_to_seen(*r, c_ * tiles_.chunk + (*r)[1] * together_, together_);
-  }
+  for (RDom* r : {&rm_, &rs_}) limit(*r, vector_of(*r), lanes_, (*r)[1]);
 
-  largest_lanes_ = Func(spec_.name + "_largest_lanes");
-  largest_ = Func(spec_.name + "_largest");
+  largest_lanes_ = Func("out_largest_lanes");
+  largest_ = Func("out_largest");
   largest_lanes_(l_, ii_, t_, c_, h_) = kFloor;
   largest_lanes_(l_, ii_, t_, c_, h_) = max(largest_lanes_(l_, ii_, t_, c_, h_),
                                             scores_(vector_of(rm_) * lanes_ + l_, ii_, t_, c_, h_));
@@ -187,54 +162,51 @@ void StreamScheduler::sum_chunks() {
   largest_(ii_, t_, c_, h_) =
       max(largest_(ii_, t_, c_, h_), largest_lanes_(over_lanes_, ii_, t_, c_, h_));
 
-  weights_ = Func(spec_.name + "_weights");
+  weights_ = Func("out_weights");
   const int rows = rows_together();
   rw_ = RDom({{0, lanes_}, {0, rows}, {0, vectors}, {0, blocks}, {0, tiles_.rows / rows}}, "rw");
   Expr vector = rw_[3] * vectors + rw_[2], j = vector * lanes_ + rw_[0], i = rw_[4] * rows + rw_[1];
-  limit(rw_, vector, lanes_);
-  limit_to_seen(rw_, c_ * tiles_.chunk + rw_[3] * together_, together_);
-  weights_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
+  limit(rw_, vector, lanes_, rw_[3]);
+  weights_(j_, ii_, t_, c_, h_) = undef<float>();
   weights_(j, i, t_, c_, h_) =
       vector_exp(scores_(j, i, t_, c_, h_) - largest_(i, t_, c_, h_), -60.0f);
   // In vectors too, not beside the product, where each is one of a register tile's scalars.
   if (sum_ && sum_->has_weight()) {
-    shares_ = Func(spec_.name + "_shares");
-    shares_(j_, ii_, t_, c_, h_) = Halide::undef<float>();
-    shares_(j, i, t_, c_, h_) = weights_(j, i, t_, c_, h_) *
-                                spec_.weight(*sum_, {batch_of(h_), row_of(t_, i),
-                                                     column_at(likely(c_ * tiles_.chunk + j))});
+    contributions_ = Func("out_contributions");
+    contributions_(j_, ii_, t_, c_, h_) = undef<float>();
+    contributions_(j, i, t_, c_, h_) =
+        weights_(j, i, t_, c_, h_) *
+        spec_.weight(*sum_, {batch_of(h_), row_of(t_, i), column_at(likely(column(j)))});
   }
-  total_lanes_ = Func(spec_.name + "_total_lanes");
+  total_lanes_ = Func("out_total_lanes");
   total_lanes_(l_, ii_, t_, c_, h_) = 0.0f;
   total_lanes_(l_, ii_, t_, c_, h_) += weights_(vector_of(rs_) * lanes_ + l_, ii_, t_, c_, h_);
 
   if (sum_) sum_panel();
 
   // Sum, total and maximum of a chunk side by side, the last two in every lane.
-  packed_ = Func(spec_.name + "_packed");
+  packed_ = Func("out_packed");
   const int pd = panel_features_;
   Expr value =
       select(x_ < pd + lanes_, total_lanes_(clamp(x_ - pd, 0, lanes_ - 1), ii_, t_, c_, h_),
              largest_(ii_, t_, c_, h_));
   if (sum_) value = select(x_ < pd, partial_(clamp(x_, 0, pd - 1), dp_, ii_, t_, c_, h_), value);
-  // What a tile sees nothing of is left out: nobody reads it.
+  // Chunks of which a tile sees nothing are left out, and not read.
   RDom seen(0, 1, "seen");
-  limit_to_seen(seen, c_ * tiles_.chunk, tiles_.chunk);
-  packed_(x_, ii_, dp_, t_, c_, h_) = Halide::undef<float>();
+  limit_to_seen(seen, column(0), tiles_.chunk);
+  packed_(x_, ii_, dp_, t_, c_, h_) = undef<float>();
   packed_(x_, ii_, dp_, t_, c_, h_) = value + cast<float>(seen);
 }
 
 void StreamScheduler::sum_panel() {
-  partial_ = Func(spec_.name + "_partial");
-  rj_ = RDom({{0, together_}, {0, tiles_.chunk / together_}}, "rj");
-  Expr within = rj_[1] * together_ + rj_[0];
-  limit(rj_, within, 1);
-  limit_to_seen(rj_, c_ * tiles_.chunk + rj_[1] * together_, together_);
-  Expr key = c_ * tiles_.chunk + within;
-  const Func& weights = sum_->has_weight() ? shares_ : weights_;
+  partial_ = Func("out_partial");
+  rj_ = RDom({{0, seen_columns_}, {0, tiles_.chunk / seen_columns_}}, "rj");
+  Expr within = rj_[1] * seen_columns_ + rj_[0];
+  limit(rj_, within, 1, rj_[1]);
+  const Func& weights = sum_->has_weight() ? contributions_ : weights_;
   Expr weight = weights(within, ii_, t_, c_, h_);
   const auto point = [&](const Expr& in_chunk) -> TilesSpec::Point {
-    return {batch_of(h_), row_of(t_, ii_), column_at(c_ * tiles_.chunk + in_chunk)};
+    return {batch_of(h_), row_of(t_, ii_), column_at(column(in_chunk))};
   };
   const auto hide = [&](const Expr& in_chunk, const Expr& value) {
     auto tile = [&](int k) -> Expr { return tile_funcs_[k](in_chunk, ii_, t_, c_, h_); };
@@ -243,7 +215,7 @@ void StreamScheduler::sum_panel() {
   };
   Expr product = sum_->has_panel_at()
                      ? hide(within, weight * spec_.panel_at(*sum_, point(within), feature()))
-                     : weight * panel_(dd_, key, dp_, h_);
+                     : weight * panel_(dd_, column(within), dp_, h_);
   partial_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
   partial_(dd_, dp_, ii_, t_, c_, h_) += product;
   if (!has_fallback(*sum_)) return;
@@ -252,11 +224,11 @@ void StreamScheduler::sum_panel() {
   limit(rn_, rn_, 1);
   Expr element = hide(rn_, zero_or_not_finite(spec_.factor(sum_->panel, batch_of(h_),
                                                            point(rn_).column, feature())));
-  fallback_ = Func(spec_.name + "_fallback");
+  fallback_ = Func("out_fallback");
   fallback_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
   fallback_(dd_, dp_, ii_, t_, c_, h_) += weights(rn_, ii_, t_, c_, h_) * element;
   some_ = RDom(0, 1, "some");
-  some_.where(unsolved(met_.found(c_, h_) != 0));
+  some_.where(unsolved(non_finite_.found(c_, h_) != 0));
   partial_(dd_, dp_, ii_, t_, c_, h_) += fallback_(dd_, dp_, ii_, t_, c_, h_) + cast<float>(some_);
 }
 
@@ -266,14 +238,14 @@ void StreamScheduler::merge() {
   rc_max_ = RDom(0, chunks, "rc_max");
   rc_ = RDom(0, chunks, "rc");
   for (RDom* r : {&rc_max_, &rc_}) {
-    if (spec_.columns_of_rows.end) r->where(*r < blocks_of(end_column(t_), tiles_.chunk));
-    if (spec_.columns_of_rows.first) r->where(*r >= first_column(t_) / tiles_.chunk);
+    if (spec_.columns_of_rows.end) r->where(*r < blocks_of(end_column(), tiles_.chunk));
+    if (spec_.columns_of_rows.first) r->where(*r >= first_column() / tiles_.chunk);
     limit_to_seen(*r, *r * tiles_.chunk, tiles_.chunk);
   }
-  top_ = Func(spec_.name + "_top");
-  factor_ = Func(spec_.name + "_factor");
-  merged_ = Func(spec_.name + "_merged");
-  total_ = Func(spec_.name + "_total");
+  top_ = Func("out_top");
+  factor_ = Func("out_factor");
+  merged_ = Func("out_merged");
+  total_ = Func("out_total");
   top_(l_, ii_, t_, h_) = kFloor;
   top_(l_, ii_, t_, h_) =
       max(top_(l_, ii_, t_, h_), packed_(pd + lanes_ + l_, ii_, 0, t_, rc_max_, h_));
@@ -293,7 +265,7 @@ void StreamScheduler::merge() {
     Expr at = clamp(x_, 0, max(features_ - 1, 0));
     value = merged_(at % pd, at / pd, ii_, t_, h_) * inverse;
   }
-  finished_ = Func(spec_.name + "_finished");
+  finished_ = Func("out_finished");
   if (writes_planes_) {
     Expr high = select(total > 0, top_(0, ii_, t_, h_), kLowest);
     Expr logarithm = select(total > 0, log(max(total, 1e-30f)), 0.0f);
@@ -307,16 +279,16 @@ Func StreamScheduler::output(const Result& r) {
   const bool planes = r.kind() == TilesSpec::Kind::logsumexp;
   std::vector<Var> vars = vars_of(r, i_, d_);
   Expr batch = linear_batch(), within = i_ % tiles_.rows, tile = i_ / tiles_.rows;
-  Func out(planes ? spec_.name + "_planes" : spec_.name);
+  Func out(planes ? "out_planes" : "out");
   if (planes) {
     vars.push_back(plane_);
     out(vars) = select(plane_ == 0, finished_(padded_, within, tile, batch),
                        finished_(padded_ + lanes_, within, tile, batch));
   } else {
-    const bool wide = vars.size() > batch_vars_.size() + 1;
+    const bool has_feature = vars.size() > batch_vars_.size() + 1;
     out(vars) = spec_.scaled(r, batch_of(batch), in_range(i_, rows_),
-                             wide ? in_range(d_, features_) : Expr(0),
-                             finished_(wide ? Expr(d_) : Expr(0), within, tile, batch));
+                             has_feature ? in_range(d_, features_) : Expr(0),
+                             finished_(has_feature ? Expr(d_) : Expr(0), within, tile, batch));
   }
   return out;
 }

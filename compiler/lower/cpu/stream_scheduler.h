@@ -28,58 +28,58 @@ class StreamScheduler : TilesScheduler {
   void sum_panel();
   void merge();
   Func output(const Result& r);
-  // Where and in what order: stream_places.cpp.
-  void place();
-  void place_result(Func f, const Var* inner);
-  void place_results();
-  void place_tile(int index, const Halide::LoopLevel& of_tile);
+  // Where and in what order: stream_schedule.cpp.
+  void schedule_all();
+  void schedule_result(Func f, const Var* inner);
+  void schedule_results();
+  void schedule_tile(int index, const LoopLevel& of_tile);
 
   Expr row_of(const Expr& tile, const Expr& within) const {
     return row_at(tile * tiles_.rows + within);
   }
   Expr feature() const { return clamped(dp_ * panel_features_ + dd_, features_); }
-  // Of the columns that the row tile may see.
-  Expr first_column(const Expr& tile) const;
-  Expr end_column(const Expr& tile) const;
-  // The same where data has a say too.
-  Expr first_seen(const Expr& tile) const;
-  Expr end_seen(const Expr& tile) const;
-  // Leaves of the chunk's columns, in units of some, those that the row tile may see by its guards;
-  // and of blocks of some columns those that data lets it see.
-  void limit(Halide::RDom& domain, const Expr& position, int unit) const;
-  void limit_to_seen(Halide::RDom& domain, const Expr& from, int size) const;
-  // In flight in the passes over elements.
+  Expr first_row() const { return t_ * tiles_.rows; }
+  Expr last_row() const { return t_ * tiles_.rows + (tiles_.rows - 1); }
+  Expr column(const Expr& in_chunk) const { return c_ * tiles_.chunk + in_chunk; }
+  // Of the columns that the row tile may see by its guards.
+  Expr first_column() const;
+  Expr end_column() const;
+  // They take columns that the row tile does not see out of a loop over the chunk. By guards:
+  // `position` counts units of some columns. By data: the `size` columns at `from`, all or none.
+  // By both, `block` being where the position lies.
+  void limit(RDom& domain, const Expr& position, int unit) const;
+  void limit_to_seen(RDom& domain, const Expr& from, int size) const;
+  void limit(RDom& domain, const Expr& position, int unit, const Expr& block) const;
+  // Rows that a sweep over elements takes at once.
   int rows_together() const { return std::min(tiles_.rows, 6); }
 
   const Result* const sum_;  // beside the log-sum-exp, or null
   const bool writes_planes_;
   const StreamTiles tiles_;
   const int panel_columns_;   // of the right factors' panels
-  const int together_;        // columns that data lets a row tile see or not: whole panels
+  const int seen_columns_;    // of a block that data lets a row tile see or not: whole panels
   const int panel_features_;  // of the sum's panels
   const Expr features_;
   const Expr padded_;  // features in whole vectors
-  struct Dots {
-    Func sum;
-    std::vector<Halide::RVar> reduced;
-  };
   struct Right {
     Func func;
-    Halide::RDom columns;  // of a panel: some at a time, and which of these
+    RDom columns;  // of a panel: some at a time, and which of these
   };
   std::map<int, Func> left_;  // by pack
   std::map<int, Right> right_;
   std::vector<Func> tile_funcs_;
-  std::vector<Dots> dots_;  // of each tile
-  NonFinite met_;           // in the chunks of the panel's columns
-  Func panel_, scores_, largest_lanes_, largest_, weights_, shares_, total_lanes_, partial_,
+  std::vector<Func> dots_;  // of each tile
+  NonFinite non_finite_;    // in the chunks of the panel's columns
+  Func panel_, scores_, largest_lanes_, largest_, weights_, contributions_, total_lanes_, partial_,
       fallback_, packed_;
   Func top_, factor_, merged_, total_, finished_;
   std::vector<Func> results_;
+  // Rows: ii in tile t, some tiles a block. Columns: j in chunk c, or jj in panel jp. Features: d,
+  // or dd in panel dp. x: what is packed side by side. l: a lane. h: the batch.
   Var x_{"x"}, ii_{"ii"}, block_{"block"}, t_{"t"}, c_{"c"}, jj_{"jj"}, jp_{"jp"}, dd_{"dd"},
       dp_{"dp"}, plane_{"plane"};
-  Halide::RDom rm_, rw_, rs_, rj_, rn_, some_, over_lanes_, rc_max_, rc_;
-  std::vector<Halide::RDom> tile_domains_;
+  RDom rm_, rw_, rs_, rj_, rn_, some_, over_lanes_, rc_max_, rc_;
+  std::vector<RDom> tile_domains_;
 };
 
 }  // namespace attn::lower

@@ -3,37 +3,30 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::RVar;
-
-// Of each place of a pack, and of all of a batch: 1 where something is not finite.
-const SumsScheduler::Met& SumsScheduler::met(int index) {
-  auto found = met_.find(index);
-  if (found != met_.end()) return found->second;
-  Met m{find_non_finite(index, 1), Func(spec_.name + "_met_all")};
-  const RDom places(0, spec_.packs[index].of_rows ? rows_ : columns_, "mp");
-  m.of_all(h_) = 0;
-  m.of_all(h_) = max(m.of_all(h_), m.of_place.found(places, h_));
-  return met_.emplace(index, m).first->second;
+// Of each row or column of a pack, and of all of a batch: 1 where something is not finite.
+const SumsScheduler::NonFinitePack& SumsScheduler::non_finite(int index) {
+  auto found = non_finite_.find(index);
+  if (found != non_finite_.end()) return found->second;
+  NonFinitePack pack{find_non_finite(index, 1), Func("out_non_finite_all")};
+  const RDom all(0, side(spec_.packs[index].of_rows).extent, "mp");
+  pack.of_all(h_) = 0;
+  pack.of_all(h_) = max(pack.of_all(h_), pack.of_row.found(all, h_));
+  return non_finite_.emplace(index, pack).first->second;
 }
 
 // The tiles at one point, (column, row, batch): what a fallback weighs with.
-std::vector<Func> SumsScheduler::plain_tiles(std::vector<Func>& dots) const {
+std::vector<Func> SumsScheduler::tiles_as_written(std::vector<Func>& dots) const {
   const TilesSpec::Point point = {batch_of(h_), in_range(i_, rows_), in_range(j_, columns_)};
   std::vector<Func> tiles;
   auto earlier = [&](int k) -> Expr { return tiles[k](j_, i_, h_); };
   for (size_t n = 0; n < spec_.dots.size(); ++n) {
-    Func dot(spec_.name + "_plain_dot"), tile(spec_.name + "_plain");
-    dot(j_, i_, h_) = 0.0f;
-    for (const TilesSpec::Dot& d : spec_.dots[n]) {
-      RDom r(0, d.length, "rd");
-      Expr k = in_range(r, d.length);
-      dot(j_, i_, h_) += d.is_packed() ? spec_.factor(d.left, point.batch, point.row, k) *
-                                             spec_.factor(d.right, point.batch, point.column, k)
-                                       : spec_.product(d, point, k);
-    }
+    Func dot("out_as_written_dot"), tile("out_as_written");
+    sum_dots(dot, {j_, i_, h_}, static_cast<int>(n), point,
+             [&](const TilesSpec::Dot& d, const RDom& r) {
+               Expr k = in_range(r, d.length);
+               return spec_.factor(d.left, point.batch, point.row, k) *
+                      spec_.factor(d.right, point.batch, point.column, k);
+             });
     const bool has_dots = !spec_.dots[n].empty();
     tile(j_, i_, h_) = spec_.value(static_cast<int>(n), point,
                                    has_dots ? Expr(dot(j_, i_, h_)) : Expr(0.0f), earlier);
@@ -45,43 +38,43 @@ std::vector<Func> SumsScheduler::plain_tiles(std::vector<Func>& dots) const {
 
 // What packing has replaced, where it is visible; of all else 0.
 void SumsScheduler::add_fallback(const Result& s, Sum& result) {
-  const std::vector<Func> tiles = plain_tiles(result.plain_dots);
-  const Met& m = met(s.panel);
-  RDom r(0, s.of_rows ? columns_ : rows_, "rn");
-  Expr kept = in_range(n_, s.of_rows ? rows_ : columns_);
-  Expr other = in_range(r, s.of_rows ? columns_ : rows_);
+  const std::vector<Func> tiles = tiles_as_written(result.fallback_dots);
+  const NonFinitePack& pack = non_finite(s.panel);
+  const Side& summed = side(!s.of_rows);
+  RDom r(0, summed.extent, "rn");
+  Expr kept = in_range(n_, side(s.of_rows).extent), other = in_range(r, summed.extent);
   const Expr &row = s.of_rows ? kept : other, &column = s.of_rows ? other : kept;
   const auto value_of = [&](int tile) -> Expr { return tiles[tile](column, row, h_); };
-  r.where(unsolved(m.of_all(h_) != 0));
-  r.where(unsolved(m.of_place.found(r, h_) != 0));
+  r.where(unsolved(pack.of_all(h_) != 0));
+  r.where(unsolved(pack.of_row.found(r, h_) != 0));
   if (!s.visible.empty())
     r.where(unsolved(spec_.visible(s, {batch_of(h_), row, column}, value_of)));
   Expr feature = clamped(d_, s.features);
   Expr element = zero_or_not_finite(spec_.factor(s.panel, batch_of(h_), other, feature));
   // Halide fails to find where dots are used whose conditions occur twice: they are used
   // everywhere.
-  for (const Func& dot : result.plain_dots)
+  for (const Func& dot : result.fallback_dots)
     element = masked((reinterpret<int32_t>(dot(column, row, h_)) | 1) != 0, element, 0.0f);
-  result.fallback = Func(spec_.name + "_fallback");
+  result.fallback = Func("out_fallback");
   result.fallback(d_, n_, h_) = 0.0f;
   result.fallback(d_, n_, h_) +=
       spec_.scaled(s, batch_of(h_), kept, feature, value_of(s.tile) * element);
 }
 
 // They run only where something is not finite, and are small.
-void SumsScheduler::place_fallbacks() {
-  for (auto& [index, m] : met_) {
-    m.of_all.compute_root().update();
-    Func of_place = m.of_place.found;
-    m.of_place.place(Halide::LoopLevel::root(), lanes_);
-    of_place.parallel(h_).update().parallel(h_);
+void SumsScheduler::schedule_fallbacks() {
+  for (auto& [index, pack] : non_finite_) {
+    pack.of_all.compute_root().update();
+    Func of_row = pack.of_row.found;
+    pack.of_row.compute_at(LoopLevel::root(), lanes_);
+    of_row.parallel(h_).update().parallel(h_);
   }
   for (Sum& r : sums_) {
     if (!r.fallback.defined()) continue;
     const RVar summed(r.fallback.rvars(0)[0]);
     r.fallback.compute_at(r.sums, n_).vectorize(d_, lanes_);
     r.fallback.update().reorder(d_, summed).vectorize(d_, lanes_);
-    for (Func& dot : r.plain_dots) dot.compute_at(r.fallback, summed);
+    for (Func& dot : r.fallback_dots) dot.compute_at(r.fallback, summed);
   }
 }
 

@@ -21,87 +21,96 @@ class SumsScheduler : TilesScheduler {
   std::vector<Func> schedule();
 
  private:
+  // Rows or columns.
+  struct Side {
+    Expr extent, true_extent;  // the first at least 1
+    int block, unit;           // of a tile; of a register tile
+    Var within, at_block;
+    Expr first() const { return at_block * block; }
+  };
   // The register tile of a result: vectors of features, and rows that fit beside them.
   struct SumTile {
     int vectors = 0, rows = 1;
   };
   struct Packed {
     Func func;
-    Halide::RDom domain;
+    RDom domain;
     bool of_rows, transposed;
   };
   // Where a pack has something that is not finite.
-  struct Met {
-    NonFinite of_place;
+  struct NonFinitePack {
+    NonFinite of_row;  // or column
     Func of_all;
   };
   struct Sum {
     Func sums, part;  // all of it; of one tile in registers
-    Halide::RDom domain;
+    RDom domain;
     SumTile tile;
-    bool in_parts = false;            // `sums` has the part as a last dimension
-    std::vector<Halide::RVar> batch;  // outermost first
-    Func fallback;                    // what the sums begin with, where a panel has one
-    std::vector<Func> plain_dots;
+    bool in_parts = false;    // `sums` has the part as a last dimension
+    std::vector<RVar> batch;  // outermost first
+    Func fallback;            // what the sums begin with, where a panel has one
+    std::vector<Func> fallback_dots;
   };
 
   // What is computed: sums_funcs.cpp.
+  const Side& side(bool of_rows) const { return of_rows ? row_side_ : column_side_; }
   // Loops over blocks of rows, chunks of columns and the batch, around two of a result's own; alike
   // in name and number, so that compute_with can fuse the results.
-  Halide::RDom loops_of(Sum& result, int first, const Expr& second) const;
-  Expr chunk_of(const Halide::RDom& loops) const { return loops[3] * parts_ + loops[4]; }
+  RDom loops_of(Sum& result, int first, const Expr& second) const;
+  Expr chunk_of(const RDom& loops) const { return loops[3] * parts_ + loops[4]; }
   SumTile sum_tile(const Result& r) const;
   Expr number_of_parts() const;
-  Expr batch_at(const Halide::RDom& loops) const;
-  Expr batch_place(const Halide::RDom& loops, int at) const;
+  Expr batch_at(const RDom& loops) const;
   Expr needed(const Expr& batch, const Expr& i0, const Expr& i1, const Expr& j0, const Expr& j1,
               int slack) const;
   const Packed& pack(int index, bool transposed);
   void add_tile(int index);
   void add_result(int index);
   void add_sums(const Result& s, Sum& result, const std::string& name);
+  void add_scatter(const Result& s, Sum& result);
+  std::vector<Expr> coordinates(const Result& s, const RDom& loops,
+                                const std::vector<Expr>& kept) const;
   struct Point {
-    TilesSpec::Point place;
+    TilesSpec::Point at;
     TilesSpec::Values tile;
   };
   Point point(const Result& s, const SumTile& tile, const Expr& within) const;
-  void limit_to_seen(const Result& s, const SumTile& tile, Halide::RDom& r,
-                     const Expr& within) const;
+  void limit_to_seen(const Result& s, const SumTile& tile, RDom& r, int together) const;
   Expr times_panel_at(const Result& s, const Point& here, const Expr& value) const;
-  void add_places(const Result& s, Sum& result);
-  // What hidden panels hold that is not finite: sums_fallback.cpp.
-  const Met& met(int index);
-  std::vector<Func> plain_tiles(std::vector<Func>& dots) const;
-  void add_fallback(const Result& s, Sum& result);
-  void place_fallbacks();
-  // Where and in what order: sums_places.cpp.
-  std::vector<Halide::VarOrRVar> loop_order(Sum& r, std::vector<Halide::VarOrRVar> inner) const;
-  void place_sums(Sum& r, const Result& s);
-  void place_places(Sum& r, const Result& s);
   Func output(int index);
+  // What hidden panels hold that is not finite: sums_fallback.cpp.
+  const NonFinitePack& non_finite(int index);
+  std::vector<Func> tiles_as_written(std::vector<Func>& dots) const;
+  void add_fallback(const Result& s, Sum& result);
+  void schedule_fallbacks();
+  // Where and in what order: sums_schedule.cpp.
+  std::vector<VarOrRVar> loop_order(Sum& r, std::vector<VarOrRVar> inner) const;
+  void schedule_sums(Sum& r, const Result& s);
+  void schedule_scatter(Sum& r, const Result& s);
   Expr features_stored(int index) const;
-  void place_packs(const Halide::LoopLevel& chunk, const Halide::LoopLevel& tile);
-  void place_tiles(const Halide::LoopLevel& tile);
-  void place_result(int index);
+  void schedule_packs(const LoopLevel& chunk, const LoopLevel& tile);
+  void schedule_tiles(const LoopLevel& tile);
+  void schedule_result(int index);
   void keep_for_a_part(Func f) const;
-  void add_in_order(Func out, const Halide::RDom& part) const;
+  void add_in_order(Func out, const RDom& part) const;
 
-  const TileSizes sizes_;
-  const int panel_;  // columns of a register tile
-  int slack_ = 0;    // rows that a register tile of a result may lie beyond a tile's
+  // Rows: i in block ib. Columns: j in chunk jb. What a result keeps: n, or u in register tile b of
+  // a block. Features: d, dy counting register tiles. h: the batch.
+  Var ib_{"ib"}, jb_{"jb"}, n_{"n"}, b_{"b"}, dy_{"dy"}, part_{"part"};
+  const Side row_side_, column_side_;
+  int slack_ = 0;  // rows that a register tile of a result may lie beyond a tile's
   // Loops of a result before those over the batch: two of its own, the row block, the chunk within
   // the part, the part.
   static constexpr int kOwnLoops = 5;
   Expr chunks_, parts_;  // of all columns; see number_of_parts
   std::map<std::pair<int, bool>, Packed> packs_;
-  std::map<int, Met> met_;  // by pack
+  std::map<int, NonFinitePack> non_finite_;  // by pack
   std::vector<Func> dots_, tiles_;
-  std::vector<Halide::RDom> tile_domains_;
+  std::vector<RDom> tile_domains_;
   std::vector<Sum> sums_;  // of each result
-  Var ib_{"ib"}, jb_{"jb"}, n_{"n"}, b_{"b"}, dy_{"dy"}, part_{"part"};
-  Halide::RVar row_block_{"row_block"}, column_chunk_{"column_chunk"}, column_part_{"column_part"};
-  std::vector<Halide::RVar> batch_loops_;
-  std::set<int> serial_;  // positions in the batch that some result sums
+  RVar row_block_{"row_block"}, column_chunk_{"column_chunk"}, column_part_{"column_part"};
+  std::vector<RVar> batch_loops_;
+  std::set<int> serial_;  // indices of the batch that some result sums
 };
 
 }  // namespace attn::lower

@@ -7,11 +7,6 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::Var;
-
 namespace {
 
 constexpr int kUnknownFeatures = 64;
@@ -28,7 +23,7 @@ TilesScheduler::TilesScheduler(const TilesSpec& spec, const Target& target)
     batches_ = batches_ * spec.batch_extents[k];
     batch_vars_.emplace_back("b" + std::to_string(k));
   }
-  batches_ = Halide::Internal::simplify(batches_);
+  batches_ = simplify(batches_);
 }
 
 int TilesScheduler::vectors_of(const Expr& features) const {
@@ -36,9 +31,10 @@ int TilesScheduler::vectors_of(const Expr& features) const {
   return ((known > 0 ? known : kUnknownFeatures) + lanes_ - 1) / lanes_;
 }
 
-Expr TilesScheduler::linear(const std::vector<Expr>& place) const {
+Expr TilesScheduler::linear(const std::vector<Expr>& coordinates) const {
   Expr linear = 0;
-  for (size_t k = 0; k < place.size(); ++k) linear = linear * spec_.batch_extents[k] + place[k];
+  for (size_t k = 0; k < coordinates.size(); ++k)
+    linear = linear * spec_.batch_extents[k] + coordinates[k];
   return linear;
 }
 
@@ -53,17 +49,27 @@ std::vector<Var> TilesScheduler::vars_of(const Result& r, const Var& kept,
   return vars;
 }
 
+void TilesScheduler::sum_dots(Func sum, const std::vector<Var>& vars, int tile,
+                              const TilesSpec::Point& point, const Packed& packed) const {
+  sum(vars) = 0.0f;
+  for (const TilesSpec::Dot& dot : spec_.dots[tile]) {
+    RDom r(0, dot.length, "rd" + std::to_string(sum.num_update_definitions()));
+    sum(vars) +=
+        dot.is_packed() ? packed(dot, r) : spec_.product(dot, point, in_range(r, dot.length));
+  }
+}
+
 TilesScheduler::NonFinite TilesScheduler::find_non_finite(int pack, int size) const {
   const TilesSpec::Pack& p = spec_.packs[pack];
-  NonFinite m{Func(spec_.name + "_met_lanes"), Func(spec_.name + "_met"),
+  NonFinite m{Func("out_non_finite_lanes"), Func("out_non_finite"),
               RDom({{0, blocks_of(p.length, lanes_)}, {0, size}}, "rf"), RDom(0, lanes_, "ml")};
   const Expr extent = p.of_rows ? rows_ : columns_;
-  Expr place = u_ * size + m.elements[1];
+  Expr index = u_ * size + m.elements[1];
   if (size > 1) {
-    m.elements.where(place < (p.of_rows ? spec_.rows : spec_.columns));
-    place = min(place, extent - 1);
+    m.elements.where(index < (p.of_rows ? spec_.rows : spec_.columns));
+    index = min(index, extent - 1);
   }
-  const Expr value = spec_.factor(pack, batch_of(h_), in_range(place, extent),
+  const Expr value = spec_.factor(pack, batch_of(h_), in_range(index, extent),
                                   clamped(m.elements[0] * lanes_ + l_, p.length));
   m.lanes(l_, u_, h_) = 0;
   m.lanes(l_, u_, h_) = max(m.lanes(l_, u_, h_), cast<int32_t>(!has_finite_bits(value)));
@@ -72,13 +78,14 @@ TilesScheduler::NonFinite TilesScheduler::find_non_finite(int pack, int size) co
   return m;
 }
 
-void TilesScheduler::NonFinite::place(const Halide::LoopLevel& level, int lanes_of_vector) {
+void TilesScheduler::NonFinite::compute_at(const LoopLevel& level, int lanes_of_vector) {
   const Var l = lanes.args()[0], u = found.args()[0];
   found.compute_at(level).update().atomic().vectorize(over);
   lanes.compute_at(found, u).vectorize(l, lanes_of_vector).update().vectorize(l, lanes_of_vector);
 }
 
-Funcs schedule_tiles(const TilesSpec& spec, const Target& target) {
+cpu::Funcs cpu::schedule(const plan::TilesForm& form, const Scope& scope, const Target& target) {
+  const TilesSpec spec(scope, form);
   ATTN_CHECK(!spec.results.empty(), "a kernel of tiles without results");
   return spec.find(TilesSpec::Kind::logsumexp) ? StreamScheduler(spec, target).schedule()
                                                : SumsScheduler(spec, target).schedule();

@@ -2,6 +2,7 @@
 // sweep over the columns; sums of rows and of columns have loops that all results fuse.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,6 @@ namespace attn::lower {
 
 class TilesScheduler {
  protected:
-  using Expr = Halide::Expr;
-  using Func = Halide::Func;
-  using Var = Halide::Var;
   using Result = TilesSpec::Result;
 
   TilesScheduler(const TilesSpec& spec, const Target& target);
@@ -26,19 +24,24 @@ class TilesScheduler {
   Expr column_at(const Expr& j) const { return clamped(j, columns_); }
   // Vectors that hold all features.
   int vectors_of(const Expr& features) const;
-  // The linear index of a place in the batch.
-  Expr linear(const std::vector<Expr>& place) const;
+  // The linear index of a point of the batch.
+  Expr linear(const std::vector<Expr>& coordinates) const;
   Expr linear_batch() const { return linear({batch_vars_.begin(), batch_vars_.end()}); }
   // The dimensions of a result, innermost first.
   std::vector<Var> vars_of(const Result& r, const Var& kept, const Var& feature) const;
 
-  // Of each block of `size` places of a pack, found(block, batch) is 1 where something is not
-  // finite.
+  // The sum of the dots of a tile over `vars`, which stand at `point`. The product of a dot whose
+  // factors are packed is `packed`.
+  using Packed = std::function<Expr(const TilesSpec::Dot& dot, const RDom& features)>;
+  void sum_dots(Func sum, const std::vector<Var>& vars, int tile, const TilesSpec::Point& point,
+                const Packed& packed) const;
+  // Of each block of `size` rows or columns of a pack, found(block, batch) is 1 where something is
+  // not finite.
   struct NonFinite {
     Func lanes, found;
-    Halide::RDom elements, over;
+    RDom elements, over;
     // Both are computed at `level`, one lane after the other.
-    void place(const Halide::LoopLevel& level, int lanes_of_vector);
+    void compute_at(const LoopLevel& level, int lanes_of_vector);
   };
   NonFinite find_non_finite(int pack, int size) const;
   bool has_fallback(const Result& r) const { return r.panel >= 0 && spec_.packs[r.panel].fallback; }

@@ -37,8 +37,6 @@ const Tuning& tuning(const Target& target) {
   return kV2;
 }
 
-int lanes_of(const Target& target, const Halide::Type& type) {
-  return target.vector_bytes / type.bytes();
-}
+int lanes_of(const Target& target, const Type& type) { return target.vector_bytes / type.bytes(); }
 
 }  // namespace attn::lower

@@ -2,10 +2,9 @@
 // tuning.cpp.
 #pragma once
 
-#include <Halide.h>
-
 #include <span>
 
+#include "compiler/lower/terms/halide.h"
 #include "compiler/target/target.h"
 
 namespace attn::lower {
@@ -42,6 +41,6 @@ struct Tuning {
 const Tuning& tuning(const Target& target);
 
 // Lanes of a vector of this type.
-int lanes_of(const Target& target, const Halide::Type& type);
+int lanes_of(const Target& target, const Type& type);
 
 }  // namespace attn::lower

@@ -7,9 +7,6 @@
 namespace attn::lower {
 namespace {
 
-using Halide::cast;
-using HExpr = Halide::Expr;
-
 bool contains(const IndexGroup& group, ir::IndexId i) {
   return std::ranges::find(group, i) != group.end();
 }
@@ -35,10 +32,10 @@ Factor::Along contiguous(const ir::Expr& value, const std::vector<ir::IndexId>& 
 }
 
 // A factor over (batch, outer, reduced), one linear index each, computed in `type`.
-Factor factor(const Scope& scope, const Halide::Type& type, const IndexGroup& batch,
+Factor factor(const Scope& scope, const Type& type, const IndexGroup& batch,
               const IndexGroup& outer, const IndexGroup& reduced, const ir::Expr& value,
               const ir::Conditions& guard) {
-  const auto translator = [=](const HExpr& b, const HExpr& row, const HExpr& k) {
+  const auto translator = [=](const Expr& b, const Expr& row, const Expr& k) {
     Translator::Indices indices;
     scope.decode(batch, b, indices);
     scope.decode(outer, row, indices);
@@ -46,27 +43,24 @@ Factor factor(const Scope& scope, const Halide::Type& type, const IndexGroup& ba
     return scope.at(std::move(indices));
   };
   Factor f;
-  f.at = [=](HExpr b, HExpr row, HExpr k) {
+  f.at = [=](Expr b, Expr row, Expr k) {
     Translator t = translator(b, row, k);
     return t.where(guard, cast(type, t(value)));
   };
   if (!guard.empty())
-    f.visible = [=](HExpr b, HExpr row, HExpr k) { return translator(b, row, k).condition(guard); };
+    f.visible = [=](Expr b, Expr row, Expr k) { return translator(b, row, k).condition(guard); };
   f.contiguous = contiguous(value, outer, reduced);
   return f;
 }
 
 }  // namespace
 
-ContractionSpec contraction_spec(const plan::Function& f, const plan::Kernel& kernel,
-                                 const Arguments& arguments) {
-  const auto& c = std::get<plan::ContractionForm>(kernel.form);
-  const ir::Graph& g = f.graph;
-  const Scope scope{g, arguments};
-  const Halide::Type stored = storage_type(g[c.target].storage);
-  const Halide::Type type = arithmetic_type(ir::arithmetic_type(g[c.target].storage));
-  ContractionSpec spec{.name = "out"};
-  spec.accumulate = type;
+ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm& c) {
+  const ir::Graph& g = scope.g;
+  const Type stored = storage_type(g[c.target].storage);
+  const Type type = arithmetic_type(ir::arithmetic_type(g[c.target].storage));
+  ContractionSpec spec;
+  spec.type = type;
   for (const plan::Product& p : c.products) {
     ContractionTerm term{factor(scope, type, c.batch, c.rows, p.reduced, p.left, p.left_guard),
                          factor(scope, type, c.batch, c.columns, p.reduced, p.right, p.right_guard),
@@ -81,12 +75,12 @@ ContractionSpec contraction_spec(const plan::Function& f, const plan::Kernel& ke
                                              : OutputDim::Group::kColumn;
     spec.output.push_back({group, scope.extent(i)});
   }
-  spec.epilogue = [=, &g, &c](const std::vector<HExpr>& place, HExpr sum) {
+  spec.epilogue = [=, &g, &c](const std::vector<Expr>& coordinates, Expr sum) {
     Translator::Indices indices;
-    for (size_t k = 0; k < place.size(); ++k) indices[c.free[k]] = place[k];
+    for (size_t k = 0; k < coordinates.size(); ++k) indices[c.free[k]] = coordinates[k];
     Translator t = scope.at(std::move(indices));
     t.replace(c.sum, sum);
-    std::vector<HExpr> values = {cast(stored, t.where(c.guard, cast(type, t(c.epilogue))))};
+    std::vector<Expr> values = {cast(stored, t.where(c.guard, cast(type, t(c.epilogue))))};
     if (c.kept) values.push_back(cast(storage_type(g[c.sum].storage), t(*c.kept)));
     return values;
   };

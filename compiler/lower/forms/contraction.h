@@ -7,14 +7,12 @@
 // dimension of the group runs fastest). Every extent may be a run-time Expr, and may be 0.
 #pragma once
 
-#include <Halide.h>
-
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "compiler/lower/terms/translate.h"
-#include "compiler/plan/plan.h"
+#include "compiler/lower/forms/scope.h"
+#include "compiler/plan/form.h"
 
 namespace attn::lower {
 
@@ -23,7 +21,7 @@ namespace attn::lower {
 // Reads of tensors should pass each subscript through `in_range`, since Halide cannot see through
 // decoded indices. The value is converted to the accumulation type.
 struct Factor {
-  using At = std::function<Halide::Expr(Halide::Expr batch, Halide::Expr outer, Halide::Expr k)>;
+  using At = std::function<Expr(Expr batch, Expr outer, Expr k)>;
   At at;
 
   // Which index walks through neighbours in memory. Only speed depends on it.
@@ -37,27 +35,26 @@ struct Factor {
 };
 
 struct ContractionTerm {
-  Factor left;           // over (batch, m, k)
-  Factor right;          // over (batch, n, k): the same order of arguments, n in the place of m
-  Halide::Expr reduced;  // K of this term
+  Factor left;   // over (batch, m, k)
+  Factor right;  // over (batch, n, k): the same order of arguments, n instead of m
+  Expr reduced;  // K of this term
 };
 
 // One dimension of the output. The dimensions of a group make up its linear index.
 struct OutputDim {
   enum class Group { kBatch, kRow, kColumn };  // batch, m, n
   Group group;
-  Halide::Expr extent;
+  Expr extent;
 };
 
 struct ContractionSpec {
-  std::string name;  // of the output Func, hence of the kernel's messages
   std::vector<ContractionTerm> terms;
   std::vector<OutputDim> output;  // outermost first, any order of groups; the buffer is row-major
-  Halide::Type accumulate = Halide::Float(32);
-  // The stored values, one a buffer; `place` are the coordinates, outermost first, in range. The
-  // types are those of the buffers. Empty: the sum itself.
-  std::function<std::vector<Halide::Expr>(const std::vector<Halide::Expr>& place, Halide::Expr sum)>
-      epilogue;
+  Type type = Halide::Float(32);  // of the sums
+  // The stored values, one a buffer; `at` are the coordinates, outermost first, in range. The
+  // types are those of the buffers.
+  std::function<std::vector<Expr>(const std::vector<Expr>& at, Expr sum)> epilogue =
+      [](const std::vector<Expr>&, const Expr& sum) { return std::vector{sum}; };
 
   // Typical sizes where an extent is not constant, 0 for unknown. They drop strategies whose case
   // does not come up (with nothing known two are compiled, and the kernel chooses at run time; a
@@ -68,7 +65,6 @@ struct ContractionSpec {
   bool rarely_thin = false;
 };
 
-ContractionSpec contraction_spec(const plan::Function& f, const plan::Kernel& kernel,
-                                 const Arguments& arguments);
+ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm& form);
 
 }  // namespace attn::lower

@@ -9,18 +9,12 @@
 namespace attn::lower {
 namespace {
 
-using Halide::cast;
-using Halide::Func;
-using Halide::RDom;
-using Halide::Var;
 using ir::Combine;
-using HExpr = Halide::Expr;
 
 class Loops {
  public:
-  Loops(const ir::Graph& g, const ir::Definition& d, const Arguments& arguments)
-      : g_(g), d_(d), arguments_(arguments) {
-    type_ = arithmetic_type(ir::arithmetic_type(g[d.target].storage));
+  Loops(const Scope& scope, const ir::Definition& d) : scope_(scope), g_(scope.g), d_(d) {
+    type_ = arithmetic_type(ir::arithmetic_type(g_[d.target].storage));
     for (size_t k = d.free.size(); k-- > 0;) {
       spec_.vars.emplace_back("i" + std::to_string(k));
       indices_[d.free[k]] = spec_.vars.back();
@@ -28,15 +22,15 @@ class Loops {
     if (d.reduced.empty()) return;
     std::vector<Halide::Range> ranges;
     // The last reduced index runs fastest.
-    for (size_t k = d.reduced.size(); k-- > 0;) ranges.push_back({0, extent(d.reduced[k])});
+    for (size_t k = d.reduced.size(); k-- > 0;) ranges.push_back({0, scope_.extent(d.reduced[k])});
     domain_ = RDom(ranges, "r");
     for (size_t k = d.reduced.size(); k-- > 0;)
       indices_[d.reduced[k]] = domain_[static_cast<int>(d.reduced.size() - 1 - k)];
   }
 
   LoopsSpec spec() {
-    const std::vector<HExpr> planes = values();
-    const Halide::Type stored = storage_type(g_[d_.target].storage);
+    const std::vector<Expr> planes = values();
+    const Type stored = storage_type(g_[d_.target].storage);
     std::vector<Var> vars = spec_.vars;
     spec_.has_planes = planes.size() == 2;
     spec_.out = Func("out");
@@ -49,19 +43,19 @@ class Loops {
     spec_.stored = stored;
     spec_.computed = type_;
     if (!d_.free.empty()) {
-      spec_.row_points = extent(d_.free.back());
+      spec_.row_points = scope_.extent(d_.free.back());
       spec_.same_condition_in_lanes =
           std::none_of(d_.guard.begin(), d_.guard.end(), [&](const ir::Expr& c) {
             return !ir::tensors(c).empty() && ir::uses(c, d_.free.back());
           });
     }
-    for (ir::IndexId r : d_.reduced) spec_.row_points = spec_.row_points * max(extent(r), 1);
+    for (ir::IndexId r : d_.reduced) spec_.row_points = spec_.row_points * max(scope_.extent(r), 1);
     return spec_;
   }
 
  private:
   // The values of the definition, before storage: one, or two planes of a log-sum-exp.
-  std::vector<HExpr> values() {
+  std::vector<Expr> values() {
     Translator t = at_points();
     if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
     if (auto scatter = solve::find_scatter(d_)) return {scattered(*scatter)};
@@ -76,21 +70,19 @@ class Loops {
     return {acc(args())};
   }
 
-  HExpr extent(ir::IndexId i) const { return Translator(g_, arguments_, {}).extent(g_[i].extent); }
-
   Translator at_points() const {
-    Translator t(g_, arguments_, indices_);
+    Translator t(g_, scope_.arguments, indices_);
     t.bound_by(d_.guard, d_.reduced);
     return t;
   }
 
-  std::vector<HExpr> args() const { return {spec_.vars.begin(), spec_.vars.end()}; }
+  std::vector<Expr> args() const { return {spec_.vars.begin(), spec_.vars.end()}; }
 
   // The value in terms of a reduced index even where it is the same at all of them: Halide repeats
   // only what mentions one.
-  HExpr each_time(const HExpr& value) const { return select(domain_[0] >= 0, value, value); }
+  Expr each_time(const Expr& value) const { return select(domain_[0] >= 0, value, value); }
 
-  Func reduce(const char* name, Combine c, const HExpr& start, const HExpr& value) {
+  Func reduce(const char* name, Combine c, const Expr& start, const Expr& value) {
     Func acc(name);
     acc(spec_.vars) = start;
     acc(spec_.vars) = combined(c, acc(spec_.vars), value);
@@ -98,84 +90,82 @@ class Loops {
     return acc;
   }
 
-  std::vector<HExpr> log_sum_exp(const HExpr& value) {
+  std::vector<Expr> log_sum_exp(const Expr& value) {
     Func largest = reduce("largest", Combine::max, neutral(Combine::max, type_), value);
-    HExpr top = largest(args());
-    Func rest =
-        reduce("rest", Combine::sum, Halide::Internal::make_zero(type_), vector_exp(value - top));
-    HExpr sum = rest(args());
-    HExpr one = Halide::Internal::make_one(type_);
-    HExpr logarithm =
-        select(sum > 0, log(select(sum > 0, sum, one)), Halide::Internal::make_zero(type_));
+    Expr top = largest(args());
+    Func rest = reduce("rest", Combine::sum, make_zero(type_), vector_exp(value - top));
+    Expr sum = rest(args());
+    Expr one = make_one(type_);
+    Expr logarithm = select(sum > 0, log(select(sum > 0, sum, one)), make_zero(type_));
     return {top, or_nan(sum, logarithm)};
   }
 
-  HExpr arg_max(const HExpr& value) {
+  Expr arg_max(const Expr& value) {
     Func best("best");
-    best(spec_.vars) = Halide::Tuple(Halide::Internal::make_zero(value.type()), HExpr(-1));
-    HExpr better = best(spec_.vars)[1] < 0 || value > best(spec_.vars)[0];
-    HExpr index = indices_.at(d_.reduced[0]);
-    best(spec_.vars) = Halide::Tuple(select(better, value, best(spec_.vars)[0]),
-                                     select(better, index, best(spec_.vars)[1]));
+    best(spec_.vars) = Tuple(make_zero(value.type()), Expr(-1));
+    Expr better = best(spec_.vars)[1] < 0 || value > best(spec_.vars)[0];
+    Expr index = indices_.at(d_.reduced[0]);
+    best(spec_.vars) = Tuple(select(better, value, best(spec_.vars)[0]),
+                             select(better, index, best(spec_.vars)[1]));
     spec_.reductions.push_back(best);
     return max(best(args())[1], 0);
   }
 
   // A condition of the reduction's domain is tested before the end of a vector is, so data that it
-  // reads is read at the last point instead of behind it.
+  // reads is read at the last point instead of after it.
   Translator for_domain() {
     Translator::Indices inside = indices_;
     if (!d_.free.empty()) {
-      HExpr& last = inside.at(d_.free.back());
-      last = min(last, max(extent(d_.free.back()) - 1, 0));
+      Expr& last = inside.at(d_.free.back());
+      last = min(last, max(scope_.extent(d_.free.back()) - 1, 0));
     }
-    return Translator(g_, arguments_, inside);
+    return Translator(g_, scope_.arguments, inside);
   }
 
-  HExpr domain_condition(const ir::Conditions& c) {
-    HExpr all = Halide::Internal::const_true();
-    Translator plain(g_, arguments_, indices_), inside = for_domain();
+  Expr domain_condition(const ir::Conditions& c) {
+    Expr all = const_true();
+    Translator plain(g_, scope_.arguments, indices_), inside = for_domain();
     for (const ir::Expr& e : c) all = all && (ir::tensors(e).empty() ? plain(e) : inside(e));
     return all;
   }
 
-  HExpr domain_condition(const solve::Scatter& scatter) {
-    HExpr place = for_domain()(scatter.position);
-    HExpr limit = Translator(g_, arguments_, {}).extent(g_[d_.target].extents[scatter.dimension]);
-    return place >= 0 && place < limit;
+  Expr domain_condition(const solve::Scatter& scatter) {
+    Expr position = for_domain()(scatter.position);
+    Expr limit =
+        Translator(g_, scope_.arguments, {}).extent(g_[d_.target].extents[scatter.dimension]);
+    return position >= 0 && position < limit;
   }
 
-  HExpr scattered(const solve::Scatter& scatter) {
+  Expr scattered(const solve::Scatter& scatter) {
     Translator t = at_points();
-    HExpr place = t(scatter.position);
-    HExpr limit = t.extent(g_[d_.target].extents[scatter.dimension]);
+    Expr position = t(scatter.position);
+    Expr limit = t.extent(g_[d_.target].extents[scatter.dimension]);
     ir::Conditions others = d_.guard;
     others.erase(scatter.condition);
     domain_.where(domain_condition(others) && domain_condition(scatter));
     Func sums("sums");
     sums(spec_.vars) = neutral(d_.combine, type_);
-    std::vector<HExpr> at = args();
+    std::vector<Expr> at = args();
     spec_.scattered = static_cast<int>(d_.free.size() - 1 - scatter.dimension);
-    at[spec_.scattered] = clamp(place, 0, max(limit - 1, 0));
+    at[spec_.scattered] = clamp(position, 0, max(limit - 1, 0));
     sums(at) = combined(d_.combine, sums(at), cast(type_, t(d_.body)));
     spec_.scatter = sums;
     return sums(args());
   }
 
+  const Scope& scope_;
   const ir::Graph& g_;
   const ir::Definition& d_;
-  const Arguments& arguments_;
-  Halide::Type type_;
+  Type type_;
   RDom domain_;
-  std::map<ir::IndexId, HExpr> indices_;
+  std::map<ir::IndexId, Expr> indices_;
   LoopsSpec spec_;
 };
 
 }  // namespace
 
-LoopsSpec loops_spec(const plan::Function& f, const plan::Kernel& kernel,
-                     const Arguments& arguments) {
-  return Loops(f.graph, std::get<plan::LoopsForm>(kernel.form).definition, arguments).spec();
+LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition) {
+  return Loops(scope, definition).spec();
 }
 
 }  // namespace attn::lower

@@ -2,35 +2,32 @@
 // correct for all sizes.
 #pragma once
 
-#include <Halide.h>
-
 #include <vector>
 
-#include "compiler/lower/terms/translate.h"
-#include "compiler/plan/plan.h"
+#include "compiler/lower/forms/scope.h"
 
 namespace attn::lower {
 
 struct LoopsSpec {
   // Over `vars`, the target's dimensions innermost first, and over the planes of a log-sum-exp.
-  Halide::Func out;
-  std::vector<Halide::Var> vars;
-  Halide::Var plane{"plane"};
+  Func out;
+  std::vector<Var> vars;
+  Var plane{"plane"};
   bool has_planes = false;
-  Halide::Type stored, computed;
+  Type stored, computed;
   // Reductions over `vars`, which `out` reads: each is one update.
-  std::vector<Halide::Func> reductions;
-  // Instead of them, sums that the reduced points visit in order, each adding at its own place.
-  Halide::Func scatter;
-  int scattered = 0;  // the dimension in which the places lie
+  std::vector<Func> reductions;
+  // Instead of them, sums that the reduced points visit in order, each adding to an element of its
+  // own.
+  Func scatter;
+  int scattered = 0;  // the dimension in which data says which element
   // Whether data hides all neighbours along the innermost dimension or none. Otherwise Halide would
   // make scalars of vectors anyway, and fails to when two conditions read the same element.
   bool same_condition_in_lanes = true;
   // Points that one row of the innermost dimension visits.
-  Halide::Expr row_points = 1;
+  Expr row_points = 1;
 };
 
-LoopsSpec loops_spec(const plan::Function& f, const plan::Kernel& kernel,
-                     const Arguments& arguments);
+LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition);
 
 }  // namespace attn::lower

@@ -10,16 +10,12 @@
 namespace attn::lower {
 namespace {
 
-using Halide::cast;
-using HExpr = Halide::Expr;
-
-class Lowering {
+class Stages {
  public:
-  Lowering(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments)
-      : kernel_(kernel), row_(std::get<plan::RowForm>(kernel.form)), scope_{f.graph, arguments} {}
+  Stages(const Scope& scope, const plan::RowForm& row) : row_(row), scope_(scope) {}
 
   RowSpec spec() {
-    RowSpec spec{.name = "out"};
+    RowSpec spec;
     spec.row_extents = scope_.extents(row_.rows);
     spec.column_extents = scope_.extents(row_.columns);
     spec.rows = scope_.count(row_.rows);
@@ -57,25 +53,20 @@ class Lowering {
   RowStage stage(const ir::Definition& d) {
     const ir::Tensor& tensor = scope_.g[d.target];
     RowStage s;
-    s.name = "s" + std::to_string(stages_.size());
     s.kind = kind_of(d);
     s.combine = d.combine;
-    s.output =
-        std::find(kernel_.writes.begin(), kernel_.writes.end(), d.target) != kernel_.writes.end();
+    s.output = std::ranges::find(scope_.writes, d.target) != scope_.writes.end();
     ATTN_CHECK(s.output || s.kind != RowStage::Kind::kColumnSum, "a column sum that nobody reads");
     s.held = s.output && row_.in_place;
-    s.planes = s.output && tensor.split;
     s.dimensions = dimensions(d);
     // By copies: the spec outlives this, and a stage reads earlier ones only.
     s.body = [*this, &d, type = arithmetic_type(ir::arithmetic_type(tensor.storage))](
                  const RowCell& cell) { return body(d, type, cell); };
-    s.store = [type = storage_type(tensor.storage)](const HExpr& value) -> HExpr {
-      return cast(type, value);
-    };
+    s.stored = storage_type(tensor.storage);
     return s;
   }
 
-  HExpr body(const ir::Definition& d, const Halide::Type& type, const RowCell& cell) const {
+  Expr body(const ir::Definition& d, const Type& type, const RowCell& cell) const {
     Translator::Indices indices;
     scope_.decode(row_.rows, cell.row, indices);
     if (cell.column.defined()) scope_.decode(row_.columns, cell.column, indices);
@@ -91,7 +82,6 @@ class Lowering {
     return t.where(d.guard, cast(type, t(d.body)), neutral(d.combine, type));
   }
 
-  const plan::Kernel& kernel_;
   const plan::RowForm& row_;
   const Scope scope_;
   std::map<ir::TensorId, int> stages_;
@@ -99,8 +89,8 @@ class Lowering {
 
 }  // namespace
 
-RowSpec row_spec(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments) {
-  return Lowering(f, kernel, arguments).spec();
+RowSpec row_spec(const Scope& scope, const plan::RowForm& form) {
+  return Stages(scope, form).spec();
 }
 
 }  // namespace attn::lower

@@ -8,26 +8,24 @@
 // both extents may be run-time Exprs, and 0.
 #pragma once
 
-#include <Halide.h>
-
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "compiler/lower/terms/translate.h"
-#include "compiler/plan/plan.h"
+#include "compiler/lower/forms/scope.h"
+#include "compiler/plan/form.h"
 
 namespace attn::lower {
 
 // What a stage's expression can read: where it is, and the stages before it.
 struct RowCell {
-  Halide::Expr row, column;  // in range; `column` is undefined in a per-row stage's epilogue
+  Expr row, column;  // in range; `column` is undefined in a per-row stage's epilogue
   // A map's value here, or a row reduction's value of this row (of a log-sum-exp: both planes'
   // sum).
-  std::function<Halide::Expr(int stage)> value;
+  std::function<Expr(int stage)> value;
   // The planes of a log-sum-exp: e - Y is best written strict_float((e - high) - low), strict lest
   // the planes be added first.
-  std::function<Halide::Expr(int stage)> high, low;
+  std::function<Expr(int stage)> high, low;
 };
 
 struct RowStage {
@@ -38,36 +36,34 @@ struct RowStage {
     kColumnSum,     // over (column): sums `body` over the rows; no stage may read it
   };
 
-  std::string name;
   Kind kind = Kind::kMap;
   ir::Combine combine = ir::Combine::sum;
   // What a condition hides must be given as the combination's neutral value: 0, or for max and
   // log-sum-exp -3.4028235e38, for min 3.4028235e38; that is also the value over nothing.
-  std::function<Halide::Expr(const RowCell&)> body;
+  std::function<Expr(const RowCell&)> body;
   bool output = false;  // a column sum always is
   // Of an output map: computed for the whole group before any of it is stored, so that it may be
   // stored over what the stages read there.
   bool held = false;
-  // A log-sum-exp as an output: two planes along a last, outermost dimension, instead of their sum.
-  bool planes = false;
-  // The stored type of an output is the body's type unless this converts: (value) -> stored value.
-  std::function<Halide::Expr(Halide::Expr)> store;
+  Type stored = Halide::Float(32);  // of an output
   // The output's dimensions, outermost first: positions in RowSpec::row_extents, followed by those
-  // in column_extents. A map's has the column, unless there is but one.
+  // in column_extents. A map's has the column, unless there is but one. A log-sum-exp has two
+  // planes along a further, outermost dimension.
   std::vector<int> dimensions;
+
+  bool has_planes() const { return output && combine == ir::Combine::logsumexp; }
 };
 
 struct RowSpec {
-  std::string name;
-  Halide::Expr rows, columns;
+  // Of each index of the rows and of the columns, outermost first; `rows` and `columns` count their
+  // linear indices. Several columns are for kernels of column sums alone.
+  std::vector<Expr> row_extents, column_extents;
+  Expr rows, columns;
   std::vector<RowStage> stages;  // each reads only earlier ones
   int typical_columns = 0;       // 0 for unknown; chooses the shape of short rows
-  // Where rows or columns are several indices, outermost first, whose linear index `rows` and
-  // `columns` count. Several columns are for kernels of column sums alone.
-  std::vector<Halide::Expr> row_extents = {}, column_extents = {};
 };
 
 // Each definition is a stage.
-RowSpec row_spec(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments);
+RowSpec row_spec(const Scope& scope, const plan::RowForm& form);
 
 }  // namespace attn::lower

@@ -7,8 +7,6 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-
 Expr Scope::extent(ir::IndexId i) const { return Translator(g, arguments, {}).extent(g[i].extent); }
 
 std::vector<Expr> Scope::extents(const IndexGroup& group) const {
@@ -20,7 +18,7 @@ std::vector<Expr> Scope::extents(const IndexGroup& group) const {
 Expr Scope::count(const IndexGroup& group) const {
   Expr product = 1;
   for (const Expr& e : extents(group)) product = product * e;
-  return Halide::Internal::simplify(product);
+  return simplify(product);
 }
 
 int Scope::typical_count(const IndexGroup& group) const {
@@ -37,8 +35,8 @@ int Scope::typical_count(const IndexGroup& group) const {
 
 void Scope::decode(const IndexGroup& group, const Expr& linear,
                    Translator::Indices& indices) const {
-  const std::vector<Expr> place = decode_index(linear, extents(group));
-  for (size_t k = 0; k < group.size(); ++k) indices[group[k]] = place[k];
+  const std::vector<Expr> coordinates = decode_index(linear, extents(group));
+  for (size_t k = 0; k < group.size(); ++k) indices[group[k]] = coordinates[k];
 }
 
 Translator Scope::at(Translator::Indices indices) const {

@@ -1,8 +1,6 @@
-// The indices of a kernel: their extents, and groups of them as one linear index, of which the last
-// runs fastest.
+// What the form of a kernel refers to: tensors, and indices with their extents. Groups of indices
+// are one linear index, of which the last runs fastest.
 #pragma once
-
-#include <Halide.h>
 
 #include <vector>
 
@@ -15,16 +13,16 @@ using IndexGroup = std::vector<ir::IndexId>;
 struct Scope {
   const ir::Graph& g;
   const Arguments& arguments;
+  const std::vector<ir::TensorId>& writes;
 
-  Halide::Expr extent(ir::IndexId i) const;
-  std::vector<Halide::Expr> extents(const IndexGroup& group) const;
+  Expr extent(ir::IndexId i) const;
+  std::vector<Expr> extents(const IndexGroup& group) const;
   // Their product.
-  Halide::Expr count(const IndexGroup& group) const;
+  Expr count(const IndexGroup& group) const;
   // The same where every size is known or bounded; else 0 for unknown.
   int typical_count(const IndexGroup& group) const;
   // Gives each index of the group its coordinate.
-  void decode(const IndexGroup& group, const Halide::Expr& linear,
-              Translator::Indices& indices) const;
+  void decode(const IndexGroup& group, const Expr& linear, Translator::Indices& indices) const;
   // At indices that come out of linear ones.
   Translator at(Translator::Indices indices) const;
 };

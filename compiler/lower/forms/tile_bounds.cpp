@@ -7,26 +7,23 @@
 
 namespace attn::lower {
 
-using HExpr = Halide::Expr;
-
 namespace {
 
 Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of, bool upper) {
   if (c.is(ir::Kind::both) || c.is(ir::Kind::either)) {
     std::vector<Edge> parts;
-    for (const ir::Expr& part : c.args()) {
+    for (const ir::Expr& part : c.args())
       if (Edge found = edge(scope, part, by, of, upper))
         parts.push_back(found);
       else if (c.is(ir::Kind::either))
         return {};
-    }
     if (parts.empty()) return {};
     const bool least = c.is(ir::Kind::both) == upper;
-    return [=](HExpr from, HExpr to) {
-      HExpr place = parts[0](from, to);
+    return [=](Expr from, Expr to) {
+      Expr bound = parts[0](from, to);
       for (size_t k = 1; k < parts.size(); ++k)
-        place = least ? min(place, parts[k](from, to)) : max(place, parts[k](from, to));
-      return place;
+        bound = least ? min(bound, parts[k](from, to)) : max(bound, parts[k](from, to));
+      return bound;
     };
   }
   if (!c.is(ir::Kind::at_least_zero) || !ir::tensors(c).empty()) return {};
@@ -43,25 +40,25 @@ Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of,
   others.erase(of);
   if (o != (upper ? -1 : 1) || std::abs(b) > 1 || !(linear == e) || !others.empty()) return {};
   const ir::Expr distance = ir::substitute(e, {{of, ir::Expr(0)}});
-  return [=](HExpr from, HExpr to) -> HExpr {
+  return [=](Expr from, Expr to) -> Expr {
     // Who sees most of them decides.
-    HExpr d = scope.at({{by, b > 0 ? to : from}})(distance);
+    Expr d = scope.at({{by, b > 0 ? to : from}})(distance);
     return upper ? d + 1 : -d;
   };
 }
 
-// The places are written plainly, without promises: bounds inference then takes an element for a
+// The indices are written plainly, without promises: bounds inference then takes an element for a
 // number where the batch and the rows are given.
 SeenByData::Bound seen(const Scope& scope, const plan::BlockBounds& bounds,
                        const IndexGroup& batch_indices, bool upper) {
-  Halide::ImageParam element = scope.arguments.tensors.at(upper ? bounds.end : bounds.first);
+  ImageParam element = scope.arguments.tensors.at(upper ? bounds.end : bounds.first);
   const std::vector<ir::IndexId> used = bounds.batch;
-  const std::vector<HExpr> batch_extents = scope.extents(batch_indices);
-  return [=](HExpr batch, HExpr from, HExpr to) {
-    const int64_t rows = constant(Halide::Internal::simplify(to - from)) + 1;
+  const std::vector<Expr> batch_extents = scope.extents(batch_indices);
+  return [=](Expr batch, Expr from, Expr to) {
+    const int64_t rows = constant(simplify(to - from)) + 1;
     ATTN_CHECK(rows > 0, "a number of rows that is not known");
-    std::vector<HExpr> at(used.size() + 1);
-    HExpr inner = 1;
+    std::vector<Expr> at(used.size() + 1);
+    Expr inner = 1;
     for (size_t k = batch_indices.size(), n = used.size(); k-- > 0 && n > 0;) {
       if (batch_indices[k] == used[n - 1]) {
         const int dimension = static_cast<int>(used.size() - --n);
@@ -69,13 +66,13 @@ SeenByData::Bound seen(const Scope& scope, const plan::BlockBounds& bounds,
       }
       inner = inner * batch_extents[k];
     }
-    HExpr result;
-    const HExpr last = min(max(to, 0) / plan::kBoundRows, element.dim(0).extent() - 1);
+    Expr result;
+    const Expr last = min(max(to, 0) / plan::kBoundRows, element.dim(0).extent() - 1);
     for (int64_t k = 0; k <= (rows + plan::kBoundRows - 2) / plan::kBoundRows; ++k) {
       at[0] = min(max(from, 0) / plan::kBoundRows + static_cast<int>(k), last);
       // Not of the function that stands for a parameter: Halide would not take the condition on it
       // out of inner loops.
-      HExpr bound = Halide::Internal::Call::make(element.parameter(), at);
+      Expr bound = Halide::Internal::Call::make(element.parameter(), at);
       result = !result.defined() ? bound : upper ? max(result, bound) : min(result, bound);
     }
     return result;

@@ -1,8 +1,6 @@
 // What conditions and data say of the columns that a row can see.
 #pragma once
 
-#include <Halide.h>
-
 #include <functional>
 #include <vector>
 
@@ -11,16 +9,16 @@
 
 namespace attn::lower {
 
-// The first place that somebody in [from, to] may see, or the end of the places: a bound, not
+// The first index that an index in [from, to] may see, or the end of the indices: a bound, not
 // exact. Empty where nothing is known.
-using Edge = std::function<Halide::Expr(Halide::Expr from, Halide::Expr to)>;
+using Edge = std::function<Expr(Expr from, Expr to)>;
 struct Edges {
   Edge first, end;
   // Whether the edges with `by` and `of` exchanged bound the same points.
   bool both_ways = true;
 };
 
-// The places `of` that some `by` in a range sees under these conditions, [first, end). From
+// The indices `of` that some `by` in a range sees under these conditions, [first, end). From
 // conditions that are linear, with 1 or -1 for `of` and at most that for `by`, and read nothing
 // else; all of several hold, or one of several.
 Edges edges(const Scope& scope, const ir::Conditions& visible, ir::IndexId by, ir::IndexId of);
@@ -29,7 +27,7 @@ Edges edges(const Scope& scope, const ir::Conditions& visible, ir::IndexId by, i
 // `block` or beyond the columns. How many rows it is asked about must be known. Bounds inference
 // knows nothing of them. Empty: data says nothing.
 struct SeenByData {
-  using Bound = std::function<Halide::Expr(Halide::Expr batch, Halide::Expr from, Halide::Expr to)>;
+  using Bound = std::function<Expr(Expr batch, Expr from, Expr to)>;
   Bound first, end;
   int block = 0;
   explicit operator bool() const { return block > 0; }

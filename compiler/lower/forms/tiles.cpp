@@ -7,22 +7,17 @@
 
 namespace attn::lower {
 
-using Halide::cast;
-using HExpr = Halide::Expr;
-
 namespace {
 
-HExpr real(const HExpr& value) { return cast(Halide::Float(32), value); }
+Expr real(const Expr& value) { return cast(Halide::Float(32), value); }
 
-bool contains(const std::vector<ir::Expr>& place, ir::IndexId i) {
-  return std::ranges::find(place, ir::index_value(i)) != place.end();
+bool contains(const std::vector<ir::Expr>& subscripts, ir::IndexId i) {
+  return std::ranges::find(subscripts, ir::index_value(i)) != subscripts.end();
 }
 
 }  // namespace
 
-TilesSpec::TilesSpec(const plan::Function& f, const plan::Kernel& kernel,
-                     const Arguments& arguments)
-    : scope_{f.graph, arguments}, form_(std::get<plan::TilesForm>(kernel.form)) {
+TilesSpec::TilesSpec(const Scope& scope, const plan::TilesForm& form) : scope_(scope), form_(form) {
   batch_extents = scope_.extents(form_.batch);
   rows = scope_.extent(form_.row);
   columns = scope_.extent(form_.column);
@@ -37,13 +32,13 @@ TilesSpec::TilesSpec(const plan::Function& f, const plan::Kernel& kernel,
       dots.back().push_back(dot);
     }
   }
-  for (ir::TensorId t : kernel.writes) {
+  for (ir::TensorId t : scope_.writes) {
     auto found = std::ranges::find(form_.results, t, &plan::TileResult::tensor);
     ATTN_CHECK(found != form_.results.end(), "a kernel of tiles writes what it does not sum");
     results.push_back(result(*found, true));
   }
   for (const plan::TileResult& r : form_.results)
-    if (std::ranges::find(kernel.writes, r.tensor) == kernel.writes.end())
+    if (std::ranges::find(scope_.writes, r.tensor) == scope_.writes.end())
       results.push_back(result(r, false));
   const ir::Conditions seen = form_.visible_somewhere();
   columns_of_rows = edges(scope_, seen, form_.row, form_.column);
@@ -123,7 +118,7 @@ const TilesSpec::Result* TilesSpec::find(Kind kind) const {
   return found == results.end() ? nullptr : &*found;
 }
 
-Translator TilesSpec::at(Translator::Indices indices, const HExpr& batch) const {
+Translator TilesSpec::at(Translator::Indices indices, const Expr& batch) const {
   scope_.decode(form_.batch, batch, indices);
   return scope_.at(std::move(indices));
 }
@@ -139,8 +134,7 @@ void TilesSpec::replace_earlier(Translator& t, const std::set<ir::TensorId>& rea
       t.replace(tile, earlier(k));
 }
 
-HExpr TilesSpec::value(int index, const Point& point, const HExpr& dot,
-                       const Values& earlier) const {
+Expr TilesSpec::value(int index, const Point& point, const Expr& dot, const Values& earlier) const {
   const plan::Tile& own = form_.tiles[index];
   Translator t = at(cell(point), point.batch);
   if (own.dot.valid()) t.replace(own.dot, dot);
@@ -151,7 +145,7 @@ HExpr TilesSpec::value(int index, const Point& point, const HExpr& dot,
   return t.where(own.visible, real(t(own.value)), is_score ? kLowest : 0.0f);
 }
 
-HExpr TilesSpec::product(const Dot& dot, const Point& point, const HExpr& feature) const {
+Expr TilesSpec::product(const Dot& dot, const Point& point, const Expr& feature) const {
   const plan::Product& p = *dot.product;
   ir::Conditions guard = p.left_guard;
   guard.insert(p.right_guard.begin(), p.right_guard.end());
@@ -161,54 +155,52 @@ HExpr TilesSpec::product(const Dot& dot, const Point& point, const HExpr& featur
   return t.where(guard, real(t(ir::multiply({p.left, p.right}))));
 }
 
-HExpr TilesSpec::factor(int pack, const HExpr& batch, const HExpr& place,
-                        const HExpr& feature) const {
+Expr TilesSpec::factor(int pack, const Expr& batch, const Expr& index, const Expr& feature) const {
   const Pack& p = packs[pack];
-  Translator::Indices indices = {{p.of_rows ? form_.row : form_.column, place}};
+  Translator::Indices indices = {{p.of_rows ? form_.row : form_.column, index}};
   scope_.decode(p.features, feature, indices);
   Translator t = at(std::move(indices), batch);
   return t.where(p.guard, real(t(p.value)));
 }
 
-HExpr TilesSpec::packed(int pack, const HExpr& batch, const HExpr& place,
-                        const HExpr& feature) const {
-  const HExpr value = factor(pack, batch, place, feature);
+Expr TilesSpec::packed(int pack, const Expr& batch, const Expr& index, const Expr& feature) const {
+  const Expr value = factor(pack, batch, index, feature);
   return packs[pack].fallback ? finite_or_zero(value) : value;
 }
 
-HExpr TilesSpec::panel_at(const Result& r, const Point& point, const HExpr& feature) const {
+Expr TilesSpec::panel_at(const Result& r, const Point& point, const Expr& feature) const {
   Translator::Indices indices = cell(point);
   indices[r.form->feature] = feature;
   Translator t = at(std::move(indices), point.batch);
   return t.where(r.form->panel_guard, real(t(r.form->panel)));
 }
 
-HExpr TilesSpec::weight(const Result& r, const Point& point) const {
+Expr TilesSpec::weight(const Result& r, const Point& point) const {
   Translator t = at(cell(point), point.batch);
   return t.where(r.form->counted, real(t(r.form->weight)));
 }
 
-HExpr TilesSpec::visible(const Result& r, const Point& point, const Values& tiles) const {
+Expr TilesSpec::visible(const Result& r, const Point& point, const Values& tiles) const {
   Translator t = at(cell(point), point.batch);
   replace_earlier(t, ir::tensors(r.visible), static_cast<int>(form_.tiles.size()), tiles);
   return t.condition(r.visible);
 }
 
-HExpr TilesSpec::scaled(const Result& r, const HExpr& batch, const HExpr& kept,
-                        const HExpr& feature, const HExpr& sum) const {
+Expr TilesSpec::scaled(const Result& r, const Expr& batch, const Expr& kept, const Expr& feature,
+                       const Expr& sum) const {
   Translator::Indices indices = {{r.of_rows ? form_.row : form_.column, kept}};
   if (r.form->feature.valid()) indices[r.form->feature] = feature;
   return cast(storage_type(scope_.g[r.form->tensor].storage),
               at(std::move(indices), batch).scaled(sum, r.form->scale));
 }
 
-std::vector<HExpr> TilesSpec::place(const Result& r, const Point& point) const {
+std::vector<Expr> TilesSpec::position(const Result& r, const Point& point) const {
   Translator t = at(cell(point), point.batch);
-  std::vector<HExpr> place;
+  std::vector<Expr> position;
   for (const ir::Expr& e : r.form->position)
-    place.push_back(r.form->feature.valid() && e == ir::index_value(r.form->feature) ? HExpr()
-                                                                                     : t(e));
-  return place;
+    position.push_back(r.form->feature.valid() && e == ir::index_value(r.form->feature) ? Expr()
+                                                                                        : t(e));
+  return position;
 }
 
 }  // namespace attn::lower

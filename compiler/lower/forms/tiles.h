@@ -9,15 +9,13 @@
 //   c[b,j,f]   = scale(b,j,f) * (sum over i of t_k[b,i,j] * panel(b,i,f))        of columns
 #pragma once
 
-#include <Halide.h>
-
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/lower/forms/tile_bounds.h"
-#include "compiler/plan/plan.h"
+#include "compiler/plan/form.h"
 
 namespace attn::lower {
 
@@ -26,10 +24,10 @@ class TilesSpec {
   using Kind = plan::TileResult::Kind;
   // In range; the batch is linear over `batch_extents`.
   struct Point {
-    Halide::Expr batch, row, column;
+    Expr batch, row, column;
   };
   // The values of tiles at the point in question.
-  using Values = std::function<Halide::Expr(int tile)>;
+  using Values = std::function<Expr(int tile)>;
 
   // A factor of a dot, or a panel: over (batch, row or column, features), shared by its readers.
   struct Pack {
@@ -37,7 +35,7 @@ class TilesSpec {
     ir::Expr value;
     ir::Conditions guard;  // 0 outside
     std::vector<ir::IndexId> features;
-    Halide::Expr length;  // of the features
+    Expr length;  // of the features
     // Conditions hide elements from some of its readers, whatever lies there. Packing replaces what
     // is not finite by 0; a fallback adds it where it is visible.
     bool fallback = false;
@@ -46,7 +44,7 @@ class TilesSpec {
   // the product at each point on its own.
   struct Dot {
     const plan::Product* product;
-    Halide::Expr length;
+    Expr length;
     int left = -1, right = -1;
     bool is_packed() const { return left >= 0; }
   };
@@ -54,47 +52,43 @@ class TilesSpec {
     const plan::TileResult* form;
     int tile;
     bool of_rows, is_written;
-    Halide::Expr features;        // undefined: there is no such dimension
+    Expr features;                // undefined: there is no such dimension
     int panel = -1;               // a pack; without one, a panel is computed at each point
     ir::Conditions visible;       // where anything is summed
     std::vector<int> dimensions;  // outermost first: of the batch, then the kept index, the feature
-    // Of a scatter, whose `dimensions` say the kept index where place() counts:
-    std::vector<Halide::Expr> extents;
-    bool is_dense = false;       // neighbouring columns have neighbouring places
-    std::set<int> summed_batch;  // positions in the batch that have no place
+    // Of a scatter, whose `dimensions` say the kept index where position() counts:
+    std::vector<Expr> extents;
+    bool is_dense = false;       // neighbouring columns are added to neighbours
+    std::set<int> summed_batch;  // indices of the batch that are no dimension
 
     Kind kind() const { return form->kind; }
     bool has_panel_at() const { return features.defined() && panel < 0; }
     bool has_weight() const { return !form->weight.is_one() || !form->counted.empty(); }
   };
 
-  TilesSpec(const plan::Function& f, const plan::Kernel& kernel, const Arguments& arguments);
+  TilesSpec(const Scope& scope, const plan::TilesForm& form);
 
   // Of tile `index` for the sum `dot` of its products; where it is hidden 0, or kLowest where its
   // log-sum-exp is taken.
-  Halide::Expr value(int index, const Point& at, const Halide::Expr& dot,
-                     const Values& earlier) const;
-  Halide::Expr product(const Dot& dot, const Point& at, const Halide::Expr& feature) const;
+  Expr value(int index, const Point& at, const Expr& dot, const Values& earlier) const;
+  Expr product(const Dot& dot, const Point& at, const Expr& feature) const;
   // Of a row or a column.
-  Halide::Expr factor(int pack, const Halide::Expr& batch, const Halide::Expr& place,
-                      const Halide::Expr& feature) const;
+  Expr factor(int pack, const Expr& batch, const Expr& index, const Expr& feature) const;
   // The same as it is multiplied: 0 where there is a fallback for what is not finite.
-  Halide::Expr packed(int pack, const Halide::Expr& batch, const Halide::Expr& place,
-                      const Halide::Expr& feature) const;
-  Halide::Expr panel_at(const Result& r, const Point& at, const Halide::Expr& feature) const;
-  Halide::Expr weight(const Result& r, const Point& at) const;
-  Halide::Expr visible(const Result& r, const Point& at, const Values& tiles) const;
-  Halide::Expr scaled(const Result& r, const Halide::Expr& batch, const Halide::Expr& kept,
-                      const Halide::Expr& feature, const Halide::Expr& sum) const;
+  Expr packed(int pack, const Expr& batch, const Expr& index, const Expr& feature) const;
+  Expr panel_at(const Result& r, const Point& at, const Expr& feature) const;
+  Expr weight(const Result& r, const Point& at) const;
+  Expr visible(const Result& r, const Point& at, const Values& tiles) const;
+  Expr scaled(const Result& r, const Expr& batch, const Expr& kept, const Expr& feature,
+              const Expr& sum) const;
   // Of a scatter: where the point is added, one a dimension, undefined for the feature; out of
   // range only where the tile is hidden.
-  std::vector<Halide::Expr> place(const Result& r, const Point& at) const;
+  std::vector<Expr> position(const Result& r, const Point& at) const;
   // The result of a kind that occurs once at most, or null.
   const Result* find(Kind kind) const;
 
-  std::string name = "out";
-  std::vector<Halide::Expr> batch_extents;  // outermost first
-  Halide::Expr rows, columns;
+  std::vector<Expr> batch_extents;  // outermost first
+  Expr rows, columns;
   std::vector<Pack> packs;
   std::vector<std::vector<Dot>> dots;  // of each tile
   std::vector<Result> results;         // as the kernel writes them, then those that it does not
@@ -106,7 +100,7 @@ class TilesSpec {
   Result result(const plan::TileResult& r, bool is_written);
   void add_place(Result& result) const;
   int pack(Pack wanted);
-  Translator at(Translator::Indices indices, const Halide::Expr& batch) const;
+  Translator at(Translator::Indices indices, const Expr& batch) const;
   Translator::Indices cell(const Point& point) const;
   void replace_earlier(Translator& t, const std::set<ir::TensorId>& read, int count,
                        const Values& earlier) const;

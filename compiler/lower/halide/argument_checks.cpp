@@ -1,13 +1,12 @@
-#include "compiler/lower/halide/argument_checks.h"
-
 #include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/lower/halide/passes.h"
+
 namespace attn::lower {
 namespace {
 
-using Halide::Expr;
 using Halide::Internal::AssertStmt;
 using Halide::Internal::Block;
 using Halide::Internal::Call;

@@ -7,10 +7,8 @@
 #include <sstream>
 
 #include "compiler/base/check.h"
-#include "compiler/lower/halide/argument_checks.h"
-#include "compiler/lower/halide/hoist_conditions.h"
-#include "compiler/lower/halide/result_loads.h"
-#include "compiler/lower/halide/schedules.h"
+#include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/halide/passes.h"
 #include "compiler/lower/halide/target.h"
 #include "compiler/lower/lower.h"
 
@@ -25,19 +23,19 @@ struct Built {
 class Builder {
  public:
   Builder(const plan::Function& f, const plan::Kernel& kernel, const Target& target)
-      : f_(f), g_(f.graph), kernel_(kernel), target_(target), schedules_(schedules(target.arch)) {}
+      : g_(f.graph), kernel_(kernel), target_(target) {}
 
   Built build() {
     for (ir::SizeId s : kernel_.sizes)
-      arguments_.sizes.emplace(s, Halide::Param<int32_t>(fresh_name(g_[s].name)));
+      arguments_.sizes.emplace(s, Param<int32_t>(fresh_name(g_[s].name)));
     Built built;
     for (ir::TensorId t : kernel_.reads) {
       arguments_.tensors.emplace(t, parameter(t, fresh_name(g_[t].name)));
       built.arguments.push_back(arguments_.tensors.at(t));
     }
-    const std::vector<Halide::Func> outs = std::visit(*this, kernel_.form);
+    const std::vector<Func> outs = scheduled();
     auto written = kernel_.writes.begin();
-    for (const Halide::Func& out : outs) {
+    for (const Func& out : outs) {
       // Buffers of one Func have the same bounds.
       Halide::OutputImageParam buffer = out.output_buffers()[0];
       constrain(buffer, *written);
@@ -51,21 +49,20 @@ class Builder {
     return built;
   }
 
-  // What the kernel writes, by the form that it has.
-  std::vector<Halide::Func> operator()(const plan::LoopsForm&) const {
-    return schedules_.loops(loops_spec(f_, kernel_, arguments_), target_);
-  }
-  std::vector<Halide::Func> operator()(const plan::RowForm&) const {
-    return schedules_.rows(row_spec(f_, kernel_, arguments_), target_);
-  }
-  std::vector<Halide::Func> operator()(const plan::ContractionForm&) const {
-    return schedules_.contraction(contraction_spec(f_, kernel_, arguments_), target_);
-  }
-  std::vector<Halide::Func> operator()(const plan::TilesForm&) const {
-    return schedules_.tiles(TilesSpec(f_, kernel_, arguments_), target_);
+ private:
+  // What the kernel writes.
+  std::vector<Func> scheduled() const {
+    const Scope scope{g_, arguments_, kernel_.writes};
+    const auto on_target = [&](const auto& form) {
+      switch (target_.arch) {
+        case target::Arch::x86_64:
+          return cpu::schedule(form, scope, target_);
+      }
+      throw InternalError("an architecture without schedules");
+    };
+    return std::visit(on_target, kernel_.form);
   }
 
- private:
   // Names of arguments in messages and statements: letters, digits and `_`, each once. They end in
   // `_`, as no name does that Halide or a schedule here makes up: `a3`, `t12`, `largest`.
   std::string fresh_name(std::string text) {
@@ -84,26 +81,24 @@ class Builder {
     int dim = static_cast<int>(g_[t].extents.size());
     for (const ir::Poly& extent : g_[t].extents)
       buffer.dim(--dim).set_bounds(0, max(translator.extent(extent), 1));
-    if (has_free_planes(g_[t])) buffer.dim(0).set_stride(Halide::Expr());
+    if (has_free_planes(g_[t])) buffer.dim(0).set_stride(Expr());
   }
 
   // The two numbers of one log-sum-exp: those of a step are not side by side among all.
   static bool has_free_planes(const ir::Tensor& t) { return t.split && t.extents.empty(); }
 
-  Halide::ImageParam parameter(ir::TensorId t, const std::string& name) {
+  ImageParam parameter(ir::TensorId t, const std::string& name) {
     const ir::Tensor& tensor = g_[t];
     int rank = static_cast<int>(tensor.extents.size()) + (tensor.split ? 1 : 0);
-    Halide::ImageParam p(storage_type(tensor.storage), rank, name);
+    ImageParam p(storage_type(tensor.storage), rank, name);
     for (size_t d = 0; d < tensor.extents.size(); ++d) p.dim(static_cast<int>(d)).set_min(0);
-    if (has_free_planes(tensor)) p.dim(0).set_stride(Halide::Expr());
+    if (has_free_planes(tensor)) p.dim(0).set_stride(Expr());
     return p;
   }
 
-  const plan::Function& f_;
   const ir::Graph& g_;
   const plan::Kernel& kernel_;
   const Target& target_;
-  const Schedules& schedules_;
   Arguments arguments_;
   std::set<std::string> names_ = {"out"};
 };
@@ -133,13 +128,16 @@ class Reporter : public Halide::CompileTimeErrorReporter {
   [[noreturn]] void error(const char* text) override { throw Halide::CompileError(text); }
 };
 
+// What `work` makes of the pipeline of a kernel.
 template <class F>
-auto guarded(const plan::Kernel& kernel, F work) {
+auto with_pipeline(const plan::Function& f, const plan::Kernel& kernel, const std::string& target,
+                   F work) {
   static Reporter reporter;
   Halide::set_custom_compile_time_error_reporter(&reporter);
-  prepare_code_generation();
+  const Target& row = target::named(target);
+  prepare_code_generation(row.arch);
   try {
-    return work();
+    return work(Builder(f, kernel, row).build(), kernel_target(row));
   } catch (const Halide::Error& e) {
     throw InternalError("kernel " + kernel.name + ": " + e.what());
   }
@@ -159,12 +157,10 @@ std::string host_target() { return std::string(host().name); }
 
 std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
                            const std::string& target, const std::string& symbol) {
-  return guarded(kernel, [&] {
-    const Target& row = target::named(target);
-    Built built = Builder(f, kernel, row).build();
+  return with_pipeline(f, kernel, target, [&](Built built, const Halide::Target& machine) {
     TemporaryFile file;
     built.pipeline.compile_to({{Halide::OutputFileType::object, file.path}}, built.arguments,
-                              symbol, kernel_target(row));
+                              symbol, machine);
     std::string object = file.text();
     rename_runtime(object);
     return object;
@@ -173,13 +169,10 @@ std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
 
 std::string statement(const plan::Function& f, const plan::Kernel& kernel,
                       const std::string& target) {
-  return guarded(kernel, [&] {
-    const Target& row = target::named(target);
-    Built built = Builder(f, kernel, row).build();
-    TemporaryFile file;
-    built.pipeline.compile_to({{Halide::OutputFileType::stmt, file.path}}, built.arguments,
-                              kernel.name, kernel_target(row));
-    return file.text();
+  return with_pipeline(f, kernel, target, [&](Built built, const Halide::Target& machine) {
+    std::ostringstream out;
+    out << built.pipeline.compile_to_module(built.arguments, kernel.name, machine);
+    return out.str();
   });
 }
 

@@ -1,15 +1,14 @@
-#include "compiler/lower/halide/hoist_conditions.h"
-
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/lower/halide/passes.h"
+
 namespace attn::lower {
 namespace {
 
-using Halide::Expr;
 using namespace Halide::Internal;
 
 using Conditions = std::vector<Expr>;
@@ -131,7 +130,7 @@ class Hoist : public IRMutator {
 
   // Conditions that may be tested before a statement, and have not been.
   Expr before(const Stmt& s) {
-    // Inside of such a condition the others come along: what they guard is dear.
+    // Inside of such a condition the others come along: what they guard is expensive.
     Effects effects(!tested_.empty());
     s.accept(&effects);
     if (!effects.under) return {};

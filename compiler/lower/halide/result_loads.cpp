@@ -1,12 +1,11 @@
-#include "compiler/lower/halide/result_loads.h"
-
 #include <set>
 #include <string>
+
+#include "compiler/lower/halide/passes.h"
 
 namespace attn::lower {
 namespace {
 
-using Halide::Expr;
 using Halide::Internal::Load;
 
 class Unalign : public Halide::Internal::IRMutator {
@@ -31,7 +30,7 @@ class Unalign : public Halide::Internal::IRMutator {
 
 void unalign_result_loads(Halide::Pipeline& pipeline) {
   std::set<std::string> results;
-  for (const Halide::Func& f : pipeline.outputs()) {
+  for (const Func& f : pipeline.outputs()) {
     results.insert(f.name());
     for (int k = 0; k < f.outputs(); ++k) results.insert(f.name() + "." + std::to_string(k));
   }

@@ -34,8 +34,13 @@ Halide::Target jit_target(const Target& target) {
   return instruction_set(target).with_feature(Halide::Target::JIT);
 }
 
-void prepare_code_generation() {
-  setenv("HL_LLVM_ARGS", "-x86-branches-within-32B-boundaries -vectorize-slp=false", 0);
+void prepare_code_generation(target::Arch arch) {
+  std::string arguments = "-vectorize-slp=false";
+  switch (arch) {
+    case target::Arch::x86_64:
+      arguments += " -x86-branches-within-32B-boundaries";
+  }
+  setenv("HL_LLVM_ARGS", arguments.c_str(), 0);
 }
 
 const Target& host() {

@@ -1,8 +1,7 @@
 // A row of the table of targets in the code generator's terms.
 #pragma once
 
-#include <Halide.h>
-
+#include "compiler/lower/terms/halide.h"
 #include "compiler/target/target.h"
 
 namespace attn::lower {
@@ -16,13 +15,13 @@ Halide::Target kernel_target(const Target& target);
 // The same instruction set for code that runs in this process with Halide's own runtime.
 Halide::Target jit_target(const Target& target);
 
-// Sets what libHalide reads when it first generates code; without effect afterwards. Code is laid
-// out so that no branch crosses a boundary of 32 bytes: on Skylake to Cascade Lake such a loop is
-// decoded anew in every round, which costs an innermost loop up to a quarter. What is to be a
-// vector is one already, so LLVM looks for no more of them: that took 6 % of the time of compiling,
-// made the code 5 % longer and not faster. Arguments for LLVM that the caller's environment has
+// Sets what libHalide reads when it first generates code; without effect afterwards. What is to be
+// a vector is one already, so LLVM looks for no more of them: that took 6 % of the time of
+// compiling, made the code 5 % longer and not faster. x86-64: no branch crosses a boundary of 32
+// bytes. On Skylake to Cascade Lake such a loop is decoded anew in every round, which costs an
+// innermost loop up to a quarter. Arguments for LLVM that the caller's environment has
 // (HL_LLVM_ARGS) stand.
-void prepare_code_generation();
+void prepare_code_generation(target::Arch arch);
 
 // The best target that this machine runs.
 const Target& host();

@@ -2,10 +2,9 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
 using ir::Combine;
 
-Expr neutral(Combine combine, const Halide::Type& type) {
+Expr neutral(Combine combine, const Type& type) {
   switch (combine) {
     case Combine::max:
     case Combine::logsumexp:
@@ -13,10 +12,13 @@ Expr neutral(Combine combine, const Halide::Type& type) {
     case Combine::min:
       return type.is_float() ? cast(type, Expr(kHighest)) : type.max();
     case Combine::prod:
-      return Halide::Internal::make_one(type);
-    default:
-      return Halide::Internal::make_zero(type);
+      return make_one(type);
+    case Combine::set:
+    case Combine::sum:
+    case Combine::argmax:
+      break;
   }
+  return make_zero(type);
 }
 
 Expr combined(Combine combine, const Expr& a, const Expr& b) {
@@ -28,9 +30,12 @@ Expr combined(Combine combine, const Expr& a, const Expr& b) {
       return min(a, b);
     case Combine::prod:
       return a * b;
-    default:
-      return a + b;
+    case Combine::set:
+    case Combine::sum:
+    case Combine::argmax:
+      break;
   }
+  return a + b;
 }
 
 }  // namespace attn::lower

@@ -1,9 +1,8 @@
 // What reductions start with and do, in Halide's terms.
 #pragma once
 
-#include <Halide.h>
-
 #include "compiler/ir/graph.h"
+#include "compiler/lower/terms/halide.h"
 
 namespace attn::lower {
 
@@ -12,7 +11,7 @@ constexpr float kLowest = -3.4028235e38f;
 constexpr float kHighest = 3.4028235e38f;
 
 // The value over nothing, of a log-sum-exp that of its maximum; and the value of two.
-Halide::Expr neutral(ir::Combine combine, const Halide::Type& type);
-Halide::Expr combined(ir::Combine combine, const Halide::Expr& a, const Halide::Expr& b);
+Expr neutral(ir::Combine combine, const Type& type);
+Expr combined(ir::Combine combine, const Expr& a, const Expr& b);
 
 }  // namespace attn::lower

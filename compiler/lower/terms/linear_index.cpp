@@ -2,18 +2,16 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
-
 Expr blocks_of(const Expr& extent, int size) { return (extent + (size - 1)) / size; }
 
 int64_t constant(const Expr& extent) {
-  auto value = Halide::Internal::as_const_int(Halide::Internal::simplify(extent));
+  auto value = Halide::Internal::as_const_int(simplify(extent));
   return value ? *value : -1;
 }
 
 Expr below(const Expr& index, const Expr& extent) {
   if (constant(extent) <= 0) return index < extent;
-  return Halide::cast<uint32_t>(index) < Halide::cast<uint32_t>(extent);
+  return cast<uint32_t>(index) < cast<uint32_t>(extent);
 }
 
 Expr in_range(Expr index, Expr extent) {
@@ -29,9 +27,7 @@ Expr hidden(Expr offset) {
   return Halide::unsafe_promise_clamped(std::move(offset), -kFar, kFar);
 }
 
-Expr unsolved(Expr condition) {
-  return Halide::cast<uint8_t>(std::move(condition)) != Halide::cast<uint8_t>(0);
-}
+Expr unsolved(Expr condition) { return cast<uint8_t>(std::move(condition)) != cast<uint8_t>(0); }
 
 Expr opaque(Expr index) { return std::move(index) ^ Expr(0); }
 
@@ -45,11 +41,11 @@ std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents) {
     } else {
       // The half keeps the quotient at least 1/2 extent away from the next integer, which is more
       // than the error of the product.
-      Expr inverse = Halide::cast<double>(1) / Halide::cast<double>(max(extent, 1));
-      Expr exact = (Halide::cast<double>(linear) + Halide::cast<double>(0.5f)) * inverse;
+      Expr inverse = cast<double>(1) / cast<double>(max(extent, 1));
+      Expr exact = (cast<double>(linear) + cast<double>(0.5f)) * inverse;
       Expr rest = 1;
       for (size_t j = 0; j < i; ++j) rest = rest * extents[j];
-      quotient = in_range(opaque(Halide::cast<int32_t>(exact)), rest);
+      quotient = in_range(opaque(cast<int32_t>(exact)), rest);
     }
     Expr remainder = linear - quotient * extent;
     coordinates[i] = in_range(constant(extent) > 0 ? remainder : opaque(remainder), extent);

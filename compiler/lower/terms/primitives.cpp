@@ -11,12 +11,9 @@
 namespace attn::lower {
 namespace {
 
-using Halide::cast;
-using Halide::Expr;
-using Halide::Type;
 using Args = const std::vector<Expr>&;
 
-Expr constant(double value, const Type& t) { return Halide::Internal::make_const(t, value); }
+Expr constant(double value, const Type& t) { return make_const(t, value); }
 
 // exp(-|x|) never overflows.
 Expr sigmoid(const Expr& x) {
@@ -86,27 +83,22 @@ Expr floor_remainder(const Expr& a, const Expr& b) {
 
 Expr masked(const Expr& condition, const Expr& a, const Expr& b) {
   Type word = Halide::UInt(a.type().bits());
-  Expr mask = select(condition, word.max(), Halide::Internal::make_zero(word));
+  Expr mask = select(condition, word.max(), make_zero(word));
   return reinterpret(a.type(), (reinterpret(word, a) & mask) | (reinterpret(word, b) & ~mask));
 }
 
 Expr finite_or_zero(const Expr& value) {
-  return masked(has_finite_bits(value), value, Halide::Internal::make_zero(value.type()));
+  return masked(has_finite_bits(value), value, make_zero(value.type()));
 }
 
 Expr zero_or_not_finite(const Expr& value) {
-  return masked(has_finite_bits(value), Halide::Internal::make_zero(value.type()), value);
+  return masked(has_finite_bits(value), make_zero(value.type()), value);
 }
 
 // As a comparison of magnitudes: LLVM takes the bits of the exponent, tested for equality, for a
 // test of a class, which what is computed without regard to NaN never fails.
 Expr has_finite_bits(const Expr& value) {
-  const int bits = value.type().bits();
-  const Type word = Halide::Int(bits);
-  Expr magnitude = Halide::Internal::make_const(word, bits == 64 ? INT64_MAX : INT32_MAX);
-  Expr infinity =
-      Halide::Internal::make_const(word, bits == 64 ? 0x7ff0000000000000 : int64_t{0x7f800000});
-  return (reinterpret(word, value) & magnitude) < infinity;
+  return magnitude_bits(value) < infinity_bits(value.type());
 }
 
 }  // namespace attn::lower

@@ -13,11 +13,9 @@
 
 namespace attn::lower {
 
-using Halide::cast;
 using ir::Kind;
-using HExpr = Halide::Expr;
 
-Halide::Type arithmetic_type(ir::Type t) {
+Type arithmetic_type(ir::Type t) {
   switch (t) {
     case ir::Type::boolean:
       return Halide::Bool();
@@ -25,12 +23,13 @@ Halide::Type arithmetic_type(ir::Type t) {
       return Halide::Int(32);
     case ir::Type::f64:
       return Halide::Float(64);
-    default:
-      return Halide::Float(32);
+    case ir::Type::f32:
+      break;
   }
+  return Halide::Float(32);
 }
 
-Halide::Type storage_type(ir::Storage s) {
+Type storage_type(ir::Storage s) {
   switch (s) {
     case ir::Storage::boolean:
       return Halide::Bool();  // a byte in memory
@@ -42,45 +41,46 @@ Halide::Type storage_type(ir::Storage s) {
       return Halide::BFloat(16);
     case ir::Storage::f64:
       return Halide::Float(64);
-    default:
-      return Halide::Float(32);
+    case ir::Storage::f32:
+      break;
   }
+  return Halide::Float(32);
 }
 
-HExpr Translator::poly(const ir::Poly& p, const Halide::Type& type) {
+Expr Translator::poly(const ir::Poly& p, const Type& type) {
   ir::Poly expanded = g_.expand(p);
   int64_t common = 1;
   for (const auto& [monomial, c] : expanded.terms()) common = std::lcm(common, c.den);
-  const auto number = [&](int64_t n) { return Halide::Internal::make_const(type, n); };
-  HExpr sum = number(0);
+  const auto number = [&](int64_t n) { return make_const(type, n); };
+  Expr sum = number(0);
   for (const auto& [monomial, c] : expanded.terms()) {
-    HExpr product = number(c.num * (common / c.den));
+    Expr product = number(c.num * (common / c.den));
     for (auto [size, power] : monomial)
       for (int k = 0; k < power; ++k) product = product * cast(type, arguments_.sizes.at(size));
     sum = sum + product;
   }
-  return Halide::Internal::simplify(common == 1 ? sum : sum / number(common));
+  return simplify(common == 1 ? sum : sum / number(common));
 }
 
-HExpr Translator::extent(const ir::Poly& p) {
+Expr Translator::extent(const ir::Poly& p) {
   if (auto n = g_.known(p)) return static_cast<int32_t>(std::max<int64_t>(*n, 0));
-  HExpr e = poly(p);
+  Expr e = poly(p);
   return solve::nonnegative(g_, p) ? e : max(e, 0);
 }
 
-HExpr Translator::condition(const ir::Conditions& c) {
-  HExpr all;
+Expr Translator::condition(const ir::Conditions& c) {
+  Expr all;
   for (const ir::Expr& e : c) all = all.defined() ? all && (*this)(e) : (*this)(e);
-  return all.defined() ? all : Halide::Internal::const_true();
+  return all.defined() ? all : const_true();
 }
 
-HExpr Translator::where(const ir::Conditions& c, const HExpr& value, const HExpr& otherwise) {
+Expr Translator::where(const ir::Conditions& c, const Expr& value, const Expr& otherwise) {
   if (c.empty()) return value;
   return choose(tensors(c).empty(), condition(c), value,
-                otherwise.defined() ? otherwise : Halide::Internal::make_zero(value.type()));
+                otherwise.defined() ? otherwise : make_zero(value.type()));
 }
 
-HExpr Translator::scaled(const HExpr& sum, const ir::Expr& scale) {
+Expr Translator::scaled(const Expr& sum, const ir::Expr& scale) {
   const auto times = [&](const ir::Expr& factor) {
     return factor.is_one() ? sum : sum * cast<float>((*this)(factor));
   };
@@ -88,14 +88,14 @@ HExpr Translator::scaled(const HExpr& sum, const ir::Expr& scale) {
   return hides ? where(ir::conjuncts(scale.args()[0]), times(scale.args()[1])) : times(scale);
 }
 
-HExpr Translator::choose(bool affine, const HExpr& condition, const HExpr& a, const HExpr& b) {
+Expr Translator::choose(bool affine, const Expr& condition, const Expr& a, const Expr& b) {
   if (affine || !decoded_ || a.type().is_bool()) return select(condition, a, b);
   return masked(condition, a, b);
 }
 
-HExpr Translator::operator()(const ir::Expr& e) {
+Expr Translator::operator()(const ir::Expr& e) {
   if (auto it = done_.find(e); it != done_.end()) return it->second;
-  HExpr result = build(e);
+  Expr result = build(e);
   done_.emplace(e, result);
   return result;
 }
@@ -107,13 +107,13 @@ void Translator::bound_by(const ir::Conditions& c, const std::vector<ir::IndexId
       if (uses(e, i)) cut_.insert(i);
 }
 
-Halide::Type Translator::type_of(const ir::Expr& e) const {
-  Halide::Type type = arithmetic_type(e.type());
+Type Translator::type_of(const ir::Expr& e) const {
+  Type type = arithmetic_type(e.type());
   return promoted_ && type.is_float() ? Halide::Float(64) : type;
 }
 
 // Constants are as precise as what they meet: sqrt(2) is f64 beside an f64 tensor.
-HExpr Translator::as(const Halide::Type& type, const ir::Expr& e) {
+Expr Translator::as(const Type& type, const ir::Expr& e) {
   // A product of sizes is more than an int holds.
   if (e.is(Kind::size) && type.is_float()) return cast(type, poly(e->size, Halide::Float(64)));
   if (promoted_ || type != Halide::Float(64) || e.type() != ir::Type::f32 || !tensors(e).empty())
@@ -123,20 +123,14 @@ HExpr Translator::as(const Halide::Type& type, const ir::Expr& e) {
   return cast(type, precise(e));
 }
 
-HExpr Translator::build(const ir::Expr& e) {
-  Halide::Type type = type_of(e);
+Expr Translator::build(const ir::Expr& e) {
+  Type type = type_of(e);
   auto arg = [&](int k) { return (*this)(e.args()[k]); };
-  auto common = [&](int a, int b) {
-    Halide::Type s = type_of(e.args()[a]), t = type_of(e.args()[b]);
-    if (e.args()[a].type() > e.args()[b].type()) t = s;
-    return std::pair{as(t, e.args()[a]), as(t, e.args()[b])};
-  };
   switch (e.kind()) {
     case Kind::literal:
-      if (e.type() == ir::Type::boolean)
-        return e.is_true() ? Halide::Internal::const_true() : Halide::Internal::const_false();
-      return e->number.is_integer ? HExpr(static_cast<int32_t>(e->number.integer))
-                                  : Halide::Internal::make_const(Halide::Float(64), e->number.real);
+      if (e.type() == ir::Type::boolean) return e.is_true() ? const_true() : const_false();
+      return e->number.is_integer ? Expr(static_cast<int32_t>(e->number.integer))
+                                  : make_const(Halide::Float(64), e->number.real);
     case Kind::size:
       return poly(e->size);
     case Kind::index:
@@ -150,7 +144,7 @@ HExpr Translator::build(const ir::Expr& e) {
     case Kind::power:
       return power(e);
     case Kind::select: {
-      HExpr a = as(type, e.args()[1]), b = as(type, e.args()[2]);
+      Expr a = as(type, e.args()[1]), b = as(type, e.args()[2]);
       return choose(tensors(e.args()[0]).empty(), arg(0), a, b);
     }
     case Kind::quotient:
@@ -164,7 +158,7 @@ HExpr Translator::build(const ir::Expr& e) {
                                e->operation->name));
         return cast(type, (*this)(e->operation->expand(e.args())));
       }
-      std::vector<HExpr> args;
+      std::vector<Expr> args;
       for (size_t k = 0; k < e.args().size(); ++k) {
         bool as_result = e->operation->typing == ir::Typing::common ||
                          (e->operation->typing == ir::Typing::real && e->operation->arity >= 0);
@@ -179,23 +173,19 @@ HExpr Translator::build(const ir::Expr& e) {
       return compared(e.args()[0]) == 0;
     case Kind::not_zero:
       return compared(e.args()[0]) != 0;
-    case Kind::less: {
-      auto [a, b] = common(0, 1);
-      return a < b;
-    }
-    case Kind::at_most: {
-      auto [a, b] = common(0, 1);
-      return a <= b;
-    }
+    case Kind::less:
+    case Kind::at_most:
     case Kind::equal: {
-      auto [a, b] = common(0, 1);
-      return a == b;
+      const ir::Expr &x = e.args()[0], &y = e.args()[1];
+      const Type common = type_of(x.type() > y.type() ? x : y);
+      const Expr a = as(common, x), b = as(common, y);
+      return e.is(Kind::less) ? a < b : e.is(Kind::at_most) ? a <= b : a == b;
     }
     case Kind::both:
     case Kind::either: {
-      HExpr all = arg(0);
+      Expr all = arg(0);
       for (size_t k = 1; k < e.args().size(); ++k) {
-        HExpr next = arg(static_cast<int>(k));
+        Expr next = arg(static_cast<int>(k));
         all = e.is(Kind::both) ? all && next : all || next;
       }
       return all;
@@ -221,17 +211,15 @@ bool rounds(const ir::Expr& e) {
 
 }  // namespace
 
-// A whole number that is compared with 0. Of j - 2 * (j // 2) == 1 in a loop that is split Halide
+// An integer that is compared with 0. Of j - 2 * (j // 2) == 1 in a loop that is split Halide
 // would make a condition on the block.
-HExpr Translator::compared(const ir::Expr& e) {
-  return rounds(e) ? opaque((*this)(e)) : (*this)(e);
-}
+Expr Translator::compared(const ir::Expr& e) { return rounds(e) ? opaque((*this)(e)) : (*this)(e); }
 
 // A log-sum-exp is two planes: everything else first, then the maximum, then the logarithm, in this
 // order whatever the compiler would like, so that large scores keep their digits.
-HExpr Translator::add(const ir::Expr& e) {
-  Halide::Type type = type_of(e);
-  HExpr sum, minus;
+Expr Translator::add(const ir::Expr& e) {
+  Type type = type_of(e);
+  Expr sum, minus;
   std::vector<std::pair<double, ir::Expr>> split;
   for (const ir::Expr& term : e.args()) {
     ir::Scaled s = ir::split_coefficient(term);
@@ -240,14 +228,14 @@ HExpr Translator::add(const ir::Expr& e) {
       continue;
     }
     bool negative = s.coefficient.value() < 0;
-    HExpr value = as(type, negative ? ir::negate(term) : term);
-    HExpr& into = negative ? minus : sum;
+    Expr value = as(type, negative ? ir::negate(term) : term);
+    Expr& into = negative ? minus : sum;
     into = into.defined() ? into + value : value;
   }
   if (minus.defined()) sum = sum.defined() ? sum - minus : -minus;
-  if (!sum.defined()) sum = Halide::Internal::make_zero(type);
+  if (!sum.defined()) sum = make_zero(type);
   for (const auto& [coefficient, x] : split) {
-    HExpr c = Halide::Internal::make_const(type, coefficient);
+    Expr c = make_const(type, coefficient);
     auto [high, low] = planes(x, type);
     // Both strict: with one, LLVM still adds the planes first.
     sum = strict_float(sum + c * high);
@@ -256,35 +244,35 @@ HExpr Translator::add(const ir::Expr& e) {
   return sum;
 }
 
-HExpr Translator::multiply(const ir::Expr& e) {
-  Halide::Type type = type_of(e);
-  HExpr above, below;
+Expr Translator::multiply(const ir::Expr& e) {
+  Type type = type_of(e);
+  Expr above, below;
   for (const ir::Expr& f : e.args()) {
     bool inverse =
         f.is(Kind::power) && f.args()[1].is(Kind::literal) && f.args()[1]->number.value() < 0;
-    HExpr value = as(type, inverse ? ir::power(f, -1) : f);
-    HExpr& into = inverse ? below : above;
+    Expr value = as(type, inverse ? ir::power(f, -1) : f);
+    Expr& into = inverse ? below : above;
     into = into.defined() ? into * value : value;
   }
-  if (!above.defined()) above = Halide::Internal::make_one(type);
+  if (!above.defined()) above = make_one(type);
   return below.defined() ? above / below : above;
 }
 
-HExpr Translator::power(const ir::Expr& e) {
-  Halide::Type type = type_of(e);
-  HExpr base = as(type, e.args()[0]);
+Expr Translator::power(const ir::Expr& e) {
+  Type type = type_of(e);
+  Expr base = as(type, e.args()[0]);
   if (!e.args()[1].is(Kind::literal)) return vector_pow(base, as(type, e.args()[1]));
   double n = e.args()[1]->number.value();
-  if (n < 0) return Halide::Internal::make_one(type) / (*this)(ir::power(e, -1));
+  if (n < 0) return make_one(type) / (*this)(ir::power(e, -1));
   if (2 * n == std::floor(2 * n) && n <= 64) {
-    HExpr product;
-    HExpr square = base;
+    Expr product;
+    Expr square = base;
     if (n != std::floor(n)) product = sqrt(base);
     for (int k = static_cast<int>(n); k > 0; k /= 2, square = square * square)
       if (k % 2) product = product.defined() ? product * square : square;
     return product;
   }
-  return vector_pow(base, Halide::Internal::make_const(type, n));
+  return vector_pow(base, make_const(type, n));
 }
 
 namespace {
@@ -315,13 +303,13 @@ bool falls(const ir::Expr& e) {
 
 }  // namespace
 
-std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
+std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
   const ir::Tensor& t = g_[e->tensor];
-  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
-  std::vector<HExpr> at;
+  ImageParam buffer = arguments_.tensors.at(e->tensor);
+  std::vector<Expr> at;
   for (size_t k = e.args().size(); k-- > 0;) {
     const ir::Expr& s = e.args()[k];
-    HExpr value = (*this)(s), limit = extent(t.extents[k]);
+    Expr value = (*this)(s), limit = extent(t.extents[k]);
     // What comes from data is bounded here even when known to be in range: Halide must see it.
     // Bounded by the buffer's extent, of which Halide knows nothing: in a loop over n points it
     // takes n > 0 for granted, makes clamp(2, 0, n - 1) shorter, and asks for the element also
@@ -337,7 +325,7 @@ std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
           clamp(value, 0,
                 (constant(limit) > 0 && !bounded_ ? limit : buffer.dim(at.size()).extent()) - 1);
     else if (constant(limit) > 0 && falls(s))
-      // Halide fails on a vector that is read backwards from a place that it knows. (By the one
+      // Halide fails on a vector that is read backwards from an index that it knows. (By the one
       // more its range is not exact, or the promise would go as superfluous, and with it the
       // range.)
       value = in_range(opaque(value + 1) - 1, limit);
@@ -348,25 +336,25 @@ std::vector<HExpr> Translator::subscripts(const ir::Expr& e) {
   return at;
 }
 
-std::pair<HExpr, HExpr> Translator::planes(const ir::Expr& e, const Halide::Type& type) {
+std::pair<Expr, Expr> Translator::planes(const ir::Expr& e, const Type& type) {
   if (auto it = planes_.find(e->tensor); it != planes_.end()) return it->second;
-  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
-  std::vector<HExpr> high = subscripts(e), low = high;
+  ImageParam buffer = arguments_.tensors.at(e->tensor);
+  std::vector<Expr> high = subscripts(e), low = high;
   high.push_back(0);
   low.push_back(1);
   return {cast(type, buffer(high)), cast(type, buffer(low))};
 }
 
-HExpr Translator::read(const ir::Expr& e) {
+Expr Translator::read(const ir::Expr& e) {
   if (auto it = replaced_.find(e->tensor); it != replaced_.end()) return it->second;
   const ir::Tensor& t = g_[e->tensor];
-  Halide::Type type = arithmetic_type(e.type());
+  Type type = arithmetic_type(e.type());
   if (t.split) {
     auto [high, low] = planes(e, type);
     return high + low;
   }
-  Halide::ImageParam buffer = arguments_.tensors.at(e->tensor);
-  std::vector<HExpr> at = subscripts(e);
+  ImageParam buffer = arguments_.tensors.at(e->tensor);
+  std::vector<Expr> at = subscripts(e);
   return cast(type, buffer(at));
 }
 

@@ -6,16 +6,19 @@
 
 namespace attn::lower {
 
-using Halide::Expr;
+Expr magnitude_bits(const Expr& x) {
+  const Type word = Halide::Int(x.type().bits());
+  return reinterpret(word, x) & make_const(word, x.type().bits() == 64 ? INT64_MAX : INT32_MAX);
+}
+
+Expr infinity_bits(const Type& type) {
+  return make_const(Halide::Int(type.bits()),
+                    type.bits() == 64 ? 0x7ff0000000000000 : int64_t{0x7f800000});
+}
 
 // Decided from the bits: comparisons would be folded away.
 Expr or_nan(const Expr& x, const Expr& value) {
-  const int bits = x.type().bits();
-  Halide::Type word = Halide::Int(bits);
-  Expr magnitude = Halide::Internal::make_const(word, bits == 64 ? INT64_MAX : INT32_MAX);
-  Expr infinity =
-      Halide::Internal::make_const(word, bits == 64 ? 0x7ff0000000000000 : int64_t{0x7f800000});
-  return select((reinterpret(word, x) & magnitude) > infinity, x, value);
+  return select(magnitude_bits(x) > infinity_bits(x.type()), x, value);
 }
 
 // exp(x) = 2^n exp(r), n the nearest integer to x log2(e), |r| <= ln(2) / 2. ln(2) is taken off in
@@ -27,12 +30,11 @@ Expr vector_exp(const Expr& x, float flush) {
   Expr r = v - n * 0.693359375f + n * 2.12194440e-4f;
   Expr p = 1.9875691500e-4f;
   for (float c :
-       {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}) {
+       {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f})
     p = p * r + c;
-  }
   Expr e = p * (r * r) + r + 1.0f;
-  Expr scaled = Halide::reinterpret<float>(Halide::reinterpret<int32_t>(e) +
-                                           (Halide::cast<int32_t>(n) << 23));
+  Expr scaled =
+      Halide::reinterpret<float>(Halide::reinterpret<int32_t>(e) + (cast<int32_t>(n) << 23));
   return or_nan(x, select(x < flush, 0.0f, scaled));
 }
 
@@ -50,7 +52,7 @@ Expr vector_log(const Expr& x) {
 // log(u) x / (u - 1) with u = 1 + x: the error of rounding u is divided out again. Beyond 1e10 u
 // is x.
 Expr vector_log1p(const Expr& x) {
-  auto number = [&](double v) { return Halide::Internal::make_const(x.type(), v); };
+  auto number = [&](double v) { return make_const(x.type(), v); };
   const Expr u = strict_float(1 + x);
   const Expr rest = strict_float(u - 1);
   const Expr is_small = rest == 0, is_large = x > number(1e10);
@@ -60,8 +62,8 @@ Expr vector_log1p(const Expr& x) {
 
 // |x|^y = exp(y log|x|), with the sign of x where y is odd.
 Expr vector_pow(const Expr& x, const Expr& y) {
-  const Halide::Type word = Halide::Int(x.type().bits());
-  auto number = [&](double v) { return Halide::Internal::make_const(x.type(), v); };
+  const Type word = Halide::Int(x.type().bits());
+  auto number = [&](double v) { return make_const(x.type(), v); };
   const Expr nan = reinterpret(x.type(), word.max());
   const Expr fraction = floor(y) != y;
   if (x.type().bits() != 32) return or_nan(y, or_nan(x, masked(x < 0 && fraction, nan, pow(x, y))));
@@ -76,7 +78,7 @@ namespace {
 Expr polynomial(const Expr& x, std::initializer_list<double> from_the_highest) {
   Expr result;
   for (double c : from_the_highest) {
-    Expr k = Halide::Internal::make_const(x.type(), c);
+    Expr k = make_const(x.type(), c);
     result = result.defined() ? result * x + k : k;
   }
   return result;
@@ -105,11 +107,11 @@ Expr erf_of_floats(const Expr& x) {
 
 // (1 - exp(-2x)) / (1 + exp(-2x)), odd in x, near 0 by its series.
 Expr tanh_of_doubles(const Expr& x) {
-  Expr a = min(abs(x), Halide::Internal::make_const(x.type(), 20));
+  Expr a = min(abs(x), make_const(x.type(), 20));
   Expr e = exp(-2 * a);
   Expr series =
       a * polynomial(a * a, {-1382. / 155925, 62. / 2835, -17. / 315, 2. / 15, -1. / 3, 1.0});
-  Expr y = select(a < Halide::Internal::make_const(x.type(), 0.02), series, (1 - e) / (1 + e));
+  Expr y = select(a < make_const(x.type(), 0.02), series, (1 - e) / (1 + e));
   return select(x < 0, -y, y);
 }
 

@@ -2,33 +2,37 @@
 // of their domains, though kernels are computed without regard to those.
 #pragma once
 
-#include <Halide.h>
+#include "compiler/lower/terms/halide.h"
 
 namespace attn::lower {
 
+// The bits of |x| and of infinity as integers, which compare as the numbers do.
+Expr magnitude_bits(const Expr& x);
+Expr infinity_bits(const Type& type);
+
 // The value, or x where that is NaN.
-Halide::Expr or_nan(const Halide::Expr& x, const Halide::Expr& value);
+Expr or_nan(const Expr& x, const Expr& value);
 
 // Without infinities from numbers and without subnormals. f32: within 2 ulp; exactly 0 below
 // `flush` (a subnormal result would slow what multiplies by it tenfold), 3.4e38 from 88.72 on.
 // f64: Halide's exp.
-Halide::Expr vector_exp(const Halide::Expr& x, float flush = -86.6f);
+Expr vector_exp(const Expr& x, float flush = -86.6f);
 // The same with infinity from 88.7228 on.
-Halide::Expr unbounded_exp(const Halide::Expr& x);
+Expr unbounded_exp(const Expr& x);
 
 // f32: Halide's log, within 2 ulp. f64: libm's.
-Halide::Expr vector_log(const Halide::Expr& x);
+Expr vector_log(const Expr& x);
 // Loses nothing where x is small.
-Halide::Expr vector_log1p(const Halide::Expr& x);
+Expr vector_log1p(const Expr& x);
 
 // f32: by exp and log, within 1e-7 (1 + |y log x|) of the value. f64: libm's. Of a negative number
 // by a fraction it is NaN, -inf among them.
-Halide::Expr vector_pow(const Halide::Expr& x, const Halide::Expr& y);
+Expr vector_pow(const Expr& x, const Expr& y);
 
 // f32: a quotient of polynomials, within 4e-7 of the value. f64: by Halide's exp, 1e-15.
-Halide::Expr vector_tanh(const Halide::Expr& x);
+Expr vector_tanh(const Expr& x);
 
 // f32: a quotient of polynomials, within 4e-7 of the value. f64: libm's.
-Halide::Expr vector_erf(const Halide::Expr& x);
+Expr vector_erf(const Expr& x);
 
 }  // namespace attn::lower

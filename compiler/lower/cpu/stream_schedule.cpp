@@ -1,17 +1,8 @@
 // Where a streaming kernel computes what, and in what order.
-#include <algorithm>
-
-#include "compiler/base/check.h"
+#include "compiler/lower/cpu/register_tile.h"
 #include "compiler/lower/cpu/stream_scheduler.h"
-namespace attn::lower {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::LoopLevel;
-using Halide::RVar;
-using Halide::TailStrategy;
-using Halide::Var;
-using Halide::VarOrRVar;
+namespace attn::lower {
 
 namespace {
 
@@ -20,7 +11,7 @@ constexpr int kBlockRows = 96;
 }  // namespace
 
 // The loops that both results share: blocks of rows, and the batch.
-void StreamScheduler::place_result(Func f, const Var* inner) {
+void StreamScheduler::schedule_result(Func f, const Var* inner) {
   f.split(i_, block_, i_, kBlockRows / tiles_.rows * tiles_.rows, TailStrategy::GuardWithIf);
   std::vector<VarOrRVar> order = {i_, block_};
   if (inner) order.insert(order.begin(), *inner);
@@ -30,13 +21,13 @@ void StreamScheduler::place_result(Func f, const Var* inner) {
   f.parallel(block_);
 }
 
-void StreamScheduler::place_results() {
+void StreamScheduler::schedule_results() {
   Func z = results_.back();
   if (sum_) {
     const int features = static_cast<int>(constant(features_));
-    const bool wide = z.args().size() > batch_vars_.size() + 1;
-    place_result(z, wide ? &d_ : nullptr);
-    if (wide) {
+    const bool has_feature = z.args().size() > batch_vars_.size() + 1;
+    schedule_result(z, has_feature ? &d_ : nullptr);
+    if (has_feature) {
       // A bound of 0 would not cover what Halide asks of loops that two results share.
       if (features > 0) z.bound(d_, 0, features_);
       z.vectorize(d_, lanes_,
@@ -47,14 +38,14 @@ void StreamScheduler::place_results() {
   }
   if (writes_planes_) {
     Func planes = results_[0];
-    place_result(planes, &plane_);
+    schedule_result(planes, &plane_);
     planes.bound(plane_, 0, 2).unroll(plane_);
     if (sum_) planes.compute_with(z, block_);
   }
 }
 
-void StreamScheduler::place() {
-  place_results();
+void StreamScheduler::schedule_all() {
+  schedule_results();
   Func z = results_.back();
   const bool known = constant(features_) >= 0;
   LoopLevel of_block(z, block_);
@@ -76,7 +67,7 @@ void StreamScheduler::place() {
     if (panel_.has_update_definition()) panel_.update().vectorize(dd_, lanes_).unroll(dd_);
   }
 
-  if (met_.found.defined()) met_.place(of_batch, lanes_);
+  if (non_finite_.found.defined()) non_finite_.compute_at(of_batch, lanes_);
   finished_.compute_at(of_block)
       .bound_extent(ii_, tiles_.rows)
       .bound_extent(x_, padded_ + (writes_planes_ ? 2 * lanes_ : 0))
@@ -113,38 +104,29 @@ void StreamScheduler::place() {
       .never_partition_all();
   LoopLevel of_tile(packed_, t_);
   if (sum_) {
-    partial_.compute_at(packed_, rows)
-        .vectorize(dd_, lanes_)
-        .unroll(dd_)
-        .unroll(ii_)
-        .update()
-        .reorder(dd_, ii_, rj_[0], rj_[1])
-        .vectorize(dd_, lanes_)
-        .unroll(dd_)
-        .unroll(ii_)
-        .unroll(rj_[0], tiles_.unroll);
-    if (has_fallback(*sum_)) {
-      partial_.update(1).reorder(dd_, ii_, some_).vectorize(dd_, lanes_).unroll(dd_).unroll(ii_);
+    register_tile(partial_.compute_at(packed_, rows), {dd_, ii_}, lanes_);
+    partial_.update().unroll(rj_[0], tiles_.unroll);
+    if (has_fallback(*sum_))
       fallback_.compute_at(partial_, some_).vectorize(dd_, lanes_).update().vectorize(dd_, lanes_);
-    }
   }
-  for (size_t n = 0; n < tile_funcs_.size(); ++n) place_tile(static_cast<int>(n), of_tile);
+  for (size_t n = 0; n < tile_funcs_.size(); ++n) schedule_tile(static_cast<int>(n), of_tile);
   const int together = rows_together();
-  largest_lanes_.compute_at(of_tile)
-      .vectorize(l_, lanes_)
-      .unroll(ii_, together)
-      .update()
-      .split(ii_, rows, ii_, together)
-      .reorder(l_, ii_, rm_[0], rm_[1], rows)
-      .vectorize(l_, lanes_)
-      .unroll(ii_);
+  for (const auto& [f, r] : {std::pair(largest_lanes_, rm_), {total_lanes_, rs_}}) {
+    Func lanes = f;
+    lanes.compute_at(of_tile).vectorize(l_, lanes_).unroll(ii_, together);
+    lanes.update()
+        .split(ii_, rows, ii_, together)
+        .reorder(l_, ii_, r[0], r[1], rows)
+        .vectorize(l_, lanes_)
+        .unroll(ii_);
+  }
   largest_.compute_at(of_tile)
       .unroll(ii_, together)
       .update()
       .atomic()
       .vectorize(over_lanes_)
       .unroll(ii_, together);
-  for (Func f : {weights_, shares_}) {
+  for (Func f : {weights_, contributions_}) {
     if (!f.defined()) continue;
     f.compute_at(of_tile)
         .bound_extent(c_, 1)
@@ -156,56 +138,39 @@ void StreamScheduler::place() {
         .vectorize(rw_[0])
         .unroll(rw_[1]);
   }
-  total_lanes_.compute_at(of_tile)
-      .vectorize(l_, lanes_)
-      .unroll(ii_, together)
-      .update()
-      .split(ii_, rows, ii_, together)
-      .reorder(l_, ii_, rs_[0], rs_[1], rows)
-      .vectorize(l_, lanes_)
-      .unroll(ii_);
 }
 
-void StreamScheduler::place_tile(int index, const LoopLevel& of_tile) {
+void StreamScheduler::schedule_tile(int index, const LoopLevel& of_tile) {
   Func tile = tile_funcs_[index];
-  const Halide::RDom& r = tile_domains_[index];
+  const RDom& r = tile_domains_[index];
   tile.compute_at(of_tile)
       .bound_extent(c_, 1)
       .bound_storage(j_, tiles_.chunk)
-      .bound_extent(ii_, tiles_.rows)
-      .update()
-      .allow_race_conditions()
-      .reorder(r[0], r[1], r[2], r[3], r[4])
-      .vectorize(r[0], lanes_)
-      .unroll(r[0])
-      .unroll(r[1]);
+      .bound_extent(ii_, tiles_.rows);
+  unroll_in_vectors(tile.update().allow_race_conditions(), {r[0], r[1], r[2], r[3], r[4]}, 2,
+                    lanes_);
   const std::vector<TilesSpec::Dot>& dots = spec_.dots[index];
   if (dots.empty()) return;
-  Func sum = dots_[index].sum;
-  sum.compute_at(tile, r[2])
-      .bound_extent(jj_, panel_columns_)
-      .bound_extent(ii_, tiles_.score_rows)
-      .vectorize(jj_, lanes_)
-      .unroll(jj_)
-      .unroll(ii_);
+  Func sum = dots_[index];
+  sum.compute_at(tile, r[2]).bound_extent(jj_, panel_columns_).bound_extent(ii_, tiles_.score_rows);
+  register_tile(sum, {jj_, ii_}, lanes_);
   for (size_t k = 0; k < dots.size(); ++k) {
-    Halide::Stage stage = sum.update(static_cast<int>(k));
-    const RVar d = dots_[index].reduced[k];
-    stage.reorder(jj_, ii_, d).vectorize(jj_, lanes_).unroll(jj_).unroll(ii_);
     const int64_t length = constant(dots[k].length);
-    if (length > 0 && length % tiles_.unroll == 0) stage.unroll(d, tiles_.unroll);
+    if (length > 0 && length % tiles_.unroll == 0)
+      sum.update(static_cast<int>(k))
+          .unroll(RVar(sum.rvars(static_cast<int>(k))[0]), tiles_.unroll);
   }
 }
 
 std::vector<Func> StreamScheduler::schedule() {
   if (sum_ && !sum_->has_panel_at()) pack_panel();
-  if (sum_ && has_fallback(*sum_)) met_ = find_non_finite(sum_->panel, tiles_.chunk);
+  if (sum_ && has_fallback(*sum_)) non_finite_ = find_non_finite(sum_->panel, tiles_.chunk);
   score();
   sum_chunks();
   merge();
   for (const Result& r : spec_.results)
     if (r.is_written) results_.push_back(output(r));
-  place();
+  schedule_all();
   return results_;
 }
 

@@ -1,17 +1,10 @@
 // Where a kernel of sums over tiles computes what, and in what order.
 #include <algorithm>
 
+#include "compiler/lower/cpu/register_tile.h"
 #include "compiler/lower/cpu/sums_scheduler.h"
 
 namespace attn::lower {
-
-using Halide::Func;
-using Halide::LoopLevel;
-using Halide::RDom;
-using Halide::RVar;
-using Halide::Stage;
-using Halide::Var;
-using Halide::VarOrRVar;
 
 // Memory for one part of one batch at a time: others run beside it.
 void SumsScheduler::keep_for_a_part(Func f) const {
@@ -20,22 +13,22 @@ void SumsScheduler::keep_for_a_part(Func f) const {
 
 // What readers of a pack ask of its features, in whole vectors. Where data says which are needed,
 // Halide would ask the data how much memory that is.
-Halide::Expr SumsScheduler::features_stored(int index) const {
-  const Halide::Expr length = max(spec_.packs[index].length, 1);
+Expr SumsScheduler::features_stored(int index) const {
+  const Expr length = max(spec_.packs[index].length, 1);
   const auto in_whole = [&](int width) { return (length + (width - 1)) / width * width; };
-  Halide::Expr most = in_whole(lanes_);
+  Expr most = in_whole(lanes_);
   for (size_t k = 0; k < sums_.size(); ++k)
     if (spec_.results[k].panel == index) most = max(most, in_whole(sums_[k].tile.vectors * lanes_));
-  return Halide::Internal::simplify(most);
+  return simplify(most);
 }
 
-void SumsScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
+void SumsScheduler::schedule_packs(const LoopLevel& chunk, const LoopLevel& tile) {
   for (auto& [key, p] : packs_) {
     Func f = p.func;
-    if (p.of_rows)
-      f.compute_at(tile).bound_storage(i_, sizes_.block_rows).bound_storage(ib_, 1);
-    else
-      f.compute_at(chunk).bound_storage(j_, sizes_.chunk_columns).bound_storage(jb_, 1);
+    const Side& side = this->side(p.of_rows);
+    f.compute_at(p.of_rows ? tile : chunk)
+        .bound_storage(side.within, side.block)
+        .bound_storage(side.at_block, 1);
     if (spec_.seen_by_data) f.bound_storage(d_, features_stored(key.first));
     keep_for_a_part(f);
     Stage stage = f.update();
@@ -52,36 +45,15 @@ void SumsScheduler::place_packs(const LoopLevel& chunk, const LoopLevel& tile) {
   }
 }
 
-// A register tile: all of its variables unrolled, the first in vectors, reductions outside.
-void register_tile(Func f, const std::vector<Var>& vars, int lanes) {
-  f.vectorize(vars[0], lanes);
-  for (const Var& v : vars) f.unroll(v);
-  for (int k = 0; k < f.num_update_definitions(); ++k) {
-    std::vector<VarOrRVar> order(vars.begin(), vars.end());
-    Stage stage = f.update(k);
-    for (const Halide::Internal::ReductionVariable& r : stage.get_schedule().rvars())
-      order.emplace_back(RVar(r.var));
-    stage.reorder(order).vectorize(vars[0], lanes);
-    for (const Var& v : vars) stage.unroll(v);
-  }
-}
-
-void SumsScheduler::place_tiles(const LoopLevel& tile) {
+void SumsScheduler::schedule_tiles(const LoopLevel& tile) {
   for (size_t k = 0; k < tiles_.size(); ++k) {
     Func f = tiles_[k];
     const RDom& r = tile_domains_[k];
-    f.compute_at(tile)
-        .bound_storage(j_, sizes_.chunk_columns)
-        .bound_storage(i_, sizes_.block_rows)
-        .bound_storage(ib_, 1)
-        .bound_storage(jb_, 1);
+    f.compute_at(tile);
+    for (const Side* side : {&column_side_, &row_side_})
+      f.bound_storage(side->within, side->block).bound_storage(side->at_block, 1);
     keep_for_a_part(f);
-    f.update()
-        .allow_race_conditions()
-        .reorder(r[0], r[1], r[2], r[3])
-        .vectorize(r[0], lanes_)
-        .unroll(r[0])
-        .unroll(r[1])
+    unroll_in_vectors(f.update().allow_race_conditions(), {r[0], r[1], r[2], r[3]}, 2, lanes_)
         .never_partition_all();
     if (spec_.dots[k].empty()) continue;
     Func dot = dots_[k];
@@ -105,13 +77,13 @@ std::vector<VarOrRVar> SumsScheduler::loop_order(Sum& r, std::vector<VarOrRVar> 
   return inner;
 }
 
-void SumsScheduler::place_result(int index) {
+void SumsScheduler::schedule_result(int index) {
   Sum& r = sums_[index];
   const Result& s = spec_.results[index];
   if (s.kind() == TilesSpec::Kind::scatter)
-    place_places(r, s);
+    schedule_scatter(r, s);
   else
-    place_sums(r, s);
+    schedule_sums(r, s);
   Stage stage = r.sums.update();
   for (int k = 0; k < static_cast<int>(batch_loops_.size()); ++k)
     if (!serial_.count(k)) stage.parallel(batch_loops_[k]);
@@ -121,37 +93,37 @@ void SumsScheduler::place_result(int index) {
   if (index > 0) stage.compute_with(sums_[0].sums.update(), row_block_);
 }
 
-void SumsScheduler::place_places(Sum& r, const Result& s) {
+void SumsScheduler::schedule_scatter(Sum& r, const Result& s) {
   Stage stage = r.sums.update();
   std::vector<VarOrRVar> inner = {r.domain[0], r.domain[1]};
   if (s.features.defined()) inner.insert(inner.begin(), d_);
   stage.reorder(loop_order(r, inner));
   if (s.features.defined())
-    stage.vectorize(d_, lanes_, Halide::TailStrategy::GuardWithIf);
+    stage.vectorize(d_, lanes_, TailStrategy::GuardWithIf);
   else if (s.is_dense)
     stage.vectorize(r.domain[0], lanes_);
   const std::vector<Var> vars = r.sums.args();
-  if (!vars.empty()) r.sums.vectorize(vars[0], lanes_, Halide::TailStrategy::GuardWithIf);
+  if (!vars.empty()) r.sums.vectorize(vars[0], lanes_, TailStrategy::GuardWithIf);
 }
 
-void SumsScheduler::place_sums(Sum& r, const Result& s) {
+void SumsScheduler::schedule_sums(Sum& r, const Result& s) {
   const int width = r.tile.vectors * lanes_;
-  const bool wide = s.features.defined();
+  const bool has_features = s.features.defined();
   Stage stage = r.sums.update();
   std::vector<VarOrRVar> inner = {r.domain[0], r.domain[1]};
-  if (wide) inner = {d_, r.domain[0], dy_, r.domain[1]};
+  if (has_features) inner = {d_, r.domain[0], dy_, r.domain[1]};
   const std::vector<VarOrRVar> order = loop_order(r, inner);
-  if (wide) {
+  if (has_features) {
     // A bound of 0 would not cover what Halide asks of loops that several results share.
     if (constant(s.features) > 0) r.sums.bound(d_, 0, s.features);
-    r.sums.vectorize(d_, lanes_, Halide::TailStrategy::GuardWithIf);
-    stage.split(d_, dy_, d_, width, Halide::TailStrategy::GuardWithIf);
+    r.sums.vectorize(d_, lanes_, TailStrategy::GuardWithIf);
+    stage.split(d_, dy_, d_, width, TailStrategy::GuardWithIf);
   }
   stage.reorder(order).unroll(r.domain[0]);
-  if (wide) stage.vectorize(d_, lanes_).unroll(d_);
+  if (has_features) stage.vectorize(d_, lanes_).unroll(d_);
   for (const Var& b : batch_vars_) r.sums.parallel(b);
   r.part.bound_extent(u_, r.tile.rows);
-  if (wide) {
+  if (has_features) {
     r.part.compute_at(r.sums, dy_).bound_extent(d_, width);
     register_tile(r.part, {d_, u_}, lanes_);
   } else {
@@ -164,8 +136,8 @@ void SumsScheduler::add_in_order(Func out, const RDom& part) const {
   std::vector<Var> vars = out.args();
   std::vector<VarOrRVar> order(vars.begin(), vars.end());
   order.emplace_back(RVar(part));
-  out.vectorize(vars[0], lanes_, Halide::TailStrategy::GuardWithIf);
-  out.update().reorder(order).vectorize(vars[0], lanes_, Halide::TailStrategy::GuardWithIf);
+  out.vectorize(vars[0], lanes_, TailStrategy::GuardWithIf);
+  out.update().reorder(order).vectorize(vars[0], lanes_, TailStrategy::GuardWithIf);
 }
 
 std::vector<Func> SumsScheduler::schedule() {
@@ -173,13 +145,13 @@ std::vector<Func> SumsScheduler::schedule() {
   for (size_t k = 0; k < spec_.results.size(); ++k) add_result(static_cast<int>(k));
   std::vector<Func> outputs;
   for (size_t k = 0; k < sums_.size(); ++k) {
-    place_result(static_cast<int>(k));
+    schedule_result(static_cast<int>(k));
     outputs.push_back(output(static_cast<int>(k)));
   }
   const LoopLevel chunk(sums_[0].sums, column_chunk_), tile(sums_[0].sums, row_block_);
-  place_fallbacks();
-  place_packs(chunk, tile);
-  place_tiles(tile);
+  schedule_fallbacks();
+  schedule_packs(chunk, tile);
+  schedule_tiles(tile);
   return outputs;
 }
 
