@@ -1,10 +1,12 @@
-// What a call computes from the program's tables before it runs: values, shapes, and places in
+// What a call computes from the program's tables before it runs: values, shapes, and offsets in
 // memory.
 #pragma once
 
 #include <attn/program.h>
 
-#include "context.h"
+#include <span>
+
+#include "check.h"
 
 namespace attn::rt {
 
@@ -35,24 +37,17 @@ struct Use {
   bool is_written;
   bool is_optional;  // null data is allowed
   bool is_required;  // the array itself
-  char kind[20];     // of each, in messages: "gradient"
+  char kind[20];     // of each, as for check_tensor: "gradient"
   char name[12];     // of the array, in messages
 };
-struct Uses {
-  const Use* begin_;
-  int32_t count;
-  const Use* begin() const { return begin_; }
-  const Use* end() const { return begin_ + count; }
-};
-Uses uses_of(attn_function_kind kind);
+std::span<const Use> uses_of(attn_function_kind kind);
 
-attn_status out_of_memory(attn_context* context);
 // Where the next array begins after one of so many bytes.
 int64_t aligned_end(int64_t at, int64_t bytes);
 
 // The memory of a call: what follows from the sizes, and the tensors. A context keeps the frames of
 // its last calls: where one comes again with the same sizes, only the addresses are new.
-class Frame {
+class Frame : public Cached {
  public:
   // For calls of a function. Null: no memory.
   static Frame* take(attn_context* context, const attn_model& model, const attn_function& function);
@@ -73,9 +68,10 @@ class Frame {
   int64_t extent(int64_t e) const { return e >= 0 ? e : value[~e]; }
   void fill_shape(attn_tensor* tensor, attn_type type, int32_t shape) const;
   int64_t bytes(attn_type type, int32_t shape) const;
-  int64_t saved_bytes() const;
-  // The bytes of a function's workspace, and the places in it where they are asked for.
-  int64_t lay_out(const attn_function& f, int64_t* places_of_f = nullptr) const;
+  // The bytes of the saved block, or of a function's workspace. Also stores the offsets in it,
+  // where they are asked for.
+  int64_t lay_out_saved(int64_t* saved = nullptr) const;
+  int64_t lay_out(const attn_function& f, int64_t* workspace = nullptr) const;
 
   const attn_argument* arguments_of(int32_t group) const {
     if (group == ATTN_RESULT) return &model.probes[function - program.probes];
@@ -83,8 +79,8 @@ class Frame {
   }
   int32_t count_of(int32_t group) const { return base[group + 1] - base[group]; }
   attn_type type_of(int32_t group, int32_t k) const;
-  // Checks a tensor of a group of the caller as attn_check_tensor does.
-  attn_status check(const char* kind, int32_t group, int32_t k, const attn_tensor& tensor,
+  // Checks all tensors of a group of the caller, which may be null, as check_tensor does.
+  attn_status check(const char* kind, int32_t group, const attn_tensor* tensors,
                     bool is_optional) const;
 
   Tensor& tensor(int32_t id) { return tensors[base[id >> 24] + (id & 0xffffff)]; }
@@ -93,7 +89,7 @@ class Frame {
   const attn_model& model;
   const attn_program& program;
   const attn_function* function;
-  int32_t level;  // of the processor, among the program's; negative: it runs none
+  int32_t target;  // the last of the program's that the processor can run; -1: it runs none
 
   int64_t* header;  // of the saved block: the source's hash, then the sizes
   int64_t* value;   // after the hash
@@ -102,17 +98,16 @@ class Frame {
   Shape* shapes;    // of the program, then of the function's slices
   Tensor* tensors;
   int32_t base[ATTN_GROUPS + 1] = {};  // where each group begins in `tensors`
-  attn_interval* intervals;            // one for each tensor of the caller
-  int64_t* places;                     // in the workspace: of its tensors, then of optional tensors
-  int64_t* saved_places;
+  Interval* intervals;                 // one for each tensor of the caller
+  int64_t* offsets;                    // in the workspace: of its tensors, then of optional tensors
+  int64_t* saved_offsets;              // in the saved block
   int64_t workspace_bytes;
-  void*** arguments;    // by kernel
-  double* operations;   // of kernels
-  int64_t empty_bytes;  // of a row for each empty tensor
-  const Shape* wide;    // of a tensor that kernels cannot take, or null
+  void*** arguments;             // by kernel
+  double* operations;            // of kernels
+  int64_t empty_bytes;           // of a row for each empty tensor
+  const Shape* not_addressable;  // of a tensor that kernels cannot take, or null
 
  private:
-  friend void release_frames(attn_context* context);
   Frame(attn_context* c, const attn_model& m, const attn_function* f);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
@@ -130,7 +125,6 @@ class Frame {
   // What the tables say where a library was unloaded and another loaded in its place.
   attn_program program_then_;
   attn_function function_then_;
-  Frame* next_ = nullptr;  // in the context's list
   attn_dimension* dimensions_;
   void** all_arguments_;
   int32_t n_dimensions_ = 0, most_rank_ = 0, n_arguments_ = 0;
