@@ -62,9 +62,7 @@ attn_status Frame::check(const char* kind, int32_t group, const attn_tensor* giv
   attn_status status = ATTN_OK;
   for (int32_t k = 0; given != nullptr && k < count_of(group) && status == ATTN_OK; ++k) {
     const attn_argument& argument = arguments_of(group)[k];
-    attn_tensor wanted;
-    fill_shape(&wanted, type_of(group, k), argument.shape);
-    status = check_tensor(context, kind, argument, &given[k], wanted, is_optional);
+    status = check_tensor(context, kind, argument, &given[k], wanted[base[group] + k], is_optional);
   }
   return status;
 }

@@ -88,7 +88,7 @@ class Execution {
       show(t, workspace_at(f_.n_workspace + k));
       const int32_t group = f_.optional[k] >> 24;
       const bool is_given = group >= ATTN_GIVEN_PARAMS && group <= ATTN_GIVEN_OUTPUTS;
-      const size_t bytes = static_cast<size_t>(t.shape->count * t.element_bytes);
+      const size_t bytes = static_cast<size_t>(t.bytes());
       if (is_given && device_->zero(context_, t.data, bytes) != 0) return device_failed(context_);
     }
     return ATTN_OK;
@@ -197,8 +197,8 @@ class Execution {
       if (id < 0) continue;
       const Tensor& t = frame_.tensor(id);
       const bool is_shared = steps_ > 0 && id >> 24 != ATTN_SLICES;
-      const double bytes = static_cast<double>(t.shape->count) * t.element_bytes /
-                           (is_shared ? static_cast<double>(steps_) : 1);
+      const double bytes =
+          static_cast<double>(t.bytes()) / (is_shared ? static_cast<double>(steps_) : 1);
       (n < kernel.n_arguments - kernel.n_writes ? event.bytes_read : event.bytes_written) += bytes;
     }
     whole_.operations += event.operations;

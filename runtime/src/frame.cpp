@@ -72,10 +72,11 @@ Frame::Frame(attn_context* c, const attn_model& m, const attn_function* f)
     for (const Use& use : uses_of(function->kind)) groups |= 1u << use.group;
   for (int32_t g = 0; g < ATTN_RESULT; ++g)
     base[g + 1] = base[g] + ((groups >> g & 1) != 0 ? counts[g % 3] : 0);
+  base[ATTN_SAVED] = base[ATTN_RESULT];
   if (function == nullptr) return;
   memcpy(&function_then_, function, sizeof function_then_);
   target = target_of(*context, program);
-  base[ATTN_SAVED] = base[ATTN_RESULT] + (function->kind == ATTN_PROBE ? 1 : 0);
+  if (function->kind == ATTN_PROBE) ++base[ATTN_SAVED];
   base[ATTN_WORKSPACE] = base[ATTN_SAVED] + program.n_saved;
   base[ATTN_SLICES] = base[ATTN_WORKSPACE] + function->n_workspace;
   base[ATTN_GROUPS] = base[ATTN_SLICES] + function->n_slices;
@@ -91,6 +92,7 @@ size_t Frame::assign(char* memory) {
   arena.take(narrow, program.n_values);
   arena.take(shapes, program.n_shapes + n_slices);
   arena.take(dimensions_, n_dimensions_ + n_slices * most_rank_);
+  arena.take(wanted, base[ATTN_SAVED]);
   if (function == nullptr) return arena.bytes();
   arena.take(stored, 1 + model.n_sizes);
   arena.take(tensors, base[ATTN_GROUPS]);
@@ -248,6 +250,9 @@ void Frame::compute() {
     shapes[k] = {dim, from.rank, is_addressable, is_empty ? 0 : count};
     dim += from.rank;
   }
+  for (int32_t g = 0; g < ATTN_SAVED; ++g)
+    for (int32_t k = 0; k < count_of(g); ++k)
+      fill_shape(&wanted[base[g] + k], type_of(g, k), arguments_of(g)[k].shape);
   if (function != nullptr) compute_tensors(dim);
 }
 

@@ -25,6 +25,7 @@ struct Tensor {
   void* data;  // as the device knows it; null: not wanted
   const Shape* shape;
   int32_t element_bytes;
+  int64_t bytes() const { return shape->count * element_bytes; }
   // Of the row that shows an empty tensor.
   int64_t row_bytes() const {
     return (shape->rank > 0 ? shape->dim[0].extent : 1) * int64_t{element_bytes};
@@ -98,9 +99,10 @@ class Frame : public Cached {
   Shape* shapes;    // of the program, then of the function's slices
   Tensor* tensors;
   int32_t base[ATTN_GROUPS + 1] = {};  // where each group begins in `tensors`
-  Interval* intervals;                 // one for each tensor of the caller
-  int64_t* offsets;                    // in the workspace: of its tensors, then of optional tensors
-  int64_t* saved_offsets;              // in the saved block
+  attn_tensor* wanted;     // what each tensor of the caller must be, as check_tensor takes it
+  Interval* intervals;     // one for each tensor of the caller
+  int64_t* offsets;        // in the workspace: of its tensors, then of optional tensors
+  int64_t* saved_offsets;  // in the saved block
   int64_t workspace_bytes;
   void*** arguments;             // by kernel
   double* operations;            // of kernels

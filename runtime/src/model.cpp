@@ -51,7 +51,7 @@ class Caller {
     const attn_tensor* given = call.tensors[group];
     const attn_argument* arguments = frame_.arguments_of(group);
     for (int32_t k = 0; given != nullptr && k < frame_.count_of(group); ++k) {
-      const int64_t bytes = frame_.bytes(frame_.type_of(group, k), arguments[k].shape);
+      const int64_t bytes = frame_.tensor(ATTN_TENSOR(group, k)).bytes();
       if (bytes == 0 || given[k].data == nullptr) continue;
       frame_.intervals[n_intervals_++] = {arguments[k].name, given[k].data, bytes, is_written};
     }
