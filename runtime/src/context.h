@@ -126,6 +126,14 @@ class Scratch {
 int32_t usable_processors();  // of this process, at least 1
 void pool_stop(attn_context* context);
 int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), void* closure);
+// Runs task(index) for every index below count; attn_parallel_for says how.
+template <class Task>
+int parallel_for(attn_context* context, int64_t count, Task task) {
+  const auto run = [](void* closure, int64_t index) {
+    return (*static_cast<Task*>(closure))(index);
+  };
+  return pool_run(context, count, run, &task);
+}
 
 // Messages (messages.cpp).
 void log_text(const attn_context_options& options, attn_log_level level, const char* text);

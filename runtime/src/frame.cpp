@@ -62,21 +62,18 @@ int64_t aligned_end(int64_t at, int64_t bytes) {
 Frame::Frame(attn_context* c, const attn_model& m, const attn_function* f)
     : context(c), model(m), program(*m.program), function(f) {
   memcpy(&program_then_, &program, sizeof program);
+  memcpy(&function_then_, function, sizeof function_then_);
+  target = c != nullptr ? target_of(*c, program) : -1;
   for (int32_t k = 0; k < program.n_shapes; ++k) {
     n_dimensions_ += program.shapes[k].rank;
     most_rank_ = std::max(most_rank_, program.shapes[k].rank);
   }
   const int32_t counts[] = {model.n_params, model.n_inputs, model.n_outputs};
   uint32_t groups = 1u << ATTN_PARAMS | 1u << ATTN_INPUTS;
-  if (function != nullptr)
-    for (const Use& use : uses_of(function->kind)) groups |= 1u << use.group;
+  for (const Use& use : uses_of(function->kind)) groups |= 1u << use.group;
   for (int32_t g = 0; g < ATTN_RESULT; ++g)
     base[g + 1] = base[g] + ((groups >> g & 1) != 0 ? counts[g % 3] : 0);
-  base[ATTN_SAVED] = base[ATTN_RESULT];
-  if (function == nullptr) return;
-  memcpy(&function_then_, function, sizeof function_then_);
-  target = target_of(*context, program);
-  if (function->kind == ATTN_PROBE) ++base[ATTN_SAVED];
+  base[ATTN_SAVED] = base[ATTN_RESULT] + (function->kind == ATTN_PROBE ? 1 : 0);
   base[ATTN_WORKSPACE] = base[ATTN_SAVED] + program.n_saved;
   base[ATTN_SLICES] = base[ATTN_WORKSPACE] + function->n_workspace;
   base[ATTN_GROUPS] = base[ATTN_SLICES] + function->n_slices;
@@ -86,14 +83,12 @@ Frame::Frame(attn_context* c, const attn_model& m, const attn_function* f)
 
 size_t Frame::assign(char* memory) {
   Arena arena(memory);
-  const int32_t n_slices = function != nullptr ? function->n_slices : 0;
   arena.take(header, 1 + program.n_values);
   if (memory != nullptr) value = header + 1;
   arena.take(narrow, program.n_values);
-  arena.take(shapes, program.n_shapes + n_slices);
-  arena.take(dimensions_, n_dimensions_ + n_slices * most_rank_);
+  arena.take(shapes, program.n_shapes + function->n_slices);
+  arena.take(dimensions_, n_dimensions_ + function->n_slices * most_rank_);
   arena.take(wanted, base[ATTN_SAVED]);
-  if (function == nullptr) return arena.bytes();
   arena.take(stored, 1 + model.n_sizes);
   arena.take(tensors, base[ATTN_GROUPS]);
   arena.take(intervals, base[ATTN_SAVED]);
@@ -105,7 +100,16 @@ size_t Frame::assign(char* memory) {
   return arena.bytes();
 }
 
-Frame* Frame::make(attn_context* context, const attn_model& model, const attn_function* function) {
+Frame::Pointer Frame::take(attn_context* context, const attn_model& model,
+                           const attn_function* function) {
+  Cached* none = nullptr;
+  for (Cached** at = context != nullptr ? &context->cached : &none; *at != nullptr;
+       at = &(*at)->next) {
+    Frame* frame = static_cast<Frame*>(*at);
+    if (!frame->serves(model, function)) continue;
+    *at = frame->next;
+    return Pointer(frame);
+  }
   Frame draft(context, model, function);
   constexpr size_t kOwn = (sizeof(Frame) + 7) / 8 * 8;
   char* memory = static_cast<char*>(attn_allocate(context, kOwn + draft.assign(nullptr)));
@@ -113,31 +117,22 @@ Frame* Frame::make(attn_context* context, const attn_model& model, const attn_fu
   Frame* frame = ::new (memory) Frame(context, model, function);
   frame->assign(memory + kOwn);
   frame->header[0] = static_cast<int64_t>(model.source_hash);
-  if (function != nullptr) frame->list_arguments();
-  return frame;
+  frame->list_arguments();
+  return Pointer(frame);
 }
 
-bool Frame::serves(const attn_model& m, const attn_function& f) const {
-  return function == &f && &model == &m && header[0] == static_cast<int64_t>(m.source_hash) &&
-         memcmp(&function_then_, &f, sizeof f) == 0 &&
+bool Frame::serves(const attn_model& m, const attn_function* f) const {
+  return function == f && &model == &m && header[0] == static_cast<int64_t>(m.source_hash) &&
+         memcmp(&function_then_, f, sizeof function_then_) == 0 &&
          memcmp(&program_then_, m.program, sizeof program_then_) == 0;
 }
 
-Frame* Frame::take(attn_context* context, const attn_model& model, const attn_function& function) {
-  for (Cached** at = &context->cached; *at != nullptr; at = &(*at)->next) {
-    Frame* frame = static_cast<Frame*>(*at);
-    if (!frame->serves(model, function)) continue;
-    *at = frame->next;
-    return frame;
-  }
-  return make(context, model, &function);
-}
-
-void Frame::give_back() {
-  if (function == nullptr) return attn_free(context, this);
-  next = context->cached;
-  context->cached = this;
-  Cached* last = this;
+void Frame::GiveBack::operator()(Frame* frame) const {
+  attn_context* context = frame->context;
+  if (context == nullptr) return attn_free(nullptr, frame);
+  frame->next = context->cached;
+  context->cached = frame;
+  Cached* last = frame;
   for (int32_t k = 1; k < kMostFrames && last->next != nullptr; ++k) last = last->next;
   attn_free(context, last->next);
   last->next = nullptr;
@@ -163,7 +158,8 @@ attn_status Frame::read_sizes(const attn_tensor* params, const attn_tensor* inpu
   if (model.n_inputs > 0 && inputs == nullptr) {
     return attn_fail(context, ATTN_REFUSED, "%s: no inputs", model.name);
   }
-  bool is_same = is_checked_;
+  const bool is_complete = params != nullptr || model.n_params == 0;
+  bool is_same = is_checked_ && is_complete;
   is_checked_ = false;
   if (!is_same) memset(value, 0, sizeof *value * static_cast<size_t>(program.n_values));
   for (int32_t k = 0; k < program.n_size_rules; ++k) {
@@ -183,7 +179,7 @@ attn_status Frame::read_sizes(const attn_tensor* params, const attn_tensor* inpu
   attn_status status = check("", ATTN_INPUTS, inputs, false);
   if (status == ATTN_OK) status = check("", ATTN_PARAMS, params, false);
   if (status == ATTN_OK && !is_same) status = check_sizes();
-  is_checked_ = status == ATTN_OK;
+  is_checked_ = status == ATTN_OK && is_complete;
   return status;
 }
 
@@ -253,7 +249,7 @@ void Frame::compute() {
   for (int32_t g = 0; g < ATTN_SAVED; ++g)
     for (int32_t k = 0; k < count_of(g); ++k)
       fill_shape(&wanted[base[g] + k], type_of(g, k), arguments_of(g)[k].shape);
-  if (function != nullptr) compute_tensors(dim);
+  compute_tensors(dim);
 }
 
 void Frame::set(Tensor& tensor, attn_type type, const Shape& shape) {

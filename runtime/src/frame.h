@@ -4,6 +4,7 @@
 
 #include <attn/program.h>
 
+#include <memory>
 #include <span>
 
 #include "check.h"
@@ -50,14 +51,15 @@ int64_t aligned_end(int64_t at, int64_t bytes);
 // its last calls: where one comes again with the same sizes, only the addresses are new.
 class Frame : public Cached {
  public:
-  // For calls of a function. Null: no memory.
-  static Frame* take(attn_context* context, const attn_model& model, const attn_function& function);
-  // For sizes and shapes. The context may be null.
-  static Frame* make(attn_context* context, const attn_model& model) {
-    return make(context, model, nullptr);
-  }
-  // To the context, for the next such call; else to where its memory came from.
-  void give_back();
+  // Gives a frame to the context, for the next such call; to the system where there is no context.
+  struct GiveBack {
+    void operator()(Frame* frame) const;
+  };
+  using Pointer = std::unique_ptr<Frame, GiveBack>;
+  // For calls of a function, or for the model's sizes and shapes. The context may be null. Null: no
+  // memory.
+  static Pointer take(attn_context* context, const attn_model& model,
+                      const attn_function* function);
 
   // The sizes from the extents of the arguments, which are checked against them; parameters may be
   // null.
@@ -114,8 +116,7 @@ class Frame : public Cached {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  static Frame* make(attn_context* context, const attn_model& model, const attn_function* function);
-  bool serves(const attn_model& m, const attn_function& f) const;
+  bool serves(const attn_model& m, const attn_function* f) const;
   size_t assign(char* memory);
   void compute();
   void compute_tensors(attn_dimension* dim);
@@ -131,23 +132,6 @@ class Frame : public Cached {
   void** all_arguments_;
   int32_t n_dimensions_ = 0, most_rank_ = 0, n_arguments_ = 0;
   bool is_checked_ = false;  // the sizes are valid, and all is computed for them
-};
-
-// Gives a frame back at the end of the scope.
-class FrameHolder {
- public:
-  explicit FrameHolder(Frame* frame) : frame_(frame) {}
-  ~FrameHolder() {
-    if (frame_ != nullptr) frame_->give_back();
-  }
-  FrameHolder(const FrameHolder&) = delete;
-  FrameHolder& operator=(const FrameHolder&) = delete;
-  bool ok() const { return frame_ != nullptr; }
-  Frame* operator->() const { return frame_; }
-  Frame& operator*() const { return *frame_; }
-
- private:
-  Frame* frame_;
 };
 
 }  // namespace attn::rt

@@ -95,8 +95,8 @@ attn_status call(attn_context* context, const attn_model* model, const attn_func
   if (status != ATTN_OK) return status;
   if (function == nullptr)
     return attn_fail(context, ATTN_REFUSED, "%s: was compiled without %s", model->name, name);
-  const FrameHolder frame(Frame::take(context, *model, *function));
-  if (!frame.ok()) return out_of_memory(context);
+  const Frame::Pointer frame = Frame::take(context, *model, function);
+  if (frame == nullptr) return out_of_memory(context);
   return Caller(context, model, *frame).run(given);
 }
 
@@ -108,8 +108,8 @@ using namespace attn::rt;
 attn_status attn_read_sizes(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const attn_tensor* inputs, int64_t* sizes) {
   if (context == nullptr || sizes == nullptr) return ATTN_REFUSED;
-  const FrameHolder frame(Frame::make(context, *model));
-  if (!frame.ok()) return out_of_memory(context);
+  const Frame::Pointer frame = Frame::take(context, *model, model->program->forward);
+  if (frame == nullptr) return out_of_memory(context);
   const attn_status status = frame->read_sizes(params, inputs);
   memcpy(sizes, frame->value, sizeof *sizes * static_cast<size_t>(model->n_sizes));
   return status;
@@ -117,8 +117,8 @@ attn_status attn_read_sizes(attn_context* context, const attn_model* model,
 
 attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tensor* params,
                         attn_tensor* inputs, attn_tensor* outputs) {
-  const FrameHolder frame(Frame::make(nullptr, *model));
-  if (!frame.ok()) return ATTN_NO_MEMORY;
+  const Frame::Pointer frame = Frame::take(nullptr, *model, model->program->forward);
+  if (frame == nullptr) return ATTN_NO_MEMORY;
   frame->set_sizes(sizes);
   attn_tensor* const groups[] = {params, inputs, outputs};
   const int32_t counts[] = {model->n_params, model->n_inputs, model->n_outputs};
@@ -133,8 +133,8 @@ attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tens
 
 attn_status attn_probe_shape(const attn_model* model, int32_t k, const int64_t* sizes,
                              attn_tensor* result) {
-  const FrameHolder frame(Frame::make(nullptr, *model));
-  if (!frame.ok()) return ATTN_NO_MEMORY;
+  const Frame::Pointer frame = Frame::take(nullptr, *model, model->program->forward);
+  if (frame == nullptr) return ATTN_NO_MEMORY;
   frame->set_sizes(sizes);
   frame->fill_shape(result, model->probes[k].type, model->probes[k].shape);
   return ATTN_OK;
@@ -146,8 +146,8 @@ attn_status attn_call_sizes(attn_context* context, const attn_model* model,
   if (context == nullptr || sizes == nullptr) return ATTN_REFUSED;
   attn_status status = check_version(context, model);
   if (status != ATTN_OK) return status;
-  const FrameHolder frame(Frame::make(context, *model));
-  if (!frame.ok()) return out_of_memory(context);
+  const Frame::Pointer frame = Frame::take(context, *model, model->program->forward);
+  if (frame == nullptr) return out_of_memory(context);
   status = frame->read_sizes(params, inputs);
   if (status != ATTN_OK) return status;
   const attn_program& program = *model->program;

@@ -252,44 +252,15 @@ int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), 
 
 using namespace attn::rt;
 
-namespace {
-
-struct UserLoop {
-  int (*task)(void* data, int index);
-  void* data;
-};
-
-using KernelTask = int (*)(void* context, int index, uint8_t* closure);
-
-struct KernelLoop {
-  KernelTask task;
-  void* context;
-  int min;
-  uint8_t* closure;
-};
-
-}  // namespace
-
 int attn_parallel_for(attn_context* context, int count, int (*task)(void* data, int index),
                       void* data) {
-  UserLoop loop{task, data};
-  return pool_run(
-      context, count,
-      [](void* closure, int64_t index) {
-        const UserLoop* l = static_cast<const UserLoop*>(closure);
-        return l->task(l->data, static_cast<int>(index));
-      },
-      &loop);
+  return parallel_for(context, count,
+                      [=](int64_t index) { return task(data, static_cast<int>(index)); });
 }
 
-extern "C" int attn_k_do_par_for(void* context, KernelTask task, int min, int size,
-                                 uint8_t* closure) {
-  KernelLoop loop{task, context, min, closure};
-  return pool_run(
-      static_cast<attn_context*>(context), size,
-      [](void* data, int64_t index) {
-        const KernelLoop* l = static_cast<const KernelLoop*>(data);
-        return l->task(l->context, l->min + static_cast<int>(index), l->closure);
-      },
-      &loop);
+extern "C" int attn_k_do_par_for(void* context, int (*task)(void* context, int, uint8_t* closure),
+                                 int min, int size, uint8_t* closure) {
+  return parallel_for(static_cast<attn_context*>(context), size, [=](int64_t index) {
+    return task(context, min + static_cast<int>(index), closure);
+  });
 }

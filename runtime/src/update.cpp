@@ -162,8 +162,8 @@ class Update {
   }
 
   attn_status run_part(const attn_model& model, const Part& part, Call call) {
-    const FrameHolder frame(Frame::take(context_, model, *model.program->forward));
-    if (!frame.ok()) return out_of_memory(context_);
+    const Frame::Pointer frame = Frame::take(context_, model, model.program->forward);
+    if (frame == nullptr) return out_of_memory(context_);
     frame->set_sizes(part.sizes);
     call.workspace = given_.workspace;
     return execute(*frame, call);
@@ -230,8 +230,8 @@ int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params) 
   int64_t most = 0;
   for (int32_t n = 0; program != nullptr && n < program->n_norms; ++n) {
     const attn_model& norm = *program->norms[n].model;
-    const FrameHolder frame(Frame::make(nullptr, norm));
-    if (!frame.ok()) return INT64_MAX;
+    const Frame::Pointer frame = Frame::take(nullptr, norm, norm.program->forward);
+    if (frame == nullptr) return INT64_MAX;
     for (int32_t k = 0; k < model->n_params; ++k) {
       for (const Part& part : Parts(attn_element_count(&params[k]), program->columns)) {
         frame->set_sizes(part.sizes);
