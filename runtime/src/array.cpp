@@ -32,17 +32,17 @@ Number number_at(const attn_array& array, int64_t k) {
 // Writes one element; false when the type cannot hold it. An integer within +-2^digits is exact in
 // a real of that precision.
 bool put_number(const Number& number, attn_type type, void* to, int64_t k) {
-  const int64_t n = number.integer;
-  if (is_real(type)) {
-    const int64_t most = int64_t{1} << kFileTypes[type].digits;
-    if (!number.is_real && (number.above || n < -most || n > most)) return false;
-    put_real(type, to, k, number.real);
-    return !isfinite(number.real) || isfinite(get_real(type, to, k));
+  const FileType& row = kFileTypes[type];
+  int64_t most = int64_t{1} << row.digits, least = -most;
+  if (row.digits == 0) {
+    const bool is_signed = row.name[0] == 'i';
+    most = type == ATTN_BOOL ? 1 : (int64_t{1} << (8 * row.size - is_signed)) - 1;
+    least = is_signed ? -most - 1 : 0;
   }
-  if (type == ATTN_BOOL ? n != 0 && n != 1 : number.above || n < INT32_MIN || n > INT32_MAX)
+  if (!number.is_real && (number.above || number.integer < least || number.integer > most))
     return false;
-  put_real(type, to, k, static_cast<double>(n));
-  return true;
+  put_real(type, to, k, number.real);
+  return !isfinite(number.real) || isfinite(get_real(type, to, k));
 }
 
 bool is_known(attn_file_type type) { return type >= 0 && type < kFileTypeCount; }

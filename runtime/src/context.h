@@ -14,7 +14,7 @@ namespace attn::rt {
 
 constexpr int kSizeClasses = 4 * 42;
 
-// What stands before every block. It fills an alignment unit, so kernels may read before the start.
+// The head of every block. It fills an alignment unit, so kernels may read before the start.
 struct alignas(128) Block {
   Block* next;
   int64_t size_class;  // -1: too large for the lists

@@ -192,8 +192,8 @@ attn_status Frame::solve(const attn_size_rule& rule, int64_t given, int64_t* siz
     return ATTN_OK;
   }
   const attn_argument& argument = arguments_of(rule.group)[rule.argument];
-  return attn_fail(context, ATTN_REFUSED, "%s: extent %d (%s) is %lld: no whole %s", argument.name,
-                   rule.dimension, argument.extent[rule.dimension], shown(given),
+  return attn_fail(context, ATTN_REFUSED, "%s: extent %d (%s) is %lld: %s is no integer",
+                   argument.name, rule.dimension, argument.extent[rule.dimension], shown(given),
                    model.size_names[rule.size]);
 }
 

@@ -1,4 +1,4 @@
-// How parameters start. The generator is counter-based: each element is a hash of its place.
+// How parameters start. The generator is counter-based: each element is a hash of its position.
 #include <attn/train.h>
 #include <attn/types.h>
 #include <math.h>

@@ -30,7 +30,8 @@ namespace {
 
 constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr int32_t kMaxTensors = 1'000'000;
-constexpr int64_t kSpare = int64_t{1} << 20;
+// That the table of entries may take beside the bytes of the data.
+constexpr int64_t kTableBytes = int64_t{1} << 19;
 
 bool read_type(JsonScanner* json, uint8_t* type) {
   Text text;
@@ -241,7 +242,7 @@ attn_status read_header(attn_context* context, attn_weights* weights) {
   status = Parser{context, weights, data_bytes, {weights->header, end}}.object(nullptr, &count);
   if (status != ATTN_OK) return status;
   const int64_t table_bytes = count * static_cast<int64_t>(sizeof(Entry));
-  if (table_bytes > data_bytes + kSpare / 2) {
+  if (table_bytes > data_bytes + kTableBytes) {
     return bad_file(context, source, "%d tensors are too many for a file of %lld bytes", count,
                     shown(source.size));
   }
@@ -311,15 +312,12 @@ attn_weight attn_weights_at(const attn_weights* weights, int32_t index) {
 }
 
 int32_t attn_weights_find(const attn_weights* weights, const char* name) {
-  int32_t low = 0, high = weights->count;
-  while (low < high) {
-    const int32_t middle = low + (high - low) / 2;
-    const int order = strcmp(weights->entries[middle].name, name);
-    if (order == 0) return middle;
-    if (order < 0) low = middle + 1;
-    if (order > 0) high = middle;
-  }
-  return -1;
+  const Entry *begin = weights->entries, *end = begin + weights->count;
+  const Entry* found = std::lower_bound(begin, end, name, [](const Entry& e, const char* wanted) {
+    return strcmp(e.name, wanted) < 0;
+  });
+  const bool is_there = found != end && strcmp(found->name, name) == 0;
+  return is_there ? static_cast<int32_t>(found - begin) : -1;
 }
 
 attn_status attn_weights_read(attn_context* context, const attn_weights* weights, int32_t index,

@@ -70,7 +70,7 @@ class Products : detail::Calls {
     param_tangents_.assign(params_.size(), attn_tensor{});
     input_tangents_.assign(inputs_.size(), attn_tensor{});
     for (const Tangent& tangent : tangents) {
-      if (Status s = place(tangent); !s) return s;
+      if (Status s = take_tangent(tangent); !s) return s;
     }
     if (Status s = staged_[0].take(*context_, inputs_); !s) return s;
     if (Status s = staged_[1].take(*context_, param_tangents_); !s) return s;
@@ -78,7 +78,7 @@ class Products : detail::Calls {
     return status(attn_call_sizes(context_->get(), description_, detail::views(params_),
                                   inputs_.data(), &bytes_));
   }
-  Status place(const Tangent& tangent) {
+  Status take_tangent(const Tangent& tangent) {
     const size_t param = detail::find(description_->params, description_->n_params, tangent.first);
     const size_t input = detail::find(description_->inputs, description_->n_inputs, tangent.first);
     const std::string name(tangent.first);

@@ -32,7 +32,7 @@ typedef struct attn_shape {
   const int64_t* extent;
 } attn_shape;
 
-/* A part of the saved block, or a tensor of the workspace. The tensors of a slot stand together in the
+/* A part of the saved block, or a tensor of the workspace. The tensors of a slot are consecutive in the
  * table; no two of them are needed at the same time, and they share memory. */
 typedef struct attn_local {
   attn_type type;
@@ -67,7 +67,7 @@ typedef int (*attn_kernel_code)(void** arguments);
 typedef struct attn_kernel {
   const char* name;             /* for people: "contraction q" */
   const attn_kernel_code* code; /* one for each target */
-  int32_t operations;           /* its place among those that attn_program.operations counts */
+  int32_t operations;           /* its position among those that attn_program.operations counts */
   int32_t n_writes;             /* which the last arguments are */
   int32_t n_arguments;
   const int32_t* arguments;
@@ -101,7 +101,7 @@ typedef struct attn_function {
   const attn_local* workspace;
   const attn_slice* slices;
   /* Tensors of the caller that may have null data although kernels need them in memory: they have a
-   * place behind the slots. Those that are given (tangents, cotangents) are then zero. */
+   * position after the slots. Those that are given (tangents, cotangents) are then zero. */
   const int32_t* optional;
   const attn_data_check* data_checks;
   /* The first n_checks of n_kernels write what data checks look at, before anything else is written. */
@@ -115,7 +115,7 @@ typedef struct attn_size_rule {
   int32_t size;
   attn_group group; /* ATTN_PARAMS or ATTN_INPUTS */
   int32_t argument, dimension;
-  int64_t rest; /* as in attn_shape; of sizes that stand in earlier rules */
+  int64_t rest; /* as in attn_shape; of sizes of earlier rules */
   int64_t factor, divisor;
 } attn_size_rule;
 
