@@ -47,7 +47,7 @@ class Options(c.Structure):
 P = c.c_void_p
 
 
-ABI_VERSION = 5  # of attn/abi.h, which the structures here follow
+ABI_VERSION = 6  # of attn/abi.h, which the structures here follow
 
 
 class Named(c.Structure):

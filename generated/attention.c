@@ -4,6 +4,11 @@
 
 #include <attn/tables.h>
 
+static const attn_target targets[] = {
+  {"x86-64-v2", {0x900000, 0x0, 0x0, 0x0, 0x0, 0x0}},
+  {"x86-64-v3", {0x38901000, 0x128, 0x0, 0x0, 0x20, 0x6}},
+  {"x86-64-v4", {0x38901000, 0xd0030128, 0x0, 0x0, 0x20, 0xe6}},
+};
 #define CODE(k) int k##_v2_argv(void**), k##_v3_argv(void**), k##_v4_argv(void**); static const attn_kernel_code k[] = {k##_v2_argv, k##_v3_argv, k##_v4_argv};
 CODE(attention_forward_0_q) CODE(attention_forward_3_p_lse) CODE(attention_forward_4_y) CODE(attention_forward_5_loss_part) CODE(attention_forward_6_loss)
 CODE(attention_backward_0_dy_total) CODE(attention_backward_1_dz) CODE(attention_backward_2_dp_lse) CODE(attention_backward_3_dv) CODE(attention_backward_4_dx)
@@ -49,7 +54,7 @@ static void attention_step_f32_operations(const int64_t* v, double* n) {
 static const attn_program attention_step_f32_program = {
   .forward = &attention_step_f32_forward_function, ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUTS, 0, 1, 0, 1, 1}),
   .size_bounds = (const attn_size_bound[]){{0, -1}, {0, -1}}, ROWS(attn_shape, shapes, SHAPE(V(0), V(1)), SCALAR),
-  .n_values = 2, .n_operations = 1, .operations = attention_step_f32_operations, .lowest_level = 0, .n_levels = 3,
+  .n_values = 2, .n_operations = 1, .operations = attention_step_f32_operations, TARGETS,
 };
 static const attn_model attention_step_f32_description = {
   ATTN_ABI_VERSION, "attention_step_f32", 0u, .program = &attention_step_f32_program, .n_sizes = 2, .size_names = (const char* const[]){"Rows", "Columns"},
@@ -72,7 +77,7 @@ static void attention_norm_f32_operations(const int64_t* v, double* n) {
 static const attn_program attention_norm_f32_program = {
   .forward = &attention_norm_f32_forward_function, ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUTS, 0, 1, 0, 1, 1}),
   .size_bounds = (const attn_size_bound[]){{0, -1}, {0, -1}}, ROWS(attn_shape, shapes, SHAPE(V(1)), SHAPE(V(0), V(1)), SCALAR),
-  .n_values = 2, .n_operations = 2, .operations = attention_norm_f32_operations, .lowest_level = 0, .n_levels = 3,
+  .n_values = 2, .n_operations = 2, .operations = attention_norm_f32_operations, TARGETS,
 };
 static const attn_model attention_norm_f32_description = {
   ATTN_ABI_VERSION, "attention_norm_f32", 0u, .program = &attention_norm_f32_program, .n_sizes = 2, .size_names = (const char* const[]){"Rows", "Columns"},
@@ -92,7 +97,7 @@ static const attn_program attention_program = {
   ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUTS, 0, 1, 0, 1, 1}), .size_bounds = (const attn_size_bound[]){{0, -1}, {0, -1}},
   ROWS(attn_shape, shapes, SHAPE(256), SHAPE(V(0), V(1), 256), SHAPE(V(0), 8, V(1), 32), SHAPE(V(0), 8, V(1)), SCALAR, SHAPE(8, 32, 256), SHAPE(256, 8, 32),
     SHAPE(2, V(0), 8, V(1))),
-  .n_values = 2, .n_operations = 8, .operations = attention_operations, .lowest_level = 0, .n_levels = 3,
+  .n_values = 2, .n_operations = 8, .operations = attention_operations, TARGETS,
 };
 static const attn_model attention_description = {
   ATTN_ABI_VERSION, "attention", 16638515959144122567u, .program = &attention_program, .has_backward = 1, .has_step = 1,

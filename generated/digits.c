@@ -4,6 +4,11 @@
 
 #include <attn/tables.h>
 
+static const attn_target targets[] = {
+  {"x86-64-v2", {0x900000, 0x0, 0x0, 0x0, 0x0, 0x0}},
+  {"x86-64-v3", {0x38901000, 0x128, 0x0, 0x0, 0x20, 0x6}},
+  {"x86-64-v4", {0x38901000, 0xd0030128, 0x0, 0x0, 0x20, 0xe6}},
+};
 #define CODE(k) int k##_v2_argv(void**), k##_v3_argv(void**), k##_v4_argv(void**); static const attn_kernel_code k[] = {k##_v2_argv, k##_v3_argv, k##_v4_argv};
 CODE(digits_forward_0_label_least) CODE(digits_forward_1_reader_x) CODE(digits_forward_2_reader_layers_0_n1) CODE(digits_forward_3_reader_layers_0_attn_q)
 CODE(digits_forward_6_reader_layers_0_attn_s) CODE(digits_forward_7_reader_layers_0_attn_p_lse) CODE(digits_forward_8_reader_layers_0_attn_z)
@@ -146,7 +151,7 @@ static void digits_step_f32_operations(const int64_t* v, double* n) {
 static const attn_program digits_step_f32_program = {
   .forward = &digits_step_f32_forward_function, ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUTS, 0, 1, 0, 1, 1}),
   .size_bounds = (const attn_size_bound[]){{0, -1}, {0, -1}}, ROWS(attn_shape, shapes, SHAPE(V(0), V(1)), SCALAR),
-  .n_values = 2, .n_operations = 1, .operations = digits_step_f32_operations, .lowest_level = 0, .n_levels = 3,
+  .n_values = 2, .n_operations = 1, .operations = digits_step_f32_operations, TARGETS,
 };
 static const attn_model digits_step_f32_description = {
   ATTN_ABI_VERSION, "digits_step_f32", 0u, .program = &digits_step_f32_program, .n_sizes = 2, .size_names = (const char* const[]){"Rows", "Columns"},
@@ -169,7 +174,7 @@ static void digits_norm_f32_operations(const int64_t* v, double* n) {
 static const attn_program digits_norm_f32_program = {
   .forward = &digits_norm_f32_forward_function, ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUTS, 0, 1, 0, 1, 1}),
   .size_bounds = (const attn_size_bound[]){{0, -1}, {0, -1}}, ROWS(attn_shape, shapes, SHAPE(V(1)), SHAPE(V(0), V(1)), SCALAR),
-  .n_values = 2, .n_operations = 2, .operations = digits_norm_f32_operations, .lowest_level = 0, .n_levels = 3,
+  .n_values = 2, .n_operations = 2, .operations = digits_norm_f32_operations, TARGETS,
 };
 static const attn_model digits_norm_f32_description = {
   ATTN_ABI_VERSION, "digits_norm_f32", 0u, .program = &digits_norm_f32_program, .n_sizes = 2, .size_names = (const char* const[]){"Rows", "Columns"},
@@ -196,7 +201,7 @@ static const attn_program digits_program = {
   ROWS(attn_shape, shapes, SCALAR, SHAPE(V(0), 16, 128), SHAPE(V(0), 4, 16, 16), SHAPE(V(0), 16, 32), SHAPE(V(0), 16), SHAPE(V(0), 10, 4, 16), SHAPE(V(0), 4, 16, 8),
     SHAPE(V(0), 4, 16), SHAPE(V(0), 10, 4), SHAPE(V(0), 10), SHAPE(V(0), 8, 8), SHAPE(V(0)), SHAPE(32, 2, 2), SHAPE(16, 32), SHAPE(32), SHAPE(4, 8, 32), SHAPE(4, 8),
     SHAPE(32, 4, 8), SHAPE(128, 32), SHAPE(128), SHAPE(32, 128), SHAPE(10, 4, 8), SHAPE(10), SHAPE(2, V(0), 4, 16), SHAPE(2, V(0), 10, 4), SHAPE(V(0), 10, 4, 8), SHAPE(2, V(0))),
-  .n_values = 1, .n_operations = 40, .operations = digits_operations, .lowest_level = 0, .n_levels = 3,
+  .n_values = 1, .n_operations = 40, .operations = digits_operations, TARGETS,
 };
 static const attn_model digits_description = {
   ATTN_ABI_VERSION, "digits", 15699714861108751737u, .program = &digits_program, .has_backward = 1, .has_step = 1, .n_sizes = 1, .size_names = (const char* const[]){"B"},
@@ -295,7 +300,7 @@ static const attn_program digits_read_program = {
   ROWS(attn_shape, shapes, SHAPE(V(0), 16, 128), SHAPE(V(0), 4, 16, 16), SHAPE(V(0), 10, 4, 16), SHAPE(V(0), 16, 32), SHAPE(V(0), 10, 4, 8), SHAPE(V(0), 4, 16, 8),
     SHAPE(V(0), 16), SHAPE(2, V(0), 4, 16), SHAPE(V(0), 8, 8), SHAPE(V(0), 10), SHAPE(32, 2, 2), SHAPE(16, 32), SHAPE(32), SHAPE(4, 8, 32), SHAPE(4, 8), SHAPE(32, 4, 8),
     SHAPE(128, 32), SHAPE(128), SHAPE(32, 128), SHAPE(10, 4, 8), SHAPE(10)),
-  .n_values = 1, .n_operations = 15, .operations = digits_read_operations, .lowest_level = 0, .n_levels = 3,
+  .n_values = 1, .n_operations = 15, .operations = digits_read_operations, TARGETS,
 };
 static const attn_model digits_read_description = {
   ATTN_ABI_VERSION, "digits_read", 12114718142325987568u, .program = &digits_read_program, .n_sizes = 1, .size_names = (const char* const[]){"B"},

@@ -10,6 +10,15 @@
 namespace attn::emit {
 namespace {
 
+// What processors must have for the code of kernels.
+std::string targets_table(const std::vector<std::string>& targets) {
+  std::string rows;
+  for (const std::string& name : targets)
+    rows += fmt::format("  {{{}, {{{:#x}}}}},\n", quoted(name),
+                        fmt::join(target::named(name).features, ", "));
+  return fmt::format("static const attn_target targets[] = {{\n{}}};\n", rows);
+}
+
 // Declares the code of a kernel.
 std::string code_macro(const std::vector<std::string>& targets) {
   std::string declared, listed;
@@ -39,8 +48,8 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
   library.tables = fmt::format(
       "/* {0}.c - the tables of {0}.attn, written by attnc in the words of attn/tables.h.\n"
       " * Compile it with the runtime's headers; {0}.a holds it compiled. */\n"
-      "#include \"{0}.h\"\n\n#include <attn/tables.h>\n\n{1}",
-      stem, code_macro(targets));
+      "#include \"{0}.h\"\n\n#include <attn/tables.h>\n\n{1}{2}",
+      stem, targets_table(targets), code_macro(targets));
   Symbols symbols;
   std::map<std::string, std::string> first;  // signature -> the symbol of the first such kernel
   std::vector<std::string> codes;
@@ -67,8 +76,8 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
   for (size_t k = 0; k < models.size(); ++k) {
     const ModelPlan& m = models[k];
     library.tables += fmt::format("\n/* ---- {} */\n\n", interfaces[k].model);
-    library.tables += write_tables(m.plan, m.step ? &*m.step : nullptr, m.source_hash,
-                                   interfaces[k], symbols, targets);
+    library.tables +=
+        write_tables(m.plan, m.step ? &*m.step : nullptr, m.source_hash, interfaces[k], symbols);
     library.tables += write_exported(m, interfaces[k]);
   }
   return library;

@@ -67,11 +67,9 @@ using Symbols = std::map<const plan::Kernel*, std::string>;
 
 // The tables of one model, and those of its update (null: none): MODEL_description.
 std::string write_tables(const plan::Plan& plan, const plan::UpdatePlan* step, uint64_t source_hash,
-                         const Interface& i, const Symbols& symbols,
-                         const std::vector<std::string>& targets);
+                         const Interface& i, const Symbols& symbols);
 // Those of an update: MODEL_step_program.
-std::string write_update(const plan::UpdatePlan& plan, const Interface& i, const Symbols& symbols,
-                         const std::vector<std::string>& targets);
+std::string write_update(const plan::UpdatePlan& plan, const Interface& i, const Symbols& symbols);
 
 // The member `field` of a struct with these rows, and their count: "ROWS(attn_local, saved, …),";
 // empty where there are none. Rows stand one a line, or as many as fit.

@@ -6,7 +6,6 @@
 
 #include "compiler/base/check.h"
 #include "compiler/emit/function.h"
-#include "compiler/target/target.h"
 
 namespace attn::emit {
 namespace {
@@ -16,14 +15,13 @@ using namespace ir;
 class TableWriter {
  public:
   TableWriter(const plan::Plan& plan, const plan::UpdatePlan* step, uint64_t source_hash,
-              const Interface& i, const Symbols& symbols, const std::vector<std::string>& targets)
+              const Interface& i, const Symbols& symbols)
       : plan_(plan),
         step_(step),
         source_hash_(source_hash),
         g_(plan_.forward_graph),
         i_(i),
         symbols_(symbols),
-        targets_(targets),
         shared_(g_),
         values_(shared_.values, g_) {}
 
@@ -32,7 +30,7 @@ class TableWriter {
       if (f->kind != plan::FunctionKind::probe) function(*f);
     probes();
     if (step_) {
-      out_ += write_update(*step_, i_, symbols_, targets_);
+      out_ += write_update(*step_, i_, symbols_);
       program_.push_back(fmt::format(".step = &{}_step_program,", i_.model));
     }
     description();
@@ -181,12 +179,10 @@ class TableWriter {
     program_.push_back(rows("attn_shape", "shapes", shared_.shapes));
     const std::string values = shared_.values.write(i_.model + "_values");
     out_ += values + shared_.values.write_operations(i_.model + "_operations");
-    program_.push_back(fmt::format(
-        "{}.n_values = {}, .n_operations = {}, .operations = {}_operations, .lowest_level = {}, "
-        ".n_levels = {},",
-        values.empty() ? "" : fmt::format(".values = {}_values, ", i_.model),
-        shared_.values.count(), shared_.values.operations_count(), i_.model,
-        target::named(targets_.at(0)).rank, targets_.size()));
+    program_.push_back(
+        fmt::format("{}.n_values = {}, .n_operations = {}, .operations = {}_operations, TARGETS,",
+                    values.empty() ? "" : fmt::format(".values = {}_values, ", i_.model),
+                    shared_.values.count(), shared_.values.operations_count(), i_.model));
     out_ += table("attn_program", i_.model + "_program", program_);
   }
 
@@ -232,7 +228,6 @@ class TableWriter {
   const Graph& g_;
   const Interface& i_;
   const Symbols& symbols_;
-  const std::vector<std::string>& targets_;
   Shared shared_;
   GraphValues values_;
   std::vector<std::string> program_;  // members of attn_program
@@ -266,9 +261,8 @@ std::string table(const std::string& type, const std::string& name,
 }
 
 std::string write_tables(const plan::Plan& plan, const plan::UpdatePlan* step, uint64_t source_hash,
-                         const Interface& i, const Symbols& symbols,
-                         const std::vector<std::string>& targets) {
-  return TableWriter(plan, step, source_hash, i, symbols, targets).write();
+                         const Interface& i, const Symbols& symbols) {
+  return TableWriter(plan, step, source_hash, i, symbols).write();
 }
 
 }  // namespace attn::emit

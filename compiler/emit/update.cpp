@@ -15,12 +15,11 @@ constexpr int kRowElements = 2048;
 // The models' tables; a row for each in `list`.
 template <class Parts>
 std::string write_parts(const std::vector<plan::Plan>& plans, const Parts& parts,
-                        const Symbols& symbols, const std::vector<std::string>& targets,
-                        std::vector<std::string>& list) {
+                        const Symbols& symbols, std::vector<std::string>& list) {
   std::string text;
   for (size_t k = 0; k < plans.size(); ++k) {
     const Interface own = interface_of(plans[k]);
-    text += write_tables(plans[k], nullptr, 0, own, symbols, targets);
+    text += write_tables(plans[k], nullptr, 0, own, symbols);
     list.push_back(fmt::format("{{{}, &{}_description}}", c_type(parts[k].storage), own.model));
   }
   return text;
@@ -41,11 +40,10 @@ std::vector<std::string> scalars(const Step& step) {
 
 }  // namespace
 
-std::string write_update(const plan::UpdatePlan& plan, const Interface& i, const Symbols& symbols,
-                         const std::vector<std::string>& targets) {
+std::string write_update(const plan::UpdatePlan& plan, const Interface& i, const Symbols& symbols) {
   std::vector<std::string> updates, norms;
-  const std::string text = write_parts(plan.updates, plan.step.updates, symbols, targets, updates) +
-                           write_parts(plan.norms, plan.step.norms, symbols, targets, norms);
+  const std::string text = write_parts(plan.updates, plan.step.updates, symbols, updates) +
+                           write_parts(plan.norms, plan.step.norms, symbols, norms);
   return text + table("attn_step_program", i.model + "_step_program",
                       {rows("attn_update", "updates", updates), rows("attn_update", "norms", norms),
                        rows("int32_t", "scalars", scalars(plan.step)),

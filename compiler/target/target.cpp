@@ -1,11 +1,37 @@
 #include "compiler/target/target.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "compiler/base/check.h"
 
 namespace attn::target {
 namespace {
+
+// A bit of a processor's features: of CPUID (Intel SDM, volume 2A), or of the registers that the
+// system saves.
+struct Bit {
+  Word word;
+  int bit;
+};
+constexpr Bit kFma{kCpuid1Ecx, 12}, kSse42{kCpuid1Ecx, 20}, kPopcnt{kCpuid1Ecx, 23};
+constexpr Bit kOsxsave{kCpuid1Ecx, 27}, kAvx{kCpuid1Ecx, 28}, kF16c{kCpuid1Ecx, 29};
+constexpr Bit kBmi{kCpuid7Ebx, 3}, kAvx2{kCpuid7Ebx, 5}, kBmi2{kCpuid7Ebx, 8};
+constexpr Bit kAvx512f{kCpuid7Ebx, 16}, kAvx512dq{kCpuid7Ebx, 17}, kAvx512cd{kCpuid7Ebx, 28};
+constexpr Bit kAvx512bw{kCpuid7Ebx, 30}, kAvx512vl{kCpuid7Ebx, 31};
+constexpr Bit kLzcnt{kCpuid80000001Ecx, 5};
+constexpr Bit kXmm{kXcr0, 1}, kYmm{kXcr0, 2}, kMasks{kXcr0, 5}, kZmmHalves{kXcr0, 6};
+constexpr Bit kZmm16{kXcr0, 7};
+
+constexpr Features with(Features features, std::initializer_list<Bit> more) {
+  for (const Bit& b : more) features[b.word] |= uint32_t{1} << b.bit;
+  return features;
+}
+constexpr Features kV2 = with({}, {kSse42, kPopcnt});
+constexpr Features kV3 =
+    with(kV2, {kFma, kOsxsave, kAvx, kF16c, kBmi, kAvx2, kBmi2, kLzcnt, kXmm, kYmm});
+constexpr Features kV4 =
+    with(kV3, {kAvx512f, kAvx512dq, kAvx512cd, kAvx512bw, kAvx512vl, kMasks, kZmmHalves, kZmm16});
 
 // Each level has fixed numbers, so that equal sources give equal objects on any build machine.
 constexpr Target kTargets[] = {
@@ -13,7 +39,7 @@ constexpr Target kTargets[] = {
      .tail = "_v2",
      .arch = Arch::x86_64,
      .level = Level::x86_64_v2,
-     .rank = 0,
+     .features = kV2,
      .vector_bytes = 16,
      .registers = 16,
      .l1_bytes = 32 << 10,
@@ -23,7 +49,7 @@ constexpr Target kTargets[] = {
      .tail = "_v3",
      .arch = Arch::x86_64,
      .level = Level::x86_64_v3,
-     .rank = 1,
+     .features = kV3,
      .vector_bytes = 32,
      .registers = 16,
      .l1_bytes = 32 << 10,
@@ -33,7 +59,7 @@ constexpr Target kTargets[] = {
      .tail = "_v4",
      .arch = Arch::x86_64,
      .level = Level::x86_64_v4,
-     .rank = 2,
+     .features = kV4,
      .vector_bytes = 64,
      .registers = 32,
      .l1_bytes = 32 << 10,

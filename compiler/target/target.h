@@ -2,6 +2,7 @@
 // an architecture. Names on the command line, in messages and in symbols come from here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,12 +16,24 @@ enum class Arch : uint8_t { x86_64 };
 // An instruction set of an architecture. What is tuned for one stands in lower's tuning.cpp.
 enum class Level : uint8_t { x86_64_v2, x86_64_v3, x86_64_v4 };
 
+// What a processor must have: bits of these words, in the order of attn/program.h.
+enum Word {
+  kCpuid1Ecx,
+  kCpuid7Ebx,
+  kCpuid7Ecx,
+  kCpuid7Subleaf1Eax,
+  kCpuid80000001Ecx,
+  kXcr0,
+  kWords
+};
+using Features = std::array<uint32_t, kWords>;
+
 struct Target {
   std::string_view name;  // "x86-64-v3"
   std::string_view tail;  // of a kernel's symbol: "_v3"
   Arch arch;
   Level level;
-  int rank;          // among those of the architecture, as the runtime's attn_cpu_level counts
+  Features features;
   int vector_bytes;  // of one vector register
   int registers;     // vector registers
   int l1_bytes;      // data, per core
@@ -29,7 +42,8 @@ struct Target {
   std::string_view machine;
 };
 
-// All rows, those of an architecture together and in increasing rank.
+// All rows, those of an architecture together. A processor that has the features of one has those
+// of the rows before it.
 std::span<const Target> targets();
 std::vector<std::string> names();
 // The row of this name, or null.

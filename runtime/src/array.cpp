@@ -1,8 +1,8 @@
 // Element types of files and their checked conversions.
-#include <attn/types.h>
 #include <math.h>
-#include <string.h>
 
+#include "elements.h"
+#include "file_types.h"
 #include "files.h"
 
 namespace attn::rt {
@@ -16,107 +16,36 @@ struct Number {
   bool above;  // an unsigned value of 2^63 or more
 };
 
-template <class T>
-T element(const void* data, int64_t index) {
-  T value;
-  memcpy(&value, static_cast<const char*>(data) + index * static_cast<int64_t>(sizeof(T)),
-         sizeof(T));
-  return value;
-}
-
-Number of_real(double value) { return {value, 0, true, false}; }
-Number of_integer(int64_t value) { return {static_cast<double>(value), value, false, false}; }
-
 Number number_at(const attn_array& array, int64_t k) {
-  switch (array.type) {
-    case ATTN_FILE_F32:
-      return of_real(element<float>(array.data, k));
-    case ATTN_FILE_F64:
-      return of_real(element<double>(array.data, k));
-    case ATTN_FILE_F16:
-      return of_real(attn_f32_from_f16(element<uint16_t>(array.data, k)));
-    case ATTN_FILE_BF16:
-      return of_real(attn_f32_from_bf16(element<uint16_t>(array.data, k)));
-    case ATTN_FILE_I64:
-      return of_integer(element<int64_t>(array.data, k));
-    case ATTN_FILE_I32:
-      return of_integer(element<int32_t>(array.data, k));
-    case ATTN_FILE_I16:
-      return of_integer(element<int16_t>(array.data, k));
-    case ATTN_FILE_I8:
-      return of_integer(element<int8_t>(array.data, k));
-    case ATTN_FILE_U32:
-      return of_integer(element<uint32_t>(array.data, k));
-    case ATTN_FILE_U16:
-      return of_integer(element<uint16_t>(array.data, k));
-    case ATTN_FILE_BOOL:
-    case ATTN_FILE_U8:
-      return of_integer(element<uint8_t>(array.data, k));
-    case ATTN_FILE_U64: {
-      const uint64_t value = element<uint64_t>(array.data, k);
-      Number number = of_integer(static_cast<int64_t>(value));
-      number.above = value > static_cast<uint64_t>(INT64_MAX);
-      number.real = static_cast<double>(value);
-      return number;
-    }
-  }
-  return of_integer(0);
+  const FileType& type = kFileTypes[array.type];
+  if (type.digits > 0)
+    return {get_real(static_cast<attn_type>(array.type), array.data, k), 0, true, false};
+  uint64_t bits = 0;  // the lowest byte first
+  memcpy(&bits, static_cast<const char*>(array.data) + k * type.size,
+         static_cast<size_t>(type.size));
+  const int unused = 64 - 8 * type.size;
+  const int64_t integer = static_cast<int64_t>(bits << unused) >> unused;
+  if (type.name[0] == 'i') return {static_cast<double>(integer), integer, false, false};
+  return {static_cast<double>(bits), static_cast<int64_t>(bits), false, bits > INT64_MAX};
 }
 
-template <class T>
-void put(void* data, int64_t index, T value) {
-  memcpy(static_cast<char*>(data) + index * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
-}
-
-// An integer within +-2^bits is exact in a real of that precision.
-bool exact(const Number& number, int bits) {
-  const int64_t limit = int64_t{1} << bits;
-  return !number.above && number.integer >= -limit && number.integer <= limit;
-}
-
-// Writes one element; false when the type cannot hold it.
+// Writes one element; false when the type cannot hold it. An integer within +-2^digits is exact in
+// a real of that precision.
 bool put_number(const Number& number, attn_type type, void* to, int64_t k) {
-  const bool real = number.is_real;
-  const bool finite = real && isfinite(number.real);
-  switch (type) {
-    case ATTN_F64:
-      if (!real && !exact(number, 53)) return false;
-      put(to, k, number.real);
-      return true;
-    case ATTN_F32: {
-      if (!real && !exact(number, 24)) return false;
-      const float value = static_cast<float>(number.real);
-      put(to, k, value);
-      return !finite || isfinite(value);
-    }
-    case ATTN_F16: {
-      if (!real && !exact(number, 11)) return false;
-      const uint16_t value = attn_f16_from_f64(number.real);
-      put(to, k, value);
-      return !finite || (value & 0x7c00) != 0x7c00;
-    }
-    case ATTN_BF16: {
-      if (!real && !exact(number, 8)) return false;
-      const uint16_t value = attn_bf16_from_f64(number.real);
-      put(to, k, value);
-      return !finite || (value & 0x7f80) != 0x7f80;
-    }
-    case ATTN_I32:
-      if (number.above || number.integer < INT32_MIN || number.integer > INT32_MAX) return false;
-      put(to, k, static_cast<int32_t>(number.integer));
-      return true;
-    case ATTN_BOOL:
-      if (number.integer != 0 && number.integer != 1) return false;
-      put(to, k, static_cast<uint8_t>(number.integer));
-      return true;
+  const FileType& row = kFileTypes[type];
+  int64_t most = int64_t{1} << row.digits, least = -most;
+  if (row.digits == 0) {
+    const bool is_signed = row.name[0] == 'i';
+    most = type == ATTN_BOOL ? 1 : (int64_t{1} << (8 * row.size - is_signed)) - 1;
+    least = is_signed ? -most - 1 : 0;
   }
-  return false;
+  if (!number.is_real && (number.above || number.integer < least || number.integer > most))
+    return false;
+  put_real(type, to, k, number.real);
+  return !isfinite(number.real) || isfinite(get_real(type, to, k));
 }
 
-bool is_real(attn_file_type type) {
-  return type == ATTN_FILE_F32 || type == ATTN_FILE_F64 || type == ATTN_FILE_F16 ||
-         type == ATTN_FILE_BF16;
-}
+bool is_known(attn_file_type type) { return type >= 0 && type < kFileTypeCount; }
 
 }  // namespace
 }  // namespace attn::rt
@@ -124,58 +53,11 @@ bool is_real(attn_file_type type) {
 using namespace attn::rt;
 
 int64_t attn_file_type_size(attn_file_type type) {
-  switch (type) {
-    case ATTN_FILE_F64:
-    case ATTN_FILE_I64:
-    case ATTN_FILE_U64:
-      return 8;
-    case ATTN_FILE_F32:
-    case ATTN_FILE_I32:
-    case ATTN_FILE_U32:
-      return 4;
-    case ATTN_FILE_F16:
-    case ATTN_FILE_BF16:
-    case ATTN_FILE_I16:
-    case ATTN_FILE_U16:
-      return 2;
-    case ATTN_FILE_BOOL:
-    case ATTN_FILE_I8:
-    case ATTN_FILE_U8:
-      return 1;
-  }
-  return 0;
+  return is_known(type) ? kFileTypes[type].size : 0;
 }
 
 const char* attn_file_type_name(attn_file_type type) {
-  switch (type) {
-    case ATTN_FILE_F32:
-      return "f32";
-    case ATTN_FILE_F64:
-      return "f64";
-    case ATTN_FILE_F16:
-      return "f16";
-    case ATTN_FILE_BF16:
-      return "bf16";
-    case ATTN_FILE_I32:
-      return "i32";
-    case ATTN_FILE_BOOL:
-      return "bool";
-    case ATTN_FILE_I64:
-      return "i64";
-    case ATTN_FILE_I16:
-      return "i16";
-    case ATTN_FILE_I8:
-      return "i8";
-    case ATTN_FILE_U64:
-      return "u64";
-    case ATTN_FILE_U32:
-      return "u32";
-    case ATTN_FILE_U16:
-      return "u16";
-    case ATTN_FILE_U8:
-      return "u8";
-  }
-  return "unknown";
+  return is_known(type) ? kFileTypes[type].name : "unknown";
 }
 
 void attn_array_free(attn_array* array) {
@@ -186,8 +68,7 @@ void attn_array_free(attn_array* array) {
 
 attn_status attn_array_convert(attn_context* context, const char* name, const attn_array* array,
                                attn_type type, void* destination) {
-  const bool to_integer = type == ATTN_I32 || type == ATTN_BOOL;
-  if ((to_integer && is_real(array->type)) ||
+  if ((!is_real(type) && kFileTypes[array->type].digits > 0) ||
       (type == ATTN_BOOL && array->type != ATTN_FILE_BOOL)) {
     return attn_fail(context, ATTN_REFUSED, "%s: %s is not converted to %s", name,
                      attn_file_type_name(array->type), attn_type_name(type));
@@ -201,7 +82,7 @@ attn_status attn_array_convert(attn_context* context, const char* name, const at
     const Number number = number_at(*array, k);
     if (put_number(number, type, destination, k)) continue;
     return attn_fail(context, ATTN_BAD_DATA, "%s: element %lld is %.17g, which %s does not hold",
-                     name, static_cast<long long>(k), number.real, attn_type_name(type));
+                     name, shown(k), number.real, attn_type_name(type));
   }
   return ATTN_OK;
 }

@@ -1,35 +1,20 @@
-// The checks of a call's tensors. They touch nothing but the descriptions, and run before anything
-// is written.
+#include "check.h"
+
 #include <attn/types.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <algorithm>
 
-#include "context.h"
-
 namespace attn::rt {
 namespace {
 
 constexpr int kNameBytes = 256;
 
-// A tensor beside an argument, and not the argument itself.
-bool is_derivative(const char* kind) {
-  for (const char* plain : {"input", "parameter", "output"})
-    if (strcmp(kind, plain) == 0) return false;
-  return true;
-}
-
-// "x", "cotangent of y", "gradient of attn.wq".
-const char* tensor_name(char* buffer, const char* kind, const attn_argument* argument) {
-  snprintf(buffer, kNameBytes, is_derivative(kind) ? "%s of %s" : "%.0s%s", kind, argument->name);
-  return buffer;
-}
-
 // "(T)" where the text of an extent says more than its value does.
 const char* extent_text(char* buffer, const char* text, int64_t value) {
   char number[32];
-  snprintf(number, sizeof number, "%lld", static_cast<long long>(value));
+  snprintf(number, sizeof number, "%lld", shown(value));
   if (text == nullptr || strcmp(text, number) == 0) return "";
   snprintf(buffer, kNameBytes, " (%s)", text);
   return buffer;
@@ -43,81 +28,96 @@ const char* device_name(char* buffer, attn_device_id device) {
 }
 
 }  // namespace
-}  // namespace attn::rt
 
-using namespace attn::rt;
+attn_status check_version(attn_context* context, const attn_model* model) {
+  if (model->abi_version == ATTN_ABI_VERSION) return ATTN_OK;
+  return attn_fail(context, ATTN_REFUSED,
+                   "a model compiled for version %u of the interface; the runtime has version %d",
+                   model->abi_version, ATTN_ABI_VERSION);
+}
 
-attn_status attn_check_tensor(attn_context* context, const char* kind,
-                              const attn_argument* argument, const attn_tensor* tensor,
-                              const attn_tensor* wanted, int optional) {
-  char name_buffer[kNameBytes], text[kNameBytes];
-  auto name = [&] { return tensor_name(name_buffer, kind, argument); };
+attn_status check_memory(attn_context* context, const attn_model& model, const char* what,
+                         const void* memory) {
+  if (memory != nullptr && reinterpret_cast<uintptr_t>(memory) % 64 == 0) return ATTN_OK;
+  return attn_fail(context, ATTN_REFUSED, "%s: the %s must be aligned to 64 bytes", model.name,
+                   what);
+}
+
+attn_status check_tensor(attn_context* context, const char* kind, const attn_argument& argument,
+                         const attn_tensor* tensor, const attn_tensor& wanted, bool is_optional) {
+  char name_buffer[kNameBytes], text[kNameBytes], other[kNameBytes];
+  // "x", "cotangent of y", "gradient of attn.wq".
+  const auto name = [&] {
+    snprintf(name_buffer, kNameBytes, "%s%s%s", kind, *kind != '\0' ? " of " : "", argument.name);
+    return name_buffer;
+  };
   if (tensor == nullptr) return attn_fail(context, ATTN_REFUSED, "%s: the tensor is null", name());
-  if (optional && tensor->data == nullptr) return ATTN_OK;
-  if (is_derivative(kind) && !argument->differentiable) {
+  if (is_optional && tensor->data == nullptr) return ATTN_OK;
+  if (*kind != '\0' && !argument.differentiable)
     return attn_fail(context, ATTN_REFUSED, "%s: the model was compiled without it", name());
-  }
-  if (tensor->type != argument->type) {
+  if (tensor->type != wanted.type) {
     return attn_fail(context, ATTN_REFUSED, "%s: type is %s, must be %s", name(),
-                     attn_type_name(tensor->type), attn_type_name(argument->type));
+                     attn_type_name(tensor->type), attn_type_name(wanted.type));
   }
-  if (tensor->rank != wanted->rank) {
+  if (tensor->rank != wanted.rank) {
     return attn_fail(context, ATTN_REFUSED, "%s: rank is %d, must be %d", name(), tensor->rank,
-                     wanted->rank);
+                     wanted.rank);
   }
-  for (int k = 0; k < wanted->rank; ++k) {
-    if (tensor->extent[k] != wanted->extent[k] || tensor->extent[k] < 0) {
-      return attn_fail(context, ATTN_REFUSED, "%s: extent %d%s is %lld, must be %lld", name(), k,
-                       extent_text(text, argument->extent[k], wanted->extent[k]),
-                       static_cast<long long>(tensor->extent[k]),
-                       static_cast<long long>(std::max<int64_t>(wanted->extent[k], 0)));
-    }
+  for (int k = 0; k < wanted.rank; ++k) {
+    if (tensor->extent[k] == wanted.extent[k] && tensor->extent[k] >= 0) continue;
+    return attn_fail(context, ATTN_REFUSED, "%s: extent %d%s is %lld, must be %lld", name(), k,
+                     extent_text(text, argument.extent[k], wanted.extent[k]),
+                     shown(tensor->extent[k]), shown(std::max<int64_t>(wanted.extent[k], 0)));
   }
   const int64_t count = attn_element_count(tensor);
-  if (count < 0) {
-    return attn_fail(context, ATTN_REFUSED, "%s: its bytes exceed 2^63 - 1", name());
-  }
+  if (count < 0) return attn_fail(context, ATTN_REFUSED, "%s: its bytes exceed 2^63 - 1", name());
   if (count == 0) return ATTN_OK;
   if (tensor->data == nullptr) {
     return attn_fail(context, ATTN_REFUSED, "%s: data is null, must hold %lld elements", name(),
-                     static_cast<long long>(count));
+                     shown(count));
   }
   if (!is_same(tensor->device, device_of(context))) {
-    char other[kNameBytes];
     return attn_fail(context, ATTN_REFUSED,
                      "%s: its data is in memory of %s, must be in that of %s", name(),
                      device_name(text, tensor->device), device_name(other, device_of(context)));
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(tensor->data);
-  const uintptr_t alignment = static_cast<uintptr_t>(attn_type_size(tensor->type));
-  if (address % alignment != 0) {
+  const uintptr_t size = static_cast<uintptr_t>(attn_type_size(tensor->type));
+  if ((address & (size - 1)) != 0) {
     return attn_fail(context, ATTN_REFUSED, "%s: data is %d bytes past a multiple of %d", name(),
-                     static_cast<int>(address % alignment), static_cast<int>(alignment));
+                     static_cast<int>(address % size), static_cast<int>(size));
   }
-  const uintptr_t bytes = static_cast<uintptr_t>(count) * alignment;
-  if (address + bytes < address) {
+  if (address + static_cast<uintptr_t>(count) * size < address)
     return attn_fail(context, ATTN_REFUSED, "%s: data and size pass the end of memory", name());
-  }
   return ATTN_OK;
+}
+
+attn_status check_argument(attn_context* context, const attn_argument& argument,
+                           const attn_tensor* tensor) {
+  attn_tensor wanted = tensor != nullptr ? *tensor : attn_tensor{};
+  wanted.type = argument.type;
+  return check_tensor(context, "", argument, tensor, wanted, false);
 }
 
 // Sorts the intervals and sweeps over them, so that models of thousands of tensors are checked in
 // no time.
-attn_status attn_check_overlap(attn_context* context, int count, attn_interval* list) {
+attn_status check_overlap(attn_context* context, int count, Interval* list) {
   std::sort(list, list + count,
-            [](const attn_interval& a, const attn_interval& b) { return a.begin < b.begin; });
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   // Of what began earlier: what reaches furthest, of all and of the written.
-  const attn_interval* any = nullptr;
-  const attn_interval* target = nullptr;
-  for (const attn_interval* now = list; now < list + count; ++now) {
-    const attn_interval* other = now->written ? any : target;
+  const Interval* any = nullptr;
+  const Interval* target = nullptr;
+  for (const Interval* now = list; now < list + count; ++now) {
+    const Interval* other = now->is_written ? any : target;
     if (other != nullptr && now->begin < other->end) {
       return attn_fail(context, ATTN_REFUSED, "%s, which is written, overlaps %s",
-                       now->written ? now->name : other->name,
-                       now->written ? other->name : now->name);
+                       now->is_written ? now->name : other->name,
+                       now->is_written ? other->name : now->name);
     }
     if (any == nullptr || now->end > any->end) any = now;
-    if (now->written && (target == nullptr || now->end > target->end)) target = now;
+    if (now->is_written && (target == nullptr || now->end > target->end)) target = now;
   }
   return ATTN_OK;
 }
+
+}  // namespace attn::rt

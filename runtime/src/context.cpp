@@ -1,83 +1,51 @@
-// Contexts: creation, options and messages.
+// Contexts: creation, options and devices.
 #include "context.h"
 
-#include <stdio.h>
+#include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include <algorithm>
 #include <new>
+
+#include "cpu.h"
 
 namespace attn::rt {
 namespace {
 
-int32_t wanted_threads(int32_t asked) {
-  const int32_t wanted = asked > 0 ? asked : usable_processors();
-  return wanted < kMaxThreads ? wanted : kMaxThreads;
-}
+constexpr int32_t kMaxThreads = 1024;
 
-void log_text(attn_context* context, attn_log_level level, const char* text) {
-  if (context->options.log != nullptr) context->options.log(context->options.log_data, level, text);
+int32_t wanted_threads(int32_t asked) {
+  return std::min(asked > 0 ? asked : usable_processors(), kMaxThreads);
 }
 
 }  // namespace
-
-void warn(attn_context* context, const char* format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  log_text(context, ATTN_LOG_WARNING, text);
-}
-
-void kernel_message(attn_context* context, const char* format, va_list arguments) {
-  if (context == nullptr) return;
-  pthread_mutex_lock(&context->message_mutex);
-  if (context->message[0] == '\0') {
-    vsnprintf(context->message, kMessageBytes, format, arguments);
-  }
-  pthread_mutex_unlock(&context->message_mutex);
-}
-
-void clear_message(attn_context* context) { context->message[0] = '\0'; }
-
 }  // namespace attn::rt
 
 using namespace attn::rt;
 
-attn_status attn_context_create(const attn_context_options* options, attn_context** result) {
+attn_status attn_context_create(const attn_context_options* given, attn_context** result) {
   if (result == nullptr) return ATTN_REFUSED;
   *result = nullptr;
-  if (options != nullptr) {
-    const char* why = options->device.type == ATTN_OTHER && options->device_functions == nullptr
-                          ? "a device of the program's own needs its functions"
-                          : attn_device_refusal(options->device);
-    if (why != nullptr && options->log != nullptr)
-      options->log(options->log_data, ATTN_LOG_ERROR, why);
-    if (why != nullptr) return ATTN_REFUSED;
+  const attn_context_options options = given != nullptr ? *given : attn_context_options{};
+  const bool is_own = options.device.type == ATTN_OTHER;
+  const char* why = is_own && options.device_functions == nullptr
+                        ? "a device of the program's own needs its functions"
+                        : attn_device_refusal(options.device);
+  if (why != nullptr) {
+    log_text(options, ATTN_LOG_ERROR, why);
+    return ATTN_REFUSED;
   }
   void* memory = nullptr;
-  if (posix_memalign(&memory, 128, sizeof(attn_context)) != 0) return ATTN_NO_MEMORY;
-  memset(memory, 0, sizeof(attn_context));
+  if (posix_memalign(&memory, alignof(attn_context), sizeof(attn_context)) != 0)
+    return ATTN_NO_MEMORY;
   attn_context* context = ::new (memory) attn_context;
-  context->options = options != nullptr ? *options : attn_context_options{};
-  context->threads = wanted_threads(context->options.threads);
-  if (context->options.pool_bytes == 0) context->options.pool_bytes = int64_t{1} << 30;
-  memset(&context->lists, 0, sizeof context->lists);
+  context->options = options;
+  context->threads = wanted_threads(options.threads);
+  if (options.pool_bytes == 0) context->options.pool_bytes = int64_t{1} << 30;
   context->lists.limit = context->options.pool_bytes;
   context->cpu = cpu_device();
-  const bool is_own = context->options.device.type == ATTN_OTHER;
-  context->device = is_own ? context->options.device_functions : &context->cpu;
-  context->frames = nullptr;
-  context->fail_allocation = 0;
-  context->fail_thread = 0;
-  context->message[0] = '\0';
-  const bool mutex = pthread_mutex_init(&context->message_mutex, nullptr) == 0;
-  if (!mutex || !pool_start(context)) {
-    if (mutex) pthread_mutex_destroy(&context->message_mutex);
-    free(memory);
-    return ATTN_NO_MEMORY;
-  }
+  context->device = is_own ? options.device_functions : &context->cpu;
+  read_cpu_features(context->cpu_features);
   *result = context;
   return ATTN_OK;
 }
@@ -89,13 +57,9 @@ void attn_context_destroy(attn_context* context) {
   pthread_cond_destroy(&context->pool.wake);
   pthread_cond_destroy(&context->pool.done);
   pthread_mutex_destroy(&context->message_mutex);
-  release_frames(context);
-  free_lists_release(&context->lists);
+  release_cached(context);
+  release_lists(&context->lists);
   free(context);
-}
-
-const char* attn_context_message(const attn_context* context) {
-  return context != nullptr ? context->message : "there is no context";
 }
 
 void attn_context_set_trace(attn_context* context,
@@ -122,10 +86,10 @@ attn_status attn_context_set_threads(attn_context* context, int32_t threads) {
 
 void attn_context_trim(attn_context* context) {
   if (context == nullptr) return;
-  release_frames(context);
-  free_lists_release(&context->lists);
+  release_cached(context);
+  release_lists(&context->lists);
   for (int32_t k = 0; k < context->pool.started; ++k) {
-    free_lists_release(&context->pool.workers[k].lists);
+    release_lists(&context->pool.workers[k].lists);
   }
 }
 
@@ -137,14 +101,33 @@ void attn_context_fail_thread(attn_context* context, int64_t n) {
   if (context != nullptr) context->fail_thread = n;
 }
 
-attn_status attn_fail(attn_context* context, attn_status status, const char* format, ...) {
-  if (context == nullptr) return status;
-  pthread_mutex_lock(&context->message_mutex);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(context->message, kMessageBytes, format, arguments);
-  va_end(arguments);
-  pthread_mutex_unlock(&context->message_mutex);
-  log_text(context, ATTN_LOG_ERROR, context->message);
-  return status;
+const char* attn_device_refusal(attn_device_id device) {
+  switch (device.type) {
+    case ATTN_CPU:
+      return device.ordinal == 0 ? nullptr : "there is one CPU, of ordinal 0";
+    case ATTN_CUDA: {
+      void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+      if (driver == nullptr) return "no CUDA driver: libcuda.so.1 not found";
+      dlclose(driver);
+      return "this version has no kernels for CUDA";
+    }
+    case ATTN_OTHER:
+      return nullptr;
+  }
+  return "no such type of device";
+}
+
+const attn_device* attn_context_device(const attn_context* context) { return context->device; }
+
+void* attn_device_allocate(attn_context* context, size_t bytes) {
+  return context != nullptr ? context->device->allocate(context, bytes)
+                            : attn_allocate(nullptr, bytes);
+}
+
+void attn_device_free(attn_context* context, void* memory) {
+  if (memory == nullptr) return;
+  if (context != nullptr)
+    context->device->free(context, memory);
+  else
+    attn_free(nullptr, memory);
 }

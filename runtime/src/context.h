@@ -3,19 +3,18 @@
 
 #include <attn/attn.h>
 #include <attn/kernel.h>
+#include <attn/program.h>
 #include <pthread.h>
-#include <sys/types.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdarg>
 
 namespace attn::rt {
 
-constexpr size_t kMessageBytes = 8192;
-constexpr int32_t kMaxThreads = 1024;
 constexpr int kSizeClasses = 4 * 42;
 
-// What stands before every block. It fills an alignment unit, so kernels may read before the start.
+// The head of every block. It fills an alignment unit, so kernels may read before the start.
 struct alignas(128) Block {
   Block* next;
   int64_t size_class;  // -1: too large for the lists
@@ -28,7 +27,10 @@ struct FreeLists {
   int64_t limit;
 };
 
-class Frame;
+// The head of a block that a context keeps from one call for the next.
+struct Cached {
+  Cached* next = nullptr;
+};
 
 // The indices of a loop that one thread runs first; then it helps with the others' ranges.
 struct alignas(64) Range {
@@ -47,60 +49,43 @@ struct Worker {
 // wake too late find it closed and wait again, so short loops do not wait for them. Threads that
 // spin open, join and leave a loop by one atomic word; the mutex is for those that sleep.
 struct Pool {
-  std::atomic<uint64_t> loop;  // a number for each, whether it is open, and who is in it: pool.cpp
-  std::atomic<int> asleep;     // workers that wait for `wake`
-  std::atomic<bool> busy;      // a loop is running: loops met inside it are nested
-  std::atomic<int> failed;
-  std::atomic<bool> stop;
-  int (*task)(void* closure, int64_t index);
-  void* closure;
-  Range range;  // of the loop's caller
+  std::atomic<uint64_t> loop = 0;  // a number for each, whether it is open, who is in it: pool.cpp
+  std::atomic<int> asleep = 0;     // workers that wait for `wake`
+  std::atomic<bool> busy = false;  // a loop is running: loops met inside it are nested
+  std::atomic<int> failed = 0;
+  std::atomic<bool> stop = false;
+  int (*task)(void* closure, int64_t index) = nullptr;
+  void* closure = nullptr;
+  Range range = {};  // of the loop's caller
 
-  pthread_mutex_t mutex;
-  pthread_cond_t wake;  // a loop opened, or stop
-  pthread_cond_t done;  // the last worker left a closed loop
-  Worker* workers;
-  int32_t started;  // workers that run
-  bool tried;       // creation was tried for the present thread count
-  bool may_spin;    // there is a processor for every thread
-  pid_t process;    // threads do not survive a fork
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t wake = PTHREAD_COND_INITIALIZER;  // a loop opened, or stop
+  pthread_cond_t done = PTHREAD_COND_INITIALIZER;  // the last worker left a closed loop
+  Worker* workers = nullptr;
+  int32_t started = 0;       // workers that run
+  bool tried = false;        // creation was tried for the present thread count
+  bool may_spin = false;     // there is a processor for every thread
+  pid_t process = getpid();  // threads do not survive a fork
 };
 
 }  // namespace attn::rt
 
 struct attn_context {
-  attn_context_options options;
-  int32_t threads;
-  attn_device cpu;  // what `device` is of a context without another
-  const attn_device* device;
-  attn::rt::FreeLists lists;  // of the calling thread
-  attn::rt::Frame* frames;    // of calls that ended, the latest first
-  attn::rt::Pool pool;
-  std::atomic<int64_t> fail_allocation, fail_thread;
-  pthread_mutex_t message_mutex;
-  char message[attn::rt::kMessageBytes];
+  attn_context_options options = {};
+  int32_t threads = 0;
+  attn_device cpu = {};  // what `device` is of a context without another
+  const attn_device* device = nullptr;
+  uint32_t cpu_features[ATTN_CPU_WORDS] = {};
+  attn::rt::FreeLists lists = {};      // of the calling thread
+  attn::rt::Cached* cached = nullptr;  // the latest first
+  attn::rt::Pool pool = {};
+  std::atomic<int64_t> fail_allocation = 0, fail_thread = 0;
+  pthread_mutex_t message_mutex = PTHREAD_MUTEX_INITIALIZER;
+  char message[8192] = "";
 };
 
 namespace attn::rt {
 
-// Memory (memory.cpp).
-void free_lists_release(FreeLists* lists);
-// Not rounded up and never pooled: for what may be large and lives long.
-void* exact_allocate(attn_context* context, size_t bytes);
-// The worker of `context` that runs this code, or null on a caller's thread.
-Worker* current_worker(const attn_context* context);
-
-// Threads (pool.cpp).
-int32_t usable_processors();             // of this process, at least 1
-bool pool_start(attn_context* context);  // the members; false: no memory
-void pool_stop(attn_context* context);
-int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), void* closure);
-
-// Devices (device.cpp).
-// The floating point state that kernels are compiled for: to nearest, traps masked, subnormals
-// flushed.
-uint32_t enter_kernel_state();
-attn_device cpu_device();
 inline bool is_same(attn_device_id a, attn_device_id b) {
   return a.type == b.type && a.ordinal == b.ordinal;
 }
@@ -108,22 +93,57 @@ inline bool is_same(attn_device_id a, attn_device_id b) {
 inline attn_device_id device_of(const attn_context* context) {
   return context != nullptr ? context->device->id : attn_device_id{};
 }
-// The status after a device's function failed, with a text.
-attn_status device_failed(attn_context* context);
 
-// Calls (frame.cpp, model.cpp, step.cpp).
-void release_frames(attn_context* context);
-attn_status check_version(attn_context* context, const attn_model* model);
-// What a step takes: options that are numbers, `step` from 1, gradients and states like their
-// parameters (those with a gradient), no overlap.
-attn_status check_step(attn_context* context, const attn_model* model, const double* options,
-                       int64_t step, const attn_tensor* params, const attn_tensor* gradients,
-                       const attn_tensor* states);
+// Memory (memory.cpp).
+void release_lists(FreeLists* lists);
+void release_cached(attn_context* context);
+// Not rounded up and never pooled: for what may be large and lives long.
+void* exact_allocate(attn_context* context, size_t bytes);
+// From now on the calling thread is the worker of a context, and has lists of its own.
+void become_worker(Worker* worker);
+// Whether this is the attempt that a test lets fail.
+bool injected_failure(std::atomic<int64_t>* countdown);
 
-// Messages (context.cpp).
+// An array of the context's memory, freed at the end of the scope. Null: no memory.
+template <class T>
+class Scratch {
+ public:
+  Scratch(attn_context* context, int64_t count)
+      : context_(context),
+        data_(static_cast<T*>(attn_allocate(context, sizeof(T) * static_cast<size_t>(count)))) {}
+  ~Scratch() { attn_free(context_, data_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  T* data() const { return data_; }
+  T& operator[](int64_t k) const { return data_[k]; }
+
+ private:
+  attn_context* context_;
+  T* data_;
+};
+
+// Threads (pool.cpp).
+int32_t usable_processors();  // of this process, at least 1
+void pool_stop(attn_context* context);
+int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), void* closure);
+// Runs task(index) for every index below count; attn_parallel_for says how.
+template <class Task>
+int parallel_for(attn_context* context, int64_t count, Task task) {
+  const auto run = [](void* closure, int64_t index) {
+    return (*static_cast<Task*>(closure))(index);
+  };
+  return pool_run(context, count, run, &task);
+}
+
+// Messages (messages.cpp).
+void log_text(const attn_context_options& options, attn_log_level level, const char* text);
 void warn(attn_context* context, const char* format, ...) __attribute__((format(printf, 2, 3)));
 // Keeps an earlier text of the same call: of several workers that fail, the first is told.
 void kernel_message(attn_context* context, const char* format, va_list arguments);
-void clear_message(attn_context* context);
+attn_status out_of_memory(attn_context* context);
+// The status after a device's function failed, with a text.
+attn_status device_failed(attn_context* context);
+// A 64-bit integer as printf's %lld takes it.
+inline long long shown(int64_t value) { return value; }
 
 }  // namespace attn::rt

@@ -1,7 +1,6 @@
 #include "execute.h"
 
-#include <attn/types.h>
-#include <string.h>
+#include <stdio.h>
 #include <time.h>
 
 namespace attn::rt {
@@ -20,16 +19,15 @@ class Execution {
         call_(call),
         f_(*frame.function),
         context_(frame.context),
-        device_(attn_context_device(frame.context)) {}
+        device_(frame.context->device) {}
   ~Execution() { attn_device_free(context_, rows_); }
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
   attn_status run() {
-    if (frame_.level < 0) {
-      return attn_fail(context_, ATTN_REFUSED,
-                       "this library was built for x86-64-v%d and later processors",
-                       frame_.program.lowest_level + 2);
+    if (frame_.target < 0) {
+      return attn_fail(context_, ATTN_REFUSED, "this library was built for %s and later processors",
+                       frame_.program.targets[0].name);
     }
     attn_status status = bind();
     if (status == ATTN_OK && traces()) begin_trace();
@@ -50,11 +48,11 @@ class Execution {
   // ---- tensors
 
   attn_status bind() {
-    if (frame_.wide != nullptr) {
+    if (frame_.not_addressable != nullptr) {
       return attn_fail(context_, ATTN_REFUSED,
                        "kernels take extents and strides of at most 2^31 - 1; a tensor of %lld "
                        "elements has larger ones",
-                       static_cast<long long>(frame_.wide->count));
+                       shown(frame_.not_addressable->count));
     }
     Tensor* t = frame_.tensors;
     for (int32_t g = 0; g < ATTN_SAVED; ++g) {
@@ -63,14 +61,14 @@ class Execution {
         show(*t++, given != nullptr ? given[k].data : nullptr);
     }
     for (int32_t k = 0; k < frame_.program.n_saved; ++k)
-      show(*t++, call_.saved ? static_cast<char*>(call_.saved) + frame_.saved_places[k] : nullptr);
+      show(*t++, call_.saved ? static_cast<char*>(call_.saved) + frame_.saved_offsets[k] : nullptr);
     for (int32_t k = 0; k < f_.n_workspace; ++k) show(*t++, workspace_at(k));
     const attn_status status = f_.n_optional > 0 ? bind_optional() : ATTN_OK;
     return status == ATTN_OK && frame_.empty_bytes > 0 ? bind_empty() : status;
   }
 
   char* workspace_at(int32_t k) const {
-    return static_cast<char*>(call_.workspace) + frame_.places[k];
+    return static_cast<char*>(call_.workspace) + frame_.offsets[k];
   }
 
   void show(Tensor& t, void* data) {
@@ -90,7 +88,7 @@ class Execution {
       show(t, workspace_at(f_.n_workspace + k));
       const int32_t group = f_.optional[k] >> 24;
       const bool is_given = group >= ATTN_GIVEN_PARAMS && group <= ATTN_GIVEN_OUTPUTS;
-      const size_t bytes = static_cast<size_t>(t.shape->count * t.element_bytes);
+      const size_t bytes = static_cast<size_t>(t.bytes());
       if (is_given && device_->zero(context_, t.data, bytes) != 0) return device_failed(context_);
     }
     return ATTN_OK;
@@ -141,8 +139,8 @@ class Execution {
       const attn_kernel& kernel = f_.kernels[k];
       if (!has_work(kernel)) continue;
       const double begin = traces() ? milliseconds_now() : 0;
-      const int code = kernel.code[frame_.level](frame_.arguments[k]);
-      if (code != 0) return attn_kernel_status(context_, kernel.name, code);
+      const int code = kernel.code[frame_.target](frame_.arguments[k]);
+      if (code != 0) return kernel_status(context_, kernel.name, code);
       if (traces()) trace(k, begin);
     }
     return ATTN_OK;
@@ -167,7 +165,7 @@ class Execution {
       const int64_t extent = frame_.extent(check.extent);
       if (least > greatest || (least >= 0 && greatest < extent)) continue;
       return attn_fail(context_, ATTN_BAD_DATA, "%s: reads %s at %d..%d, must be in 0..%lld",
-                       check.data, check.read, least, greatest, static_cast<long long>(extent - 1));
+                       check.data, check.read, least, greatest, shown(extent - 1));
     }
     return ATTN_OK;
   }
@@ -199,8 +197,8 @@ class Execution {
       if (id < 0) continue;
       const Tensor& t = frame_.tensor(id);
       const bool is_shared = steps_ > 0 && id >> 24 != ATTN_SLICES;
-      const double bytes = static_cast<double>(t.shape->count) * t.element_bytes /
-                           (is_shared ? static_cast<double>(steps_) : 1);
+      const double bytes =
+          static_cast<double>(t.bytes()) / (is_shared ? static_cast<double>(steps_) : 1);
       (n < kernel.n_arguments - kernel.n_writes ? event.bytes_read : event.bytes_written) += bytes;
     }
     whole_.operations += event.operations;
@@ -226,6 +224,18 @@ class Execution {
 };
 
 }  // namespace
+
+attn_status kernel_status(attn_context* context, const char* kernel, int code) {
+  if (code == 0) return ATTN_OK;
+  constexpr int kOutOfMemory = -11;  // halide_error_code_out_of_memory
+  if (code == kOutOfMemory)
+    return attn_fail(context, ATTN_NO_MEMORY, "out of memory in %s", kernel);
+  char text[512];
+  snprintf(text, sizeof text, "%s%.500s", context->message[0] != '\0' ? ": " : "",
+           context->message);
+  return attn_fail(context, ATTN_INTERNAL, "internal error in kernel %s (%d)%s", kernel, code,
+                   text);
+}
 
 attn_status execute(Frame& frame, const Call& call) { return Execution(frame, call).run(); }
 

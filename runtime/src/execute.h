@@ -12,7 +12,28 @@ struct Call {
   void* workspace = nullptr;
 };
 
-// Runs the frame's function. Its sizes are known; attn_begin_call was called.
+// While it lives, kernels may run: clears the message, and enters the device's launch scope. On the
+// CPU that sets the floating point control register to the state that kernels are compiled for.
+class LaunchScope {
+ public:
+  explicit LaunchScope(attn_context* context) : context_(context) {
+    context->message[0] = '\0';
+    begun_ = context->device->begin(context);
+  }
+  ~LaunchScope() { context_->device->end(context_, begun_); }
+  LaunchScope(const LaunchScope&) = delete;
+  LaunchScope& operator=(const LaunchScope&) = delete;
+
+ private:
+  attn_context* context_;
+  uint32_t begun_;
+};
+
+// Translates what a kernel returned: 0 is ATTN_OK, want of memory ATTN_NO_MEMORY, all else a defect
+// (ATTN_INTERNAL). The message names the kernel and keeps the text that it left.
+attn_status kernel_status(attn_context* context, const char* kernel, int code);
+
+// Runs the frame's function, of which the sizes are known, in a LaunchScope.
 attn_status execute(Frame& frame, const Call& call);
 
 }  // namespace attn::rt

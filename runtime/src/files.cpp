@@ -18,7 +18,7 @@ attn_status open_source(attn_context* context, const char* path, Source* source)
   if (path == nullptr) return attn_fail(context, ATTN_REFUSED, "the path is null");
   // Without O_NONBLOCK, opening a pipe would wait for a writer.
   const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) return attn_fail(context, ATTN_BAD_FILE, "%s: %s", path, strerror(errno));
+  if (descriptor < 0) return bad_file(context, *source, "%s", strerror(errno));
   struct stat facts;
   const char* wrong = nullptr;
   if (fstat(descriptor, &facts) != 0) {
@@ -30,7 +30,7 @@ attn_status open_source(attn_context* context, const char* path, Source* source)
   }
   if (wrong != nullptr) {
     close(descriptor);
-    return attn_fail(context, ATTN_BAD_FILE, "%s: %s", path, wrong);
+    return bad_file(context, *source, "%s", wrong);
   }
   source->size = facts.st_size;
   source->descriptor = descriptor;
@@ -46,9 +46,8 @@ Source memory_source(const char* label, const void* bytes, int64_t size) {
 attn_status read_at(attn_context* context, const Source& source, int64_t offset, void* destination,
                     int64_t bytes) {
   if (offset < 0 || bytes < 0 || offset > source.size || bytes > source.size - offset) {
-    return attn_fail(context, ATTN_BAD_FILE, "%s: ends early: %lld bytes at %lld of %lld",
-                     source.label, static_cast<long long>(bytes), static_cast<long long>(offset),
-                     static_cast<long long>(source.size));
+    return bad_file(context, source, "ends early: %lld bytes at %lld of %lld", shown(bytes),
+                    shown(offset), shown(source.size));
   }
   if (source.memory != nullptr) {
     if (bytes > 0) memcpy(destination, source.memory + offset, static_cast<size_t>(bytes));
@@ -58,12 +57,8 @@ attn_status read_at(attn_context* context, const Source& source, int64_t offset,
   while (bytes > 0) {
     const ssize_t got = pread(source.descriptor, to, static_cast<size_t>(bytes), offset);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      return attn_fail(context, ATTN_BAD_FILE, "%s: %s", source.label, strerror(errno));
-    }
-    if (got == 0) {
-      return attn_fail(context, ATTN_BAD_FILE, "%s: was cut short while it was read", source.label);
-    }
+    if (got < 0) return bad_file(context, source, "%s", strerror(errno));
+    if (got == 0) return bad_file(context, source, "was cut short while it was read");
     to += got;
     offset += got;
     bytes -= got;
@@ -76,6 +71,23 @@ void close_source(Source* source) {
   source->descriptor = -1;
 }
 
+attn_status bad_file(attn_context* context, const Source& source, const char* format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return attn_fail(context, ATTN_BAD_FILE, "%s: %s", source.label, text);
+}
+
+attn_status check_bools(attn_context* context, const Source& source, const char* of,
+                        const void* data, int64_t bytes) {
+  for (int64_t k = 0; k < bytes; ++k)
+    if (static_cast<const uint8_t*>(data)[k] > 1)
+      return bad_file(context, source, "%sa bool is neither 0 nor 1", of);
+  return ATTN_OK;
+}
+
 AtomicFile::AtomicFile(attn_context* context, const char* path) : context_(context), path_(path) {
   if (path == nullptr) {
     status_ = attn_fail(context, ATTN_REFUSED, "the path is null");
@@ -84,7 +96,7 @@ AtomicFile::AtomicFile(attn_context* context, const char* path) : context_(conte
   const size_t room = strlen(path) + 48;
   temporary_ = static_cast<char*>(attn_allocate(context, room));
   if (temporary_ == nullptr) {
-    status_ = attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+    status_ = out_of_memory(context);
     return;
   }
   // mkstemp would give permissions that the process's mask does not.
@@ -159,8 +171,7 @@ Quoted::Quoted(const char* name, size_t length) {
   constexpr size_t kShown = 100;
   char* to = text_;
   *to++ = '"';
-  size_t k = 0;
-  for (; k < length && k < kShown && (length != static_cast<size_t>(-1) || name[k] != '\0'); ++k) {
+  for (size_t k = 0; k < length && k < kShown; ++k) {
     const unsigned char byte = static_cast<unsigned char>(name[k]);
     if (byte < 0x20 || byte >= 0x7f || byte == '"' || byte == '\\') {
       to += snprintf(to, 5, "\\x%02x", byte);
@@ -168,17 +179,13 @@ Quoted::Quoted(const char* name, size_t length) {
       *to++ = static_cast<char>(byte);
     }
   }
-  const bool cut = length == static_cast<size_t>(-1) ? k == kShown && name[k] != '\0' : k < length;
-  memcpy(to, cut ? "...\"" : "\"", cut ? 5 : 2);
+  strcpy(to, length > kShown ? "...\"" : "\"");
 }
 
-Shape::Shape(int32_t rank, const int64_t* extent) {
+ExtentsText::ExtentsText(int32_t rank, const int64_t* extent) {
   char* to = text_;
-  *to++ = '[';
-  for (int32_t k = 0; k < rank; ++k) {
-    to += snprintf(to, 24, "%s%lld", k > 0 ? ", " : "", static_cast<long long>(extent[k]));
-  }
-  memcpy(to, "]", 2);
+  for (int32_t k = 0; k < rank; ++k)
+    to += snprintf(to, 24, "%s%lld", k > 0 ? ", " : "", shown(extent[k]));
 }
 
 bool array_size(attn_file_type type, int32_t rank, const int64_t* extent, int64_t* count,

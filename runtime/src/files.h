@@ -3,6 +3,7 @@
 
 #include <attn/array.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "context.h"
 
@@ -22,6 +23,11 @@ Source memory_source(const char* label, const void* bytes, int64_t size);
 attn_status read_at(attn_context* context, const Source& source, int64_t offset, void* destination,
                     int64_t bytes);
 void close_source(Source* source);
+// Refuses the source: ATTN_BAD_FILE, and its label before the text.
+attn_status bad_file(attn_context* context, const Source& source, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+attn_status check_bools(attn_context* context, const Source& source, const char* of,
+                        const void* data, int64_t bytes);
 
 // Writes beside `path` and takes its place when all is on disk. The first error sticks, so a writer
 // looks at the status of `commit` only, which also removes the temporary file after a failure.
@@ -51,7 +57,7 @@ class AtomicFile {
 // A name from a file, quoted for a message: what is not printable ASCII as \xHH, cut at 100 bytes.
 class Quoted {
  public:
-  explicit Quoted(const char* name) : Quoted(name, static_cast<size_t>(-1)) {}
+  explicit Quoted(const char* name) : Quoted(name, strlen(name)) {}
   Quoted(const char* name, size_t length);
   const char* text() const { return text_; }
 
@@ -59,14 +65,14 @@ class Quoted {
   char text_[420];
 };
 
-// "[3, 4]"
-class Shape {
+// "3, 4"
+class ExtentsText {
  public:
-  Shape(int32_t rank, const int64_t* extent);
+  ExtentsText(int32_t rank, const int64_t* extent);
   const char* text() const { return text_; }
 
  private:
-  char text_[24 * ATTN_MAX_RANK + 3];
+  char text_[24 * ATTN_MAX_RANK + 1] = "";
 };
 
 // Elements and bytes of an array; false on overflow or a negative extent. A zero extent does not

@@ -36,11 +36,19 @@ class Arena {
   size_t bytes_ = 0;
 };
 
-}  // namespace
-
-attn_status out_of_memory(attn_context* context) {
-  return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+// The last of the program's targets that this processor can run; -1: none.
+int32_t target_of(const attn_context& context, const attn_program& program) {
+  int32_t k = program.n_targets;
+  while (--k >= 0) {
+    bool has_all = true;
+    for (int w = 0; w < ATTN_CPU_WORDS; ++w)
+      has_all = has_all && (program.targets[k].features[w] & ~context.cpu_features[w]) == 0;
+    if (has_all) break;
+  }
+  return k;
 }
+
+}  // namespace
 
 int64_t aligned_end(int64_t at, int64_t bytes) {
   int64_t end;
@@ -54,13 +62,12 @@ int64_t aligned_end(int64_t at, int64_t bytes) {
 Frame::Frame(attn_context* c, const attn_model& m, const attn_function* f)
     : context(c), model(m), program(*m.program), function(f) {
   memcpy(&program_then_, &program, sizeof program);
+  memcpy(&function_then_, function, sizeof function_then_);
+  target = c != nullptr ? target_of(*c, program) : -1;
   for (int32_t k = 0; k < program.n_shapes; ++k) {
     n_dimensions_ += program.shapes[k].rank;
     most_rank_ = std::max(most_rank_, program.shapes[k].rank);
   }
-  if (function == nullptr) return;
-  memcpy(&function_then_, function, sizeof function_then_);
-  level = std::min(attn_cpu_level() - program.lowest_level, program.n_levels - 1);
   const int32_t counts[] = {model.n_params, model.n_inputs, model.n_outputs};
   uint32_t groups = 1u << ATTN_PARAMS | 1u << ATTN_INPUTS;
   for (const Use& use : uses_of(function->kind)) groups |= 1u << use.group;
@@ -76,25 +83,33 @@ Frame::Frame(attn_context* c, const attn_model& m, const attn_function* f)
 
 size_t Frame::assign(char* memory) {
   Arena arena(memory);
-  const int32_t n_slices = function != nullptr ? function->n_slices : 0;
   arena.take(header, 1 + program.n_values);
   if (memory != nullptr) value = header + 1;
   arena.take(narrow, program.n_values);
-  arena.take(shapes, program.n_shapes + n_slices);
-  arena.take(dimensions_, n_dimensions_ + n_slices * most_rank_);
-  if (function == nullptr) return arena.bytes();
+  arena.take(shapes, program.n_shapes + function->n_slices);
+  arena.take(dimensions_, n_dimensions_ + function->n_slices * most_rank_);
+  arena.take(wanted, base[ATTN_SAVED]);
   arena.take(stored, 1 + model.n_sizes);
   arena.take(tensors, base[ATTN_GROUPS]);
   arena.take(intervals, base[ATTN_SAVED]);
-  arena.take(places, function->n_workspace + function->n_optional);
-  arena.take(saved_places, program.n_saved);
+  arena.take(offsets, function->n_workspace + function->n_optional);
+  arena.take(saved_offsets, program.n_saved);
   arena.take(arguments, function->n_kernels);
   arena.take(all_arguments_, n_arguments_);
   arena.take(operations, program.n_operations);
   return arena.bytes();
 }
 
-Frame* Frame::make(attn_context* context, const attn_model& model, const attn_function* function) {
+Frame::Pointer Frame::take(attn_context* context, const attn_model& model,
+                           const attn_function* function) {
+  Cached* none = nullptr;
+  for (Cached** at = context != nullptr ? &context->cached : &none; *at != nullptr;
+       at = &(*at)->next) {
+    Frame* frame = static_cast<Frame*>(*at);
+    if (!frame->serves(model, function)) continue;
+    *at = frame->next;
+    return Pointer(frame);
+  }
   Frame draft(context, model, function);
   constexpr size_t kOwn = (sizeof(Frame) + 7) / 8 * 8;
   char* memory = static_cast<char*>(attn_allocate(context, kOwn + draft.assign(nullptr)));
@@ -102,47 +117,25 @@ Frame* Frame::make(attn_context* context, const attn_model& model, const attn_fu
   Frame* frame = ::new (memory) Frame(context, model, function);
   frame->assign(memory + kOwn);
   frame->header[0] = static_cast<int64_t>(model.source_hash);
-  if (function != nullptr) frame->list_arguments();
-  return frame;
+  frame->list_arguments();
+  return Pointer(frame);
 }
 
-bool Frame::serves(const attn_model& m, const attn_function& f) const {
-  return function == &f && &model == &m && header[0] == static_cast<int64_t>(m.source_hash) &&
-         memcmp(&function_then_, &f, sizeof f) == 0 &&
+bool Frame::serves(const attn_model& m, const attn_function* f) const {
+  return function == f && &model == &m && header[0] == static_cast<int64_t>(m.source_hash) &&
+         memcmp(&function_then_, f, sizeof function_then_) == 0 &&
          memcmp(&program_then_, m.program, sizeof program_then_) == 0;
 }
 
-Frame* Frame::take(attn_context* context, const attn_model& model, const attn_function& function) {
-  for (Frame** at = &context->frames; *at != nullptr; at = &(*at)->next_) {
-    Frame* frame = *at;
-    if (!frame->serves(model, function)) continue;
-    *at = frame->next_;
-    return frame;
-  }
-  return make(context, model, &function);
-}
-
-void Frame::give_back() {
-  if (function == nullptr) {
-    attn_free(context, this);
-    return;
-  }
-  next_ = context->frames;
-  context->frames = this;
-  int32_t count = 1;
-  Frame* last = this;
-  while (count < kMostFrames && last->next_ != nullptr) last = last->next_, ++count;
-  Frame* oldest = last->next_;
-  last->next_ = nullptr;
-  if (oldest != nullptr) attn_free(context, oldest);
-}
-
-void release_frames(attn_context* context) {
-  while (context->frames != nullptr) {
-    Frame* frame = context->frames;
-    context->frames = frame->next_;
-    attn_free(context, frame);
-  }
+void Frame::GiveBack::operator()(Frame* frame) const {
+  attn_context* context = frame->context;
+  if (context == nullptr) return attn_free(nullptr, frame);
+  frame->next = context->cached;
+  context->cached = frame;
+  Cached* last = frame;
+  for (int32_t k = 1; k < kMostFrames && last->next != nullptr; ++k) last = last->next;
+  attn_free(context, last->next);
+  last->next = nullptr;
 }
 
 // Each kernel takes the address of the context's, then those of its tensors and values.
@@ -165,7 +158,8 @@ attn_status Frame::read_sizes(const attn_tensor* params, const attn_tensor* inpu
   if (model.n_inputs > 0 && inputs == nullptr) {
     return attn_fail(context, ATTN_REFUSED, "%s: no inputs", model.name);
   }
-  bool is_same = is_checked_;
+  const bool is_complete = params != nullptr || model.n_params == 0;
+  bool is_same = is_checked_ && is_complete;
   is_checked_ = false;
   if (!is_same) memset(value, 0, sizeof *value * static_cast<size_t>(program.n_values));
   for (int32_t k = 0; k < program.n_size_rules; ++k) {
@@ -182,16 +176,10 @@ attn_status Frame::read_sizes(const attn_tensor* params, const attn_tensor* inpu
     value[rule.size] = size;
   }
   if (!is_same) compute();
-  for (int32_t k = 0; k < model.n_inputs; ++k) {
-    const attn_status status = check("input", ATTN_INPUTS, k, inputs[k], false);
-    if (status != ATTN_OK) return status;
-  }
-  for (int32_t k = 0; params != nullptr && k < model.n_params; ++k) {
-    const attn_status status = check("parameter", ATTN_PARAMS, k, params[k], false);
-    if (status != ATTN_OK) return status;
-  }
-  const attn_status status = is_same ? ATTN_OK : check_sizes();
-  is_checked_ = status == ATTN_OK;
+  attn_status status = check("", ATTN_INPUTS, inputs, false);
+  if (status == ATTN_OK) status = check("", ATTN_PARAMS, params, false);
+  if (status == ATTN_OK && !is_same) status = check_sizes();
+  is_checked_ = status == ATTN_OK && is_complete;
   return status;
 }
 
@@ -204,8 +192,8 @@ attn_status Frame::solve(const attn_size_rule& rule, int64_t given, int64_t* siz
     return ATTN_OK;
   }
   const attn_argument& argument = arguments_of(rule.group)[rule.argument];
-  return attn_fail(context, ATTN_REFUSED, "%s: extent %d (%s) is %lld: no whole %s", argument.name,
-                   rule.dimension, argument.extent[rule.dimension], static_cast<long long>(given),
+  return attn_fail(context, ATTN_REFUSED, "%s: extent %d (%s) is %lld: %s is no integer",
+                   argument.name, rule.dimension, argument.extent[rule.dimension], shown(given),
                    model.size_names[rule.size]);
 }
 
@@ -222,15 +210,14 @@ attn_status Frame::check_sizes() const {
     const int64_t most = bound.greatest >= 0 ? bound.greatest : kLargest;
     if (value[k] >= bound.least && value[k] <= most) continue;
     char upper[32] = "";
-    if (bound.greatest >= 0) snprintf(upper, sizeof upper, "%lld", static_cast<long long>(most));
+    if (bound.greatest >= 0) snprintf(upper, sizeof upper, "%lld", shown(most));
     return attn_fail(context, ATTN_REFUSED, "size %s is %lld, must be in %lld..%s",
-                     model.size_names[k], static_cast<long long>(value[k]),
-                     static_cast<long long>(bound.least), upper);
+                     model.size_names[k], shown(value[k]), shown(bound.least), upper);
   }
   for (int32_t k = 0; k < program.n_divisions; ++k) {
     const attn_division& division = program.divisions[k];
     if (value[division.value] % division.by == 0) continue;
-    return attn_fail(context, ATTN_REFUSED, "size %s = %s is no whole number", division.size,
+    return attn_fail(context, ATTN_REFUSED, "size %s = %s is no integer", division.size,
                      division.formula);
   }
   return ATTN_OK;
@@ -259,7 +246,10 @@ void Frame::compute() {
     shapes[k] = {dim, from.rank, is_addressable, is_empty ? 0 : count};
     dim += from.rank;
   }
-  if (function != nullptr) compute_tensors(dim);
+  for (int32_t g = 0; g < ATTN_SAVED; ++g)
+    for (int32_t k = 0; k < count_of(g); ++k)
+      fill_shape(&wanted[base[g] + k], type_of(g, k), arguments_of(g)[k].shape);
+  compute_tensors(dim);
 }
 
 void Frame::set(Tensor& tensor, attn_type type, const Shape& shape) {
@@ -275,14 +265,14 @@ void Frame::set(Tensor& tensor, attn_type type, const Shape& shape) {
   buffer.dimensions = shape.rank;
   buffer.dim = shape.dim;
   if (shape.count == 0) empty_bytes = aligned_end(empty_bytes, tensor.row_bytes());
-  if (!shape.is_addressable) wide = &shape;
+  if (!shape.is_addressable) not_addressable = &shape;
 }
 
 // All of the tensors but where they are. `dim`: for slices, which have the dimensions of their
 // wholes but one.
 void Frame::compute_tensors(attn_dimension* dim) {
   empty_bytes = 0;
-  wide = nullptr;
+  not_addressable = nullptr;
   Tensor* t = tensors;
   for (int32_t g = 0; g < ATTN_SAVED; ++g)
     for (int32_t k = 0; k < count_of(g); ++k)
@@ -304,38 +294,36 @@ void Frame::compute_tensors(attn_dimension* dim) {
     t->buffer.dim = shape.dim;
     ++t;
   }
-  workspace_bytes = lay_out(*function, places);
-  int64_t place = aligned_end(0, 8 * (1 + model.n_sizes));
-  for (int32_t k = 0; k < program.n_saved; ++k) {
-    saved_places[k] = place;
-    place = aligned_end(place, bytes(program.saved[k].type, program.saved[k].shape));
-  }
+  workspace_bytes = lay_out(*function, offsets);
+  lay_out_saved(saved_offsets);
 }
 
-// ---- places
+// ---- offsets
 
 int64_t Frame::bytes(attn_type type, int32_t shape) const {
   return product(shapes[shape].count, attn_type_size(type));
 }
 
-int64_t Frame::saved_bytes() const {
+int64_t Frame::lay_out_saved(int64_t* saved) const {
   int64_t end = aligned_end(0, 8 * (1 + model.n_sizes));
-  for (int32_t k = 0; k < program.n_saved; ++k)
+  for (int32_t k = 0; k < program.n_saved; ++k) {
+    if (saved != nullptr) saved[k] = end;
     end = aligned_end(end, bytes(program.saved[k].type, program.saved[k].shape));
+  }
   return end;
 }
 
-int64_t Frame::lay_out(const attn_function& f, int64_t* places_of_f) const {
+int64_t Frame::lay_out(const attn_function& f, int64_t* workspace) const {
   int64_t begin = 0, end = 0;
   for (int32_t k = 0; k < f.n_workspace; ++k) {
     const attn_local& local = f.workspace[k];
     if (k == 0 || local.slot != f.workspace[k - 1].slot) begin = end;
     end = std::max(end, aligned_end(begin, bytes(local.type, local.shape)));
-    if (places_of_f != nullptr) places_of_f[k] = begin;
+    if (workspace != nullptr) workspace[k] = begin;
   }
   for (int32_t k = 0; k < f.n_optional; ++k) {
     const int32_t group = f.optional[k] >> 24, n = f.optional[k] & 0xffffff;
-    if (places_of_f != nullptr) places_of_f[f.n_workspace + k] = end;
+    if (workspace != nullptr) workspace[f.n_workspace + k] = end;
     end = aligned_end(end, bytes(type_of(group, n), arguments_of(group)[n].shape));
   }
   return end + 64;

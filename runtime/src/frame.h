@@ -1,10 +1,13 @@
-// What a call computes from the program's tables before it runs: values, shapes, and places in
+// What a call computes from the program's tables before it runs: values, shapes, and offsets in
 // memory.
 #pragma once
 
 #include <attn/program.h>
 
-#include "context.h"
+#include <memory>
+#include <span>
+
+#include "check.h"
 
 namespace attn::rt {
 
@@ -23,6 +26,7 @@ struct Tensor {
   void* data;  // as the device knows it; null: not wanted
   const Shape* shape;
   int32_t element_bytes;
+  int64_t bytes() const { return shape->count * element_bytes; }
   // Of the row that shows an empty tensor.
   int64_t row_bytes() const {
     return (shape->rank > 0 ? shape->dim[0].extent : 1) * int64_t{element_bytes};
@@ -35,33 +39,27 @@ struct Use {
   bool is_written;
   bool is_optional;  // null data is allowed
   bool is_required;  // the array itself
-  char kind[20];     // of each, in messages: "gradient"
+  char kind[20];     // of each, as for check_tensor: "gradient"
   char name[12];     // of the array, in messages
 };
-struct Uses {
-  const Use* begin_;
-  int32_t count;
-  const Use* begin() const { return begin_; }
-  const Use* end() const { return begin_ + count; }
-};
-Uses uses_of(attn_function_kind kind);
+std::span<const Use> uses_of(attn_function_kind kind);
 
-attn_status out_of_memory(attn_context* context);
 // Where the next array begins after one of so many bytes.
 int64_t aligned_end(int64_t at, int64_t bytes);
 
 // The memory of a call: what follows from the sizes, and the tensors. A context keeps the frames of
 // its last calls: where one comes again with the same sizes, only the addresses are new.
-class Frame {
+class Frame : public Cached {
  public:
-  // For calls of a function. Null: no memory.
-  static Frame* take(attn_context* context, const attn_model& model, const attn_function& function);
-  // For sizes and shapes. The context may be null.
-  static Frame* make(attn_context* context, const attn_model& model) {
-    return make(context, model, nullptr);
-  }
-  // To the context, for the next such call; else to where its memory came from.
-  void give_back();
+  // Gives a frame to the context, for the next such call; to the system where there is no context.
+  struct GiveBack {
+    void operator()(Frame* frame) const;
+  };
+  using Pointer = std::unique_ptr<Frame, GiveBack>;
+  // For calls of a function, or for the model's sizes and shapes. The context may be null. Null: no
+  // memory.
+  static Pointer take(attn_context* context, const attn_model& model,
+                      const attn_function* function);
 
   // The sizes from the extents of the arguments, which are checked against them; parameters may be
   // null.
@@ -73,9 +71,10 @@ class Frame {
   int64_t extent(int64_t e) const { return e >= 0 ? e : value[~e]; }
   void fill_shape(attn_tensor* tensor, attn_type type, int32_t shape) const;
   int64_t bytes(attn_type type, int32_t shape) const;
-  int64_t saved_bytes() const;
-  // The bytes of a function's workspace, and the places in it where they are asked for.
-  int64_t lay_out(const attn_function& f, int64_t* places_of_f = nullptr) const;
+  // The bytes of the saved block, or of a function's workspace. Also stores the offsets in it,
+  // where they are asked for.
+  int64_t lay_out_saved(int64_t* saved = nullptr) const;
+  int64_t lay_out(const attn_function& f, int64_t* workspace = nullptr) const;
 
   const attn_argument* arguments_of(int32_t group) const {
     if (group == ATTN_RESULT) return &model.probes[function - program.probes];
@@ -83,8 +82,8 @@ class Frame {
   }
   int32_t count_of(int32_t group) const { return base[group + 1] - base[group]; }
   attn_type type_of(int32_t group, int32_t k) const;
-  // Checks a tensor of a group of the caller as attn_check_tensor does.
-  attn_status check(const char* kind, int32_t group, int32_t k, const attn_tensor& tensor,
+  // Checks all tensors of a group of the caller, which may be null, as check_tensor does.
+  attn_status check(const char* kind, int32_t group, const attn_tensor* tensors,
                     bool is_optional) const;
 
   Tensor& tensor(int32_t id) { return tensors[base[id >> 24] + (id & 0xffffff)]; }
@@ -93,7 +92,7 @@ class Frame {
   const attn_model& model;
   const attn_program& program;
   const attn_function* function;
-  int32_t level;  // of the processor, among the program's; negative: it runs none
+  int32_t target;  // the last of the program's that the processor can run; -1: it runs none
 
   int64_t* header;  // of the saved block: the source's hash, then the sizes
   int64_t* value;   // after the hash
@@ -102,23 +101,22 @@ class Frame {
   Shape* shapes;    // of the program, then of the function's slices
   Tensor* tensors;
   int32_t base[ATTN_GROUPS + 1] = {};  // where each group begins in `tensors`
-  attn_interval* intervals;            // one for each tensor of the caller
-  int64_t* places;                     // in the workspace: of its tensors, then of optional tensors
-  int64_t* saved_places;
+  attn_tensor* wanted;     // what each tensor of the caller must be, as check_tensor takes it
+  Interval* intervals;     // one for each tensor of the caller
+  int64_t* offsets;        // in the workspace: of its tensors, then of optional tensors
+  int64_t* saved_offsets;  // in the saved block
   int64_t workspace_bytes;
-  void*** arguments;    // by kernel
-  double* operations;   // of kernels
-  int64_t empty_bytes;  // of a row for each empty tensor
-  const Shape* wide;    // of a tensor that kernels cannot take, or null
+  void*** arguments;             // by kernel
+  double* operations;            // of kernels
+  int64_t empty_bytes;           // of a row for each empty tensor
+  const Shape* not_addressable;  // of a tensor that kernels cannot take, or null
 
  private:
-  friend void release_frames(attn_context* context);
   Frame(attn_context* c, const attn_model& m, const attn_function* f);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  static Frame* make(attn_context* context, const attn_model& model, const attn_function* function);
-  bool serves(const attn_model& m, const attn_function& f) const;
+  bool serves(const attn_model& m, const attn_function* f) const;
   size_t assign(char* memory);
   void compute();
   void compute_tensors(attn_dimension* dim);
@@ -130,28 +128,10 @@ class Frame {
   // What the tables say where a library was unloaded and another loaded in its place.
   attn_program program_then_;
   attn_function function_then_;
-  Frame* next_ = nullptr;  // in the context's list
   attn_dimension* dimensions_;
   void** all_arguments_;
   int32_t n_dimensions_ = 0, most_rank_ = 0, n_arguments_ = 0;
   bool is_checked_ = false;  // the sizes are valid, and all is computed for them
-};
-
-// Gives a frame back at the end of the scope.
-class FrameHolder {
- public:
-  explicit FrameHolder(Frame* frame) : frame_(frame) {}
-  ~FrameHolder() {
-    if (frame_ != nullptr) frame_->give_back();
-  }
-  FrameHolder(const FrameHolder&) = delete;
-  FrameHolder& operator=(const FrameHolder&) = delete;
-  bool ok() const { return frame_ != nullptr; }
-  Frame* operator->() const { return frame_; }
-  Frame& operator*() const { return *frame_; }
-
- private:
-  Frame* frame_;
 };
 
 }  // namespace attn::rt

@@ -23,6 +23,7 @@ class HostCopy {
   attn_context* context_;
   attn_tensor tensor_;
   void* staged_ = nullptr;
+  size_t bytes_ = 0;
   attn_status status_ = ATTN_OK;
 };
 

@@ -1,10 +1,10 @@
-// How parameters start. The generator is counter-based: each element is a hash of its place.
+// How parameters start. The generator is counter-based: each element is a hash of its position.
 #include <attn/train.h>
 #include <attn/types.h>
 #include <math.h>
 #include <string.h>
 
-#include "context.h"
+#include "check.h"
 #include "elements.h"
 #include "host_copy.h"
 
@@ -95,18 +95,16 @@ attn_status fill_orthogonal(attn_context* context, const attn_argument& argument
   const bool by_row = fans.out <= fans.in;  // rows are the fewer
   const int64_t count = static_cast<int64_t>(by_row ? fans.out : fans.in);
   const int64_t length = static_cast<int64_t>(by_row ? fans.in : fans.out);
-  double* vectors =
-      static_cast<double*>(attn_allocate(context, static_cast<size_t>(elements) * sizeof(double)));
-  if (vectors == nullptr) return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+  const Scratch<double> vectors(context, elements);
+  if (vectors.data() == nullptr) return out_of_memory(context);
   for (int64_t k = 0; k < elements; ++k) vectors[k] = generator.normal(static_cast<uint64_t>(k));
-  orthonormalise(vectors, count, length);
+  orthonormalise(vectors.data(), count, length);
   for (int64_t k = 0; k < elements; ++k) {
     int64_t row, column;
     matrix_place(argument, tensor, k, &row, &column);
     put_real(tensor.type, tensor.data, k,
              by_row ? vectors[row * length + column] : vectors[column * length + row]);
   }
-  attn_free(context, vectors);
   return ATTN_OK;
 }
 
@@ -140,8 +138,7 @@ using namespace attn::rt;
 
 attn_status attn_initialise(attn_context* context, const attn_argument* argument,
                             const attn_tensor* tensor, uint64_t seed) {
-  attn_status status =
-      attn_check_tensor(context, "parameter", argument, tensor, tensor, /*optional=*/0);
+  attn_status status = check_argument(context, *argument, tensor);
   if (status != ATTN_OK) return status;
   const int64_t count = attn_element_count(tensor);
   if (count == 0) return ATTN_OK;

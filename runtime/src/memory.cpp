@@ -10,6 +10,8 @@
 namespace attn::rt {
 namespace {
 
+constinit thread_local Worker* t_worker = nullptr;  // that this thread is
+
 constexpr int kSmallestLog = 6;  // 64 bytes
 // Kernels may read a vector past the end.
 constexpr size_t kSlack = 128;
@@ -29,20 +31,20 @@ size_t class_bytes(int size_class) {
 }
 
 FreeLists* lists_of(attn_context* context) {
-  Worker* worker = current_worker(context);
-  return worker != nullptr ? &worker->lists : &context->lists;
+  const bool is_worker = t_worker != nullptr && t_worker->context == context;
+  return is_worker ? &t_worker->lists : &context->lists;
 }
+
+}  // namespace
+
+void become_worker(Worker* worker) { t_worker = worker; }
 
 bool injected_failure(std::atomic<int64_t>* countdown) {
   if (countdown->load(std::memory_order_relaxed) <= 0) return false;
   return countdown->fetch_sub(1, std::memory_order_relaxed) == 1;
 }
 
-Block* block_of(void* memory) { return static_cast<Block*>(memory) - 1; }
-
-}  // namespace
-
-void free_lists_release(FreeLists* lists) {
+void release_lists(FreeLists* lists) {
   for (Block*& head : lists->heads) {
     while (head != nullptr) {
       Block* next = head->next;
@@ -51,6 +53,14 @@ void free_lists_release(FreeLists* lists) {
     }
   }
   lists->bytes = 0;
+}
+
+void release_cached(attn_context* context) {
+  while (context->cached != nullptr) {
+    Cached* cached = context->cached;
+    context->cached = cached->next;
+    attn_free(context, cached);
+  }
 }
 
 void* exact_allocate(attn_context* context, size_t bytes) {
@@ -88,7 +98,7 @@ void* attn_allocate(attn_context* context, size_t bytes) {
 
 void attn_free(attn_context* context, void* memory) {
   if (memory == nullptr) return;
-  Block* block = block_of(memory);
+  Block* block = static_cast<Block*>(memory) - 1;
   if (context != nullptr && block->size_class >= 0) {
     const int held = static_cast<int>(block->size_class);
     const int64_t bytes = static_cast<int64_t>(class_bytes(held));

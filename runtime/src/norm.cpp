@@ -14,15 +14,8 @@ namespace {
 
 constexpr int64_t kBlock = 16384;
 
-int64_t block_count(int64_t elements) { return (elements + kBlock - 1) / kBlock; }
-
-struct Block1d {
-  int64_t begin, end;
-};
-
-Block1d block_at(int64_t index, int64_t elements) {
-  return {index * kBlock, std::min((index + 1) * kBlock, elements)};
-}
+// So many blocks are summed at a time.
+constexpr int64_t kBlocks = 64;
 
 }  // namespace
 }  // namespace attn::rt
@@ -30,38 +23,26 @@ Block1d block_at(int64_t index, int64_t elements) {
 using namespace attn::rt;
 
 double attn_gradient_norm(attn_context* context, int32_t count, const attn_tensor* gradients) {
-  struct Closure {
-    const attn_tensor* tensor;
-    int64_t elements, offset;
-    double sums[64];
-  } closure;
-  double total = 0;
+  double total = 0, sums[kBlocks];
   for (int32_t t = 0; t < count; ++t) {
     const int64_t elements = attn_element_count(&gradients[t]);
     if (gradients[t].data == nullptr || elements <= 0) continue;
     const HostCopy copy(context, gradients[t], true);
     if (copy.status() != ATTN_OK) return NAN;
-    closure.tensor = &copy.tensor();
-    closure.elements = elements;
-    const int64_t blocks = block_count(elements);
-    for (int64_t done = 0; done < blocks; done += 64) {
-      closure.offset = done;
-      const int64_t now = std::min<int64_t>(64, blocks - done);
-      pool_run(
-          context, now,
-          [](void* data, int64_t index) {
-            Closure* c = static_cast<Closure*>(data);
-            const Block1d block = block_at(c->offset + index, c->elements);
-            double sum = 0;
-            for (int64_t k = block.begin; k < block.end; ++k) {
-              const double value = get_real(c->tensor->type, c->tensor->data, k);
-              sum += value * value;
-            }
-            c->sums[index] = sum;
-            return 0;
-          },
-          &closure);
-      for (int64_t k = 0; k < now; ++k) total += closure.sums[k];
+    const attn_tensor& host = copy.tensor();
+    for (int64_t begin = 0; begin < elements; begin += kBlocks * kBlock) {
+      const int64_t blocks = std::min(kBlocks, (elements - begin + kBlock - 1) / kBlock);
+      parallel_for(context, blocks, [&](int64_t block) {
+        const int64_t first = begin + block * kBlock, end = std::min(first + kBlock, elements);
+        double sum = 0;
+        for (int64_t k = first; k < end; ++k) {
+          const double value = get_real(host.type, host.data, k);
+          sum += value * value;
+        }
+        sums[block] = sum;
+        return 0;
+      });
+      for (int64_t k = 0; k < blocks; ++k) total += sums[k];
     }
   }
   return sqrt(total);

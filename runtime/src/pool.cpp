@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include <xmmintrin.h>
 
 #include <algorithm>
+#include <new>
 
 #include "context.h"
+#include "cpu.h"
 
 namespace attn::rt {
 namespace {
@@ -24,29 +25,6 @@ constexpr int64_t kSpinNanoseconds = 200'000;
 
 // Pool::loop: the number above, then whether it is open, then how many workers are in it.
 constexpr uint64_t kNumber = uint64_t{1} << 32, kOpen = uint64_t{1} << 31, kInside = kOpen - 1;
-
-constinit thread_local Worker* t_worker = nullptr;
-
-bool start_members(Pool* pool) {
-  pool->loop = 0;
-  pool->asleep = 0;
-  pool->busy = pool->stop = false;
-  pool->workers = nullptr;
-  pool->started = 0;
-  pool->tried = pool->may_spin = false;
-  pool->process = getpid();
-  if (pthread_mutex_init(&pool->mutex, nullptr) != 0) return false;
-  if (pthread_cond_init(&pool->wake, nullptr) != 0) {
-    pthread_mutex_destroy(&pool->mutex);
-    return false;
-  }
-  if (pthread_cond_init(&pool->done, nullptr) != 0) {
-    pthread_cond_destroy(&pool->wake);
-    pthread_mutex_destroy(&pool->mutex);
-    return false;
-  }
-  return true;
-}
 
 int64_t nanoseconds() {
   timespec now;
@@ -146,7 +124,7 @@ void close_loop(Pool* pool) {
 void* work(void* argument) {
   Worker* self = static_cast<Worker*>(argument);
   Pool* pool = &self->context->pool;
-  t_worker = self;
+  become_worker(self);
   enter_kernel_state();
   uint64_t last = 0;
   auto wanted = [&] { return pool->stop.load() || may_join(pool, last); };
@@ -165,10 +143,6 @@ void* work(void* argument) {
     pthread_mutex_unlock(&pool->mutex);
   }
   return nullptr;
-}
-
-bool injected_failure(std::atomic<int64_t>* countdown) {
-  return countdown->load() > 0 && countdown->fetch_sub(1) == 1;
 }
 
 // Starts what the system grants. Failing is no error: the caller's thread remains.
@@ -213,9 +187,9 @@ void start_workers(attn_context* context) {
 void forget_lost_workers(attn_context* context) {
   Pool* pool = &context->pool;
   if (pool->process == getpid()) return;
-  for (int32_t k = 0; k < pool->started; ++k) free_lists_release(&pool->workers[k].lists);
+  for (int32_t k = 0; k < pool->started; ++k) release_lists(&pool->workers[k].lists);
   attn_free(nullptr, pool->workers);
-  start_members(pool);
+  ::new (pool) Pool;
 }
 
 int run_serially(int64_t count, int (*task)(void*, int64_t), void* closure) {
@@ -235,12 +209,6 @@ int32_t usable_processors() {
   return count < 1 ? 1 : count;
 }
 
-Worker* current_worker(const attn_context* context) {
-  return t_worker != nullptr && t_worker->context == context ? t_worker : nullptr;
-}
-
-bool pool_start(attn_context* context) { return start_members(&context->pool); }
-
 void pool_stop(attn_context* context) {
   forget_lost_workers(context);
   Pool* pool = &context->pool;
@@ -250,7 +218,7 @@ void pool_stop(attn_context* context) {
   pthread_mutex_unlock(&pool->mutex);
   for (int32_t k = 0; k < pool->started; ++k) {
     pthread_join(pool->workers[k].thread, nullptr);
-    free_lists_release(&pool->workers[k].lists);
+    release_lists(&pool->workers[k].lists);
   }
   attn_free(nullptr, pool->workers);
   pool->workers = nullptr;
@@ -284,44 +252,15 @@ int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), 
 
 using namespace attn::rt;
 
-namespace {
-
-struct UserLoop {
-  int (*task)(void* data, int index);
-  void* data;
-};
-
-using KernelTask = int (*)(void* context, int index, uint8_t* closure);
-
-struct KernelLoop {
-  KernelTask task;
-  void* context;
-  int min;
-  uint8_t* closure;
-};
-
-}  // namespace
-
 int attn_parallel_for(attn_context* context, int count, int (*task)(void* data, int index),
                       void* data) {
-  UserLoop loop{task, data};
-  return pool_run(
-      context, count,
-      [](void* closure, int64_t index) {
-        const UserLoop* l = static_cast<const UserLoop*>(closure);
-        return l->task(l->data, static_cast<int>(index));
-      },
-      &loop);
+  return parallel_for(context, count,
+                      [=](int64_t index) { return task(data, static_cast<int>(index)); });
 }
 
-extern "C" int attn_k_do_par_for(void* context, KernelTask task, int min, int size,
-                                 uint8_t* closure) {
-  KernelLoop loop{task, context, min, closure};
-  return pool_run(
-      static_cast<attn_context*>(context), size,
-      [](void* data, int64_t index) {
-        const KernelLoop* l = static_cast<const KernelLoop*>(data);
-        return l->task(l->context, l->min + static_cast<int>(index), l->closure);
-      },
-      &loop);
+extern "C" int attn_k_do_par_for(void* context, int (*task)(void* context, int, uint8_t* closure),
+                                 int min, int size, uint8_t* closure) {
+  return parallel_for(static_cast<attn_context*>(context), size, [=](int64_t index) {
+    return task(context, min + static_cast<int>(index), closure);
+  });
 }

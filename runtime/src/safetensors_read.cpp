@@ -5,22 +5,16 @@
 
 #include <algorithm>
 
-#include "json.h"
+#include "file_types.h"
+#include "scanner.h"
 #include "weights.h"
 
 namespace attn::rt {
 
-const TypeName kTypeNames[13] = {
-    {"F32", ATTN_FILE_F32},   {"F64", ATTN_FILE_F64}, {"F16", ATTN_FILE_F16},
-    {"BF16", ATTN_FILE_BF16}, {"I32", ATTN_FILE_I32}, {"BOOL", ATTN_FILE_BOOL},
-    {"I64", ATTN_FILE_I64},   {"I16", ATTN_FILE_I16}, {"I8", ATTN_FILE_I8},
-    {"U64", ATTN_FILE_U64},   {"U32", ATTN_FILE_U32}, {"U16", ATTN_FILE_U16},
-    {"U8", ATTN_FILE_U8}};
-
 const char* name_complaint(const char* name, size_t length) {
   if (length == 0) return "a name is empty";
   if (length == 12 && memcmp(name, "__metadata__", 12) == 0) return "the name is reserved";
-  if (length > kMaxNameBytes) return "a name exceeds 1024 bytes";
+  if (length > 1024) return "a name exceeds 1024 bytes";
   if (!valid_utf8(name, static_cast<int64_t>(length))) return "a name is not UTF-8";
   for (size_t k = 0; k < length; ++k) {
     const unsigned char byte = static_cast<unsigned char>(name[k]);
@@ -34,68 +28,59 @@ const char* name_complaint(const char* name, size_t length) {
 
 namespace {
 
-constexpr int64_t kMaxHeader = 100'000'000;
+constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr int32_t kMaxTensors = 1'000'000;
-constexpr int64_t kSpare = int64_t{1} << 20;
+// That the table of entries may take beside the bytes of the data.
+constexpr int64_t kTableBytes = int64_t{1} << 19;
 
-bool read_type(JsonReader* json, uint8_t* type) {
+bool read_type(JsonScanner* json, uint8_t* type) {
   Text text;
   if (!json->string(&text)) return false;
-  for (const TypeName& known : kTypeNames) {
-    if (text.is(known.name)) {
-      *type = static_cast<uint8_t>(known.type);
-      return true;
-    }
-  }
+  for (*type = 0; *type < kFileTypeCount; ++*type)
+    if (text.is(kFileTypes[*type].safetensors)) return true;
   return json->fail(
       "the dtype is not supported (F16 BF16 F32 F64 I8 I16 I32 I64 U8 U16 U32 U64 BOOL are)");
 }
 
 // A list of at most `room` integers.
-bool read_list(JsonReader* json, int64_t* values, int room, int* count) {
+bool read_list(JsonScanner* json, int64_t* values, int room, int* count) {
   *count = 0;
   if (!json->take('[')) return json->fail("'[' is expected");
-  if (json->take(']')) return true;
-  while (true) {
+  return json->items(']', "',' or ']' is expected", [&] {
     int64_t value;
     if (!json->integer(&value)) return false;
     if (*count == room)
       return json->fail(room == 2 ? "two offsets are expected" : "the rank exceeds 8");
     values[(*count)++] = value;
-    if (json->take(']')) return true;
-    if (!json->take(',')) return json->fail("',' or ']' is expected");
-  }
+    return true;
+  });
 }
 
-bool skip_metadata(JsonReader* json) {
+bool skip_metadata(JsonScanner* json) {
   Text text;
   if (!json->take('{')) return json->fail("__metadata__ is no object");
-  if (json->take('}')) return true;
-  while (true) {
+  return json->items('}', "',' or '}' is expected", [&] {
     if (!json->string(&text)) return false;
-    if (!json->take(':')) return json->fail("':' is expected");
-    if (!json->string(&text)) return false;
-    if (json->take('}')) return true;
-    if (!json->take(',')) return json->fail("',' or '}' is expected");
-  }
+    return json->take(':') ? json->string(&text) : json->fail("':' is expected");
+  });
 }
 
 struct Parser {
   attn_context* context;
   attn_weights* weights;
   int64_t data_bytes;
-  JsonReader json;
+  JsonScanner json;
 
   attn_status complain(const char* wrong) {
-    return attn_fail(context, ATTN_BAD_FILE, "%s: header byte %lld: %s", weights->source.label,
-                     static_cast<long long>(json.offset()), wrong);
+    return bad_file(context, weights->source, "header byte %lld: %s", shown(json.offset()), wrong);
   }
   attn_status complain_of(Text name, const char* wrong) {
-    return attn_fail(context, ATTN_BAD_FILE, "%s: tensor %s: %s", weights->source.label,
-                     Quoted(name.begin, name.length).text(), wrong);
+    return bad_file(context, weights->source, "tensor %s: %s",
+                    Quoted(name.begin, name.length).text(), wrong);
   }
   bool entry_fields(Entry* entry, int64_t* extent);
   attn_status entry(Text name, Entry* entry);
+  attn_status tensor(Text name, Entry* entries, int32_t* count);
   attn_status object(Entry* entries, int32_t* count);
 };
 
@@ -146,9 +131,9 @@ attn_status Parser::entry(Text name, Entry* entry) {
   }
   if (bytes != entry->end - entry->begin) {
     char text[320];
-    snprintf(text, sizeof text, "shape %s of %s takes %lld bytes, data_offsets span %lld",
-             Shape(entry->rank, extent).text(), attn_file_type_name(type),
-             static_cast<long long>(bytes), static_cast<long long>(entry->end - entry->begin));
+    snprintf(text, sizeof text, "shape [%s] of %s takes %lld bytes, data_offsets span %lld",
+             ExtentsText(entry->rank, extent).text(), attn_file_type_name(type), shown(bytes),
+             shown(entry->end - entry->begin));
     return complain_of(name, text);
   }
   return ATTN_OK;
@@ -158,35 +143,40 @@ attn_status Parser::entry(Text name, Entry* entry) {
 attn_status Parser::object(Entry* entries, int32_t* count) {
   *count = 0;
   bool metadata_seen = false;
-  if (!json.take('{')) return complain("the header is no object");
-  bool more = !json.take('}');
-  while (more) {
+  attn_status status = ATTN_OK;
+  const auto item = [&] {
     Text name;
-    if (!json.string(&name)) return complain(json.wrong());
-    if (!json.take(':')) return complain("':' is expected");
-    if (name.is("__metadata__")) {
-      if (metadata_seen) return complain("__metadata__ is given twice");
-      metadata_seen = true;
-      if (!skip_metadata(&json)) return complain(json.wrong());
-    } else {
-      if (*count == kMaxTensors) return complain("there are more than 1,000,000 tensors");
-      Entry found = {};
-      const attn_status status = entry(name, &found);
-      if (status != ATTN_OK) return status;
-      if (entries != nullptr) {
-        const size_t length = decode_escapes(name);
-        const char* wrong = name_complaint(name.begin, length);
-        if (wrong != nullptr) return complain_of({name.begin, length}, wrong);
-        name.begin[length] = '\0';
-        found.name = name.begin;
-        entries[*count] = found;
-      }
-      ++*count;
+    if (!json.string(&name)) return false;
+    if (!json.take(':')) return json.fail("':' is expected");
+    if (!name.is("__metadata__")) {
+      status = tensor(name, entries, count);
+      return status == ATTN_OK;
     }
-    if (json.take('}')) break;
-    if (!json.take(',')) return complain("',' or '}' is expected");
-  }
+    if (metadata_seen) return json.fail("__metadata__ is given twice");
+    metadata_seen = true;
+    return skip_metadata(&json);
+  };
+  if (!json.take('{')) return complain("the header is no object");
+  if (!json.items('}', "',' or '}' is expected", item))
+    return status != ATTN_OK ? status : complain(json.wrong());
   return json.at_end() ? ATTN_OK : complain("the header goes on after its object");
+}
+
+attn_status Parser::tensor(Text name, Entry* entries, int32_t* count) {
+  if (*count == kMaxTensors) return complain("there are more than 1,000,000 tensors");
+  Entry found = {};
+  const attn_status status = entry(name, &found);
+  if (status != ATTN_OK) return status;
+  if (entries != nullptr) {
+    const size_t length = decode_escapes(name);
+    const char* wrong = name_complaint(name.begin, length);
+    if (wrong != nullptr) return complain_of({name.begin, length}, wrong);
+    name.begin[length] = '\0';
+    found.name = name.begin;
+    entries[*count] = found;
+  }
+  ++*count;
+  return ATTN_OK;
 }
 
 // Every byte of the data belongs to exactly one tensor, but tensors without bytes may lie anywhere.
@@ -200,16 +190,15 @@ attn_status check_cover(attn_context* context, attn_weights* weights, int64_t da
     const Entry& entry = weights->entries[k];
     if (entry.begin == entry.end) continue;
     if (entry.begin != covered) {
-      return attn_fail(context, ATTN_BAD_FILE, "%s: tensor %s: %s", weights->source.label,
-                       Quoted(entry.name).text(),
-                       entry.begin < covered ? "its data overlaps another tensor's"
-                                             : "there is a hole before its data");
+      return bad_file(context, weights->source, "tensor %s: %s", Quoted(entry.name).text(),
+                      entry.begin < covered ? "its data overlaps another tensor's"
+                                            : "there is a hole before its data");
     }
     covered = entry.end;
   }
   if (covered == data_bytes) return ATTN_OK;
-  return attn_fail(context, ATTN_BAD_FILE, "%s: the last %lld bytes belong to no tensor",
-                   weights->source.label, static_cast<long long>(data_bytes - covered));
+  return bad_file(context, weights->source, "the last %lld bytes belong to no tensor",
+                  shown(data_bytes - covered));
 }
 
 attn_status check_names(attn_context* context, attn_weights* weights) {
@@ -217,8 +206,8 @@ attn_status check_names(attn_context* context, attn_weights* weights) {
             [](const Entry& a, const Entry& b) { return strcmp(a.name, b.name) < 0; });
   for (int32_t k = 1; k < weights->count; ++k) {
     if (strcmp(weights->entries[k - 1].name, weights->entries[k].name) != 0) continue;
-    return attn_fail(context, ATTN_BAD_FILE, "%s: tensor %s is given twice", weights->source.label,
-                     Quoted(weights->entries[k].name).text());
+    return bad_file(context, weights->source, "tensor %s is given twice",
+                    Quoted(weights->entries[k].name).text());
   }
   return ATTN_OK;
 }
@@ -227,29 +216,25 @@ attn_status read_header(attn_context* context, attn_weights* weights) {
   const Source& source = weights->source;
   uint8_t start[8];
   if (source.size < 8) {
-    return attn_fail(context, ATTN_BAD_FILE, "%s: is no safetensors file: it has %lld bytes",
-                     source.label, static_cast<long long>(source.size));
+    return bad_file(context, source, "is no safetensors file: it has %lld bytes",
+                    shown(source.size));
   }
   attn_status status = read_at(context, source, 0, start, 8);
   if (status != ATTN_OK) return status;
   uint64_t length = 0;
   for (int k = 7; k >= 0; --k) length = length << 8 | start[k];
   if (length > static_cast<uint64_t>(source.size - 8)) {
-    return attn_fail(context, ATTN_BAD_FILE, "%s: the header takes %llu bytes, the file has %lld",
-                     source.label, static_cast<unsigned long long>(length),
-                     static_cast<long long>(source.size - 8));
+    return bad_file(context, source, "the header takes %llu bytes, the file has %lld",
+                    static_cast<unsigned long long>(length), shown(source.size - 8));
   }
-  if (length > static_cast<uint64_t>(kMaxHeader)) {
-    return attn_fail(context, ATTN_BAD_FILE, "%s: the header exceeds 100 MB", source.label);
-  }
+  if (length > kMaxHeader) return bad_file(context, source, "the header exceeds 100 MB");
   weights->header_bytes = static_cast<int64_t>(length);
   weights->header = static_cast<char*>(exact_allocate(context, length));
-  if (weights->header == nullptr) return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+  if (weights->header == nullptr) return out_of_memory(context);
   status = read_at(context, source, 8, weights->header, weights->header_bytes);
   if (status != ATTN_OK) return status;
-  if (!valid_utf8(weights->header, weights->header_bytes)) {
-    return attn_fail(context, ATTN_BAD_FILE, "%s: the header is not UTF-8", source.label);
-  }
+  if (!valid_utf8(weights->header, weights->header_bytes))
+    return bad_file(context, source, "the header is not UTF-8");
 
   const int64_t data_bytes = source.size - 8 - weights->header_bytes;
   char* end = weights->header + weights->header_bytes;
@@ -257,12 +242,12 @@ attn_status read_header(attn_context* context, attn_weights* weights) {
   status = Parser{context, weights, data_bytes, {weights->header, end}}.object(nullptr, &count);
   if (status != ATTN_OK) return status;
   const int64_t table_bytes = count * static_cast<int64_t>(sizeof(Entry));
-  if (table_bytes > data_bytes + kSpare / 2) {
-    return attn_fail(context, ATTN_BAD_FILE, "%s: %d tensors are too many for a file of %lld bytes",
-                     source.label, count, static_cast<long long>(source.size));
+  if (table_bytes > data_bytes + kTableBytes) {
+    return bad_file(context, source, "%d tensors are too many for a file of %lld bytes", count,
+                    shown(source.size));
   }
   weights->entries = static_cast<Entry*>(exact_allocate(context, static_cast<size_t>(table_bytes)));
-  if (weights->entries == nullptr) return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+  if (weights->entries == nullptr) return out_of_memory(context);
   Parser filler{context, weights, data_bytes, {weights->header, end}};
   status = filler.object(weights->entries, &weights->count);
   if (status == ATTN_OK) status = check_cover(context, weights, data_bytes);
@@ -273,7 +258,7 @@ attn_status open_weights(attn_context* context, Source source, attn_weights** re
   attn_weights* weights = static_cast<attn_weights*>(exact_allocate(context, sizeof(attn_weights)));
   if (weights == nullptr) {
     close_source(&source);
-    return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+    return out_of_memory(context);
   }
   *weights = attn_weights{source, nullptr, 0, nullptr, 0};
   const attn_status status = read_header(context, weights);
@@ -319,7 +304,7 @@ attn_weight attn_weights_at(const attn_weights* weights, int32_t index) {
   weight.name = entry.name;
   weight.type = static_cast<attn_file_type>(entry.type);
   weight.bytes = entry.end - entry.begin;
-  JsonReader json(weights->header + entry.shape_at, weights->header + weights->header_bytes);
+  JsonScanner json(weights->header + entry.shape_at, weights->header + weights->header_bytes);
   int count;
   read_list(&json, weight.extent, ATTN_MAX_RANK, &count);
   weight.rank = entry.rank;
@@ -327,15 +312,12 @@ attn_weight attn_weights_at(const attn_weights* weights, int32_t index) {
 }
 
 int32_t attn_weights_find(const attn_weights* weights, const char* name) {
-  int32_t low = 0, high = weights->count;
-  while (low < high) {
-    const int32_t middle = low + (high - low) / 2;
-    const int order = strcmp(weights->entries[middle].name, name);
-    if (order == 0) return middle;
-    if (order < 0) low = middle + 1;
-    if (order > 0) high = middle;
-  }
-  return -1;
+  const Entry *begin = weights->entries, *end = begin + weights->count;
+  const Entry* found = std::lower_bound(begin, end, name, [](const Entry& e, const char* wanted) {
+    return strcmp(e.name, wanted) < 0;
+  });
+  const bool is_there = found != end && strcmp(found->name, name) == 0;
+  return is_there ? static_cast<int32_t>(found - begin) : -1;
 }
 
 attn_status attn_weights_read(attn_context* context, const attn_weights* weights, int32_t index,
@@ -345,13 +327,9 @@ attn_status attn_weights_read(attn_context* context, const attn_weights* weights
   const attn_status status = read_at(context, weights->source,
                                      8 + weights->header_bytes + entry.begin, destination, bytes);
   if (status != ATTN_OK || entry.type != ATTN_FILE_BOOL) return status;
-  for (int64_t k = 0; k < bytes; ++k) {
-    if (static_cast<const uint8_t*>(destination)[k] > 1) {
-      return attn_fail(context, ATTN_BAD_FILE, "%s: tensor %s: a bool is neither 0 nor 1",
-                       weights->source.label, Quoted(entry.name).text());
-    }
-  }
-  return ATTN_OK;
+  char of[450];
+  snprintf(of, sizeof of, "tensor %s: ", Quoted(entry.name).text());
+  return check_bools(context, weights->source, of, destination, bytes);
 }
 
 attn_status attn_weights_load(attn_context* context, const attn_weights* weights, int32_t index,
@@ -365,7 +343,7 @@ attn_status attn_weights_load(attn_context* context, const attn_weights* weights
   array->data = exact_allocate(context, static_cast<size_t>(weight.bytes));
   const attn_status status = array->data != nullptr
                                  ? attn_weights_read(context, weights, index, array->data)
-                                 : attn_fail(context, ATTN_NO_MEMORY, "out of memory");
+                                 : out_of_memory(context);
   if (status != ATTN_OK) attn_array_free(array);
   return status;
 }

@@ -1,10 +1,11 @@
-// Writing safetensors. Tensors of wide elements come first, so that each is aligned in the file.
+// Writing safetensors. Tensors of large elements come first, so that each is aligned in the file.
 #include <attn/types.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <algorithm>
 
+#include "file_types.h"
 #include "host_copy.h"
 #include "weights.h"
 
@@ -23,8 +24,8 @@ struct HeaderWriter {
   void text(const char* text) { bytes(text, strlen(text)); }
   void integer(int64_t value) {
     char digits[24];
-    bytes(digits, static_cast<size_t>(
-                      snprintf(digits, sizeof digits, "%lld", static_cast<long long>(value))));
+    snprintf(digits, sizeof digits, "%lld", shown(value));
+    text(digits);
   }
   // Control characters do not occur in names.
   void string(const char* name) {
@@ -36,13 +37,6 @@ struct HeaderWriter {
     text("\"");
   }
 };
-
-const char* format_name(attn_type type) {
-  for (const TypeName& known : kTypeNames) {
-    if (static_cast<int>(known.type) == static_cast<int>(type)) return known.name;
-  }
-  return "";
-}
 
 int64_t tensor_bytes(const attn_tensor& tensor) {
   return attn_element_count(&tensor) * attn_type_size(tensor.type);
@@ -63,7 +57,7 @@ void write_header(const Plan& plan, HeaderWriter* to) {
     to->text(k > 0 ? "," : "");
     to->string(plan.names[plan.order[k]]);
     to->text(":{\"dtype\":\"");
-    to->text(format_name(tensor.type));
+    to->text(kFileTypes[tensor.type].safetensors);
     to->text("\",\"shape\":[");
     for (int32_t j = 0; j < tensor.rank; ++j) {
       if (j > 0) to->text(",");
@@ -112,9 +106,9 @@ attn_status write(attn_context* context, const char* path, int32_t* order, const
                      Quoted(plan.names[order[k]]).text());
   }
   std::sort(order, order + plan.count, [&](int32_t a, int32_t b) {
-    const int64_t wide_a = attn_type_size(plan.tensors[a].type);
-    const int64_t wide_b = attn_type_size(plan.tensors[b].type);
-    return wide_a != wide_b ? wide_a > wide_b : by_name(a, b);
+    const int64_t size_a = attn_type_size(plan.tensors[a].type);
+    const int64_t size_b = attn_type_size(plan.tensors[b].type);
+    return size_a != size_b ? size_a > size_b : by_name(a, b);
   });
 
   HeaderWriter counter{nullptr};
@@ -140,12 +134,9 @@ using namespace attn::rt;
 
 attn_status attn_weights_save(attn_context* context, const char* path, int32_t count,
                               const char* const* names, const attn_tensor* tensors) {
-  const size_t bytes = sizeof(int32_t) * static_cast<size_t>(count < 0 ? 0 : count);
-  int32_t* order = static_cast<int32_t*>(attn_allocate(context, bytes));
-  if (order == nullptr) return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
-  const Plan plan{count, order, names, tensors};
-  attn_status status = check(context, path, plan);
-  if (status == ATTN_OK) status = write(context, path, order, plan);
-  attn_free(context, order);
-  return status;
+  const Scratch<int32_t> order(context, std::max(count, 0));
+  if (order.data() == nullptr) return out_of_memory(context);
+  const Plan plan{count, order.data(), names, tensors};
+  const attn_status status = check(context, path, plan);
+  return status == ATTN_OK ? write(context, path, order.data(), plan) : status;
 }

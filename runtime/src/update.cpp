@@ -1,8 +1,9 @@
-// A step of a model's update: its parameters one after the other, each dealt out to rows of
-// elements for kernels that know neither rank nor shape.
+// The update of a model: what a caller gives is checked, then the parameters are updated one after
+// the other, each as rows of elements for kernels that know neither rank nor shape.
 #include <attn/model.h>
 #include <attn/types.h>
 #include <math.h>
+#include <stdio.h>
 
 #include <algorithm>
 
@@ -40,86 +41,148 @@ attn_tensor elements_of(const attn_tensor& tensor, int64_t begin) {
   return part;
 }
 
+bool is_skipped(const attn_tensor& param, const attn_tensor& gradient) {
+  return gradient.data == nullptr || attn_element_count(&param) == 0;
+}
+
+// What a caller gives to an update.
+struct Given {
+  const double* options;
+  int64_t step;
+  const attn_tensor *params, *gradients, *states;
+  void* workspace;
+};
+
+// A parameter, its gradient and its states.
+attn_status check_parameter(attn_context* context, const attn_model& model, const Given& given,
+                            int32_t k) {
+  const attn_argument& argument = model.params[k];
+  attn_status status = check_argument(context, argument, &given.params[k]);
+  attn_tensor wanted = given.params[k];
+  wanted.type = attn_gradient_type(argument.type);
+  if (status == ATTN_OK)
+    status = check_tensor(context, "gradient", argument, &given.gradients[k], wanted, true);
+  for (int32_t s = 0; s < model.n_step_states && status == ATTN_OK; ++s) {
+    char kind[256];
+    snprintf(kind, sizeof kind, "state %s", model.step_states[s].name);
+    const attn_tensor& state = given.states[s * model.n_params + k];
+    status = check_tensor(context, kind, argument, &state, wanted, false);
+  }
+  return status;
+}
+
+attn_status check_step_overlap(attn_context* context, const attn_model& model, const Given& given) {
+  const int32_t n = model.n_params, groups = 2 + model.n_step_states;
+  const Scratch<Interval> list(context, n * groups);
+  if (list.data() == nullptr) return out_of_memory(context);
+  int count = 0;
+  for (int32_t k = 0; k < n; ++k) {
+    if (is_skipped(given.params[k], given.gradients[k])) continue;
+    for (int32_t group = 0; group < groups; ++group) {
+      const attn_tensor& t = group == 0   ? given.params[k]
+                             : group == 1 ? given.gradients[k]
+                                          : given.states[(group - 2) * n + k];
+      const int64_t bytes = attn_element_count(&t) * attn_type_size(t.type);
+      list[count++] = {model.params[k].name, t.data, bytes, group != 1};
+    }
+  }
+  return check_overlap(context, count, list.data());
+}
+
+// Options that are numbers, `step` from 1, gradients and states like their parameters (those with a
+// gradient), no overlap.
+attn_status check_step(attn_context* context, const attn_model& model, const Given& given) {
+  if (model.has_step == 0)
+    return attn_fail(context, ATTN_REFUSED, "%s names no update", model.name);
+  if (given.options == nullptr || given.params == nullptr || given.gradients == nullptr ||
+      (given.states == nullptr && model.n_step_states > 0)) {
+    return attn_fail(context, ATTN_REFUSED, "%s: a step takes options, parameters, gradients%s",
+                     model.name, model.n_step_states > 0 ? " and states" : "");
+  }
+  for (int32_t k = 0; k < model.n_step_options; ++k) {
+    if (!isnan(given.options[k])) continue;
+    return attn_fail(context, ATTN_REFUSED, "%s: the option %s of its update is not set",
+                     model.name, model.step_options[k].name);
+  }
+  if (given.step < 1) {
+    return attn_fail(context, ATTN_REFUSED, "%s: step is %lld, and counts from 1", model.name,
+                     shown(given.step));
+  }
+  for (int32_t k = 0; k < model.n_params; ++k) {
+    if (is_skipped(given.params[k], given.gradients[k])) continue;
+    const attn_status status = check_parameter(context, model, given, k);
+    if (status != ATTN_OK) return status;
+  }
+  return check_step_overlap(context, model, given);
+}
+
 class Update {
  public:
-  Update(attn_context* context, const attn_model& model, const double* options, int64_t step,
-         void* workspace)
+  Update(attn_context* context, const attn_model& model, const Given& given)
       : context_(context),
+        device_(context->device),
         model_(model),
         program_(*model.program->step),
-        options_(options),
-        step_(step),
-        workspace_(workspace) {}
-  ~Update() {
-    attn_device_free(context_, scalars_);
-    attn_free(context_, tensors_);
-  }
+        given_(given),
+        tensors_(context, 2 * (1 + model.n_step_states) + program_.n_scalars) {}
+  ~Update() { attn_device_free(context_, scalars_); }
   Update(const Update&) = delete;
   Update& operator=(const Update&) = delete;
 
-  attn_status run(const attn_tensor* params, const attn_tensor* gradients,
-                  const attn_tensor* states) {
-    const int32_t n_states = model_.n_step_states;
+  attn_status run() {
     scalars_ = static_cast<double*>(attn_device_allocate(
         context_, sizeof(double) * static_cast<size_t>(program_.n_scalars + 1)));
-    tensors_ = static_cast<attn_tensor*>(attn_allocate(
-        context_,
-        sizeof(attn_tensor) * static_cast<size_t>(2 * n_states + 2 + program_.n_scalars)));
-    if (scalars_ == nullptr || tensors_ == nullptr) return out_of_memory(context_);
+    if (scalars_ == nullptr || tensors_.data() == nullptr) return out_of_memory(context_);
     double norm = 0;
-    attn_status status = program_.n_norms > 0 ? find_norm(params, gradients, &norm) : ATTN_OK;
+    attn_status status = program_.n_norms > 0 ? find_norm(&norm) : ATTN_OK;
     if (status == ATTN_OK) status = set_scalars(norm);
-    for (int32_t k = 0; k < model_.n_params && status == ATTN_OK; ++k) {
-      const int64_t count = attn_element_count(&params[k]);
-      if (gradients[k].data == nullptr || count == 0) continue;
-      for (const Part& part : Parts(count, program_.columns)) {
-        if (status == ATTN_OK)
-          status = update(part, params[k], gradients[k], n_states > 0 ? states + k : nullptr);
-      }
-    }
+    for (int32_t k = 0; k < model_.n_params; ++k)
+      for (const Part& part : parts_of(k))
+        if (status == ATTN_OK) status = update(k, part);
     return status;
   }
 
  private:
+  // Of a parameter; none where it is left as it is.
+  Parts parts_of(int32_t k) const {
+    const bool skips = given_.gradients[k].data == nullptr;
+    return Parts(skips ? 0 : attn_element_count(&given_.params[k]), program_.columns);
+  }
+
   attn_status set_scalars(double norm) {
-    const attn_device* device = attn_context_device(context_);
     for (int32_t k = 0; k < program_.n_scalars; ++k) {
       const int32_t which = program_.scalars[k];
-      const double value = which == ATTN_STEP_COUNT  ? static_cast<double>(step_)
+      const double value = which == ATTN_STEP_COUNT  ? static_cast<double>(given_.step)
                            : which == ATTN_STEP_NORM ? norm
-                                                     : options_[which];
-      if (device->copy_in(context_, scalars_ + k, &value, sizeof value) != 0)
+                                                     : given_.options[which];
+      if (device_->copy_in(context_, scalars_ + k, &value, sizeof value) != 0)
         return device_failed(context_);
     }
     return ATTN_OK;
   }
 
-  attn_status run_part(const attn_model& model, const Part& part, Call& call) {
-    const FrameHolder frame(Frame::take(context_, model, *model.program->forward));
-    if (!frame.ok()) return out_of_memory(context_);
+  attn_status run_part(const attn_model& model, const Part& part, Call call) {
+    const Frame::Pointer frame = Frame::take(context_, model, model.program->forward);
+    if (frame == nullptr) return out_of_memory(context_);
     frame->set_sizes(part.sizes);
-    call.workspace = workspace_;
+    call.workspace = given_.workspace;
     return execute(*frame, call);
   }
 
-  attn_status find_norm(const attn_tensor* params, const attn_tensor* gradients, double* norm) {
-    if (workspace_ == nullptr || reinterpret_cast<uintptr_t>(workspace_) % 64 != 0) {
-      return attn_fail(context_, ATTN_REFUSED, "%s: the workspace must be aligned to 64 bytes",
-                       model_.name);
-    }
+  attn_status find_norm(double* norm) {
+    attn_status status = check_memory(context_, model_, "workspace", given_.workspace);
+    if (status != ATTN_OK) return status;
     attn_tensor output = {};
     output.data = scalars_;
     for (int32_t k = 0; k < model_.n_params; ++k) {
-      const int64_t count = attn_element_count(&params[k]);
-      if (gradients[k].data == nullptr || count == 0) continue;
-      const attn_model& model = model_for(program_.norms, program_.n_norms, gradients[k].type);
-      for (const Part& part : Parts(count, program_.columns)) {
-        const attn_tensor input = elements_of(gradients[k], part.begin);
-        Call call{.tensors = {nullptr, &input, &output}};
-        const attn_status status = run_part(model, part, call);
+      const attn_tensor& gradient = given_.gradients[k];
+      const attn_model& model = model_for(program_.norms, program_.n_norms, gradient.type);
+      for (const Part& part : parts_of(k)) {
+        const attn_tensor input = elements_of(gradient, part.begin);
+        status = run_part(model, part, {.tensors = {nullptr, &input, &output}});
         if (status != ATTN_OK) return status;
         double square;
-        if (attn_context_device(context_)->copy_out(context_, &square, scalars_, sizeof square))
+        if (device_->copy_out(context_, &square, scalars_, sizeof square) != 0)
           return device_failed(context_);
         *norm += square;
       }
@@ -128,34 +191,33 @@ class Update {
     return ATTN_OK;
   }
 
-  // `states`: the first of this parameter; those of the others are n_params apart. An update writes
-  // over what it reads.
-  attn_status update(const Part& part, const attn_tensor& param, const attn_tensor& gradient,
-                     const attn_tensor* states) {
+  // An update writes over what it reads.
+  attn_status update(int32_t param, const Part& part) {
     const int32_t n_states = model_.n_step_states;
-    attn_tensor* inputs = tensors_;
-    attn_tensor* outputs = tensors_ + 1 + n_states + program_.n_scalars;
-    const attn_tensor own = elements_of(param, part.begin);
-    inputs[0] = elements_of(gradient, part.begin);
-    outputs[0] = own;
-    for (int32_t k = 0; k < n_states; ++k)
-      inputs[1 + k] = outputs[1 + k] = elements_of(states[k * model_.n_params], part.begin);
+    attn_tensor* inputs = tensors_.data();
+    attn_tensor* outputs = inputs + 1 + n_states + program_.n_scalars;
+    outputs[0] = elements_of(given_.params[param], part.begin);
+    inputs[0] = elements_of(given_.gradients[param], part.begin);
+    for (int32_t k = 0; k < n_states; ++k) {
+      const attn_tensor& state = given_.states[k * model_.n_params + param];
+      inputs[1 + k] = outputs[1 + k] = elements_of(state, part.begin);
+    }
     for (int32_t k = 0; k < program_.n_scalars; ++k) {
       inputs[1 + n_states + k] = {};
       inputs[1 + n_states + k].data = scalars_ + k;
     }
-    Call call{.tensors = {&own, inputs, outputs}};
-    return run_part(model_for(program_.updates, program_.n_updates, param.type), part, call);
+    const attn_tensor own = outputs[0];
+    return run_part(model_for(program_.updates, program_.n_updates, own.type), part,
+                    {.tensors = {&own, inputs, outputs}});
   }
 
   attn_context* context_;
+  const attn_device* device_;
   const attn_model& model_;
   const attn_step_program& program_;
-  const double* options_;
-  const int64_t step_;
-  void* const workspace_;
-  double* scalars_ = nullptr;       // in the device's memory
-  attn_tensor* tensors_ = nullptr;  // inputs and outputs of an update
+  const Given& given_;
+  const Scratch<attn_tensor> tensors_;  // inputs and outputs of an update
+  double* scalars_ = nullptr;           // in the device's memory
 };
 
 }  // namespace
@@ -168,8 +230,8 @@ int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params) 
   int64_t most = 0;
   for (int32_t n = 0; program != nullptr && n < program->n_norms; ++n) {
     const attn_model& norm = *program->norms[n].model;
-    const FrameHolder frame(Frame::make(nullptr, norm));
-    if (!frame.ok()) return INT64_MAX;
+    const Frame::Pointer frame = Frame::take(nullptr, norm, norm.program->forward);
+    if (frame == nullptr) return INT64_MAX;
     for (int32_t k = 0; k < model->n_params; ++k) {
       for (const Part& part : Parts(attn_element_count(&params[k]), program->columns)) {
         frame->set_sizes(part.sizes);
@@ -184,14 +246,10 @@ attn_status attn_step(attn_context* context, const attn_model* model, const doub
                       int64_t step, const attn_tensor* params, const attn_tensor* param_gradients,
                       const attn_tensor* states, void* workspace) {
   if (context == nullptr) return ATTN_REFUSED;
+  const Given given{options, step, params, param_gradients, states, workspace};
   attn_status status = check_version(context, model);
-  if (status == ATTN_OK && model->has_step == 0)
-    status = attn_fail(context, ATTN_REFUSED, "%s names no update", model->name);
-  if (status == ATTN_OK)
-    status = check_step(context, model, options, step, params, param_gradients, states);
+  if (status == ATTN_OK) status = check_step(context, *model, given);
   if (status != ATTN_OK) return status;
-  const uint32_t begun = attn_begin_call(context);
-  status = Update(context, *model, options, step, workspace).run(params, param_gradients, states);
-  attn_end_call(context, begun);
-  return status;
+  const LaunchScope scope(context);
+  return Update(context, *model, given).run();
 }

@@ -7,15 +7,6 @@
 
 namespace attn::rt {
 
-constexpr size_t kMaxNameBytes = 1024;
-
-struct TypeName {
-  char name[5];  // as the format spells it; no pointer, so that the table needs no relocation
-  attn_file_type type;
-};
-
-extern const TypeName kTypeNames[13];
-
 // Null when the name is allowed, else what is wrong with it.
 const char* name_complaint(const char* name, size_t length);
 

@@ -1,6 +1,7 @@
 // The checks of tensors (rows K1 to K8), and the halves.
+#include "runtime/src/check.h"
+
 #include <attn/attn.h>
-#include <attn/kernel.h>
 #include <attn/types.h>
 #include <gtest/gtest.h>
 
@@ -12,14 +13,17 @@
 
 namespace {
 
+using attn::rt::check_overlap;
+using attn::rt::Interval;
+
 class Check : public testing::Test {
  protected:
   Check() { attn_context_create(nullptr, &context_); }
   ~Check() override { attn_context_destroy(context_); }
 
-  std::string refusal(const attn_tensor* tensor, const char* kind = "input", int optional = 0) {
+  std::string refusal(const attn_tensor* tensor, const char* kind = "", bool optional = false) {
     const attn_status status =
-        attn_check_tensor(context_, kind, &argument_, tensor, &wanted_, optional);
+        attn::rt::check_tensor(context_, kind, argument_, tensor, wanted_, optional);
     if (status == ATTN_OK) return "";
     EXPECT_EQ(status, ATTN_REFUSED);
     return attn_context_message(context_);
@@ -54,7 +58,7 @@ TEST_F(Check, RefusesNullWhereThereAreElements) {
   EXPECT_EQ(refusal(nullptr), "x: the tensor is null");
   given_.data = nullptr;
   EXPECT_EQ(refusal(&given_), "x: data is null, must hold 12 elements");
-  EXPECT_EQ(refusal(&given_, "gradient", 1), "");
+  EXPECT_EQ(refusal(&given_, "gradient", true), "");
   given_.extent[1] = wanted_.extent[1] = 0;
   EXPECT_EQ(refusal(&given_), "");
 }
@@ -71,8 +75,8 @@ TEST_F(Check, RefusesSizesThatOverflow) {
   EXPECT_EQ(refusal(&given_), "x: extent 0 (3) is -1, must be 0");
 }
 
-attn_interval interval(uintptr_t begin, uintptr_t bytes, const char* name, bool written) {
-  return {begin, begin + bytes, name, written};
+Interval interval(uintptr_t begin, int64_t bytes, const char* name, bool written) {
+  return {name, reinterpret_cast<const void*>(begin), bytes, written};
 }
 
 TEST_F(Check, FindsOverlaps) {
@@ -80,9 +84,9 @@ TEST_F(Check, FindsOverlaps) {
   const std::string refusals[] = {"", "", "c, which is written, overlaps b",
                                   "b, which is written, overlaps c"};
   for (int k = 0; k < 4; ++k) {
-    attn_interval list[] = {interval(1000, 32, "a", k == 1), interval(1060, 16, "c", k == 2),
-                            interval(1032, 32, "b", k == 3)};
-    const attn_status status = attn_check_overlap(context_, 3, list);
+    Interval list[] = {interval(1000, 32, "a", k == 1), interval(1060, 16, "c", k == 2),
+                       interval(1032, 32, "b", k == 3)};
+    const attn_status status = check_overlap(context_, 3, list);
     EXPECT_EQ(status, refusals[k].empty() ? ATTN_OK : ATTN_REFUSED);
     if (status != ATTN_OK) {
       EXPECT_EQ(attn_context_message(context_), refusals[k]);
@@ -98,16 +102,16 @@ TEST_F(Check, FindsOverlapsAmongManyAsTheDefinitionSays) {
   int refused = 0;
   for (int round = 0; round < 300; ++round) {
     const int count = 2 + static_cast<int>(next(80));
-    std::vector<attn_interval> list;
+    std::vector<Interval> list;
     for (int k = 0; k < count; ++k) {
       const uintptr_t begin = next(4900);
       list.push_back(interval(begin, 1 + next(29), "t", next(40) == 0));
     }
     bool expected = false;
-    for (const attn_interval& a : list)
-      for (const attn_interval& b : list)
-        expected = expected || (&a != &b && a.written && a.begin < b.end && b.begin < a.end);
-    ASSERT_EQ(attn_check_overlap(context_, count, list.data()), expected ? ATTN_REFUSED : ATTN_OK)
+    for (const Interval& a : list)
+      for (const Interval& b : list)
+        expected = expected || (&a != &b && a.is_written && a.begin < b.end && b.begin < a.end);
+    ASSERT_EQ(check_overlap(context_, count, list.data()), expected ? ATTN_REFUSED : ATTN_OK)
         << round;
     refused += expected;
   }

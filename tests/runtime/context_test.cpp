@@ -1,6 +1,5 @@
 // Contexts: threads, pooled memory, messages, the state of the processor.
 #include <attn/attn.h>
-#include <attn/kernel.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -14,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/src/execute.h"
+
 extern "C" {
 void* attn_k_malloc(void* context, size_t bytes);
 void attn_k_free(void* context, void* memory);
@@ -26,6 +27,9 @@ int attn_k_error_out_of_memory(void* context);
 }
 
 namespace {
+
+using attn::rt::kernel_status;
+using attn::rt::LaunchScope;
 
 struct Owned {
   attn_context* context = nullptr;
@@ -302,9 +306,10 @@ TEST(Call, SetsAndRestoresTheControlRegister) {
   const unsigned before = _mm_getcsr();
   const unsigned odd = (before & ~0x1f80u) | 0x1b80u | 0x4000u | 0x8000u;  // one trap, round up
   _mm_setcsr(odd);
-  const uint32_t saved = attn_begin_call(context);
-  EXPECT_EQ(_mm_getcsr() & 0xffc0u, 0x9fc0u);
-  attn_end_call(context, saved);
+  {
+    const LaunchScope scope(context);
+    EXPECT_EQ(_mm_getcsr() & 0xffc0u, 0x9fc0u);
+  }
   EXPECT_EQ(_mm_getcsr(), odd);
   _mm_setcsr(before);
 }
@@ -315,43 +320,51 @@ TEST(Call, WorkersHaveTheKernelState) {
     usleep(100);
     return (_mm_getcsr() & 0xffc0u) == 0x9fc0u ? 0 : -1;
   };
-  const uint32_t saved = attn_begin_call(context);
+  const LaunchScope scope(context);
   EXPECT_EQ(attn_parallel_for(context, 64, task, nullptr), 0);
-  attn_end_call(context, saved);
 }
 
 TEST(Call, KeepsTheFirstMessageOfAKernel) {
   Owned context(1);
-  const uint32_t saved = attn_begin_call(context);
+  const LaunchScope scope(context);
   EXPECT_STREQ(attn_context_message(context), "");
   const int code = attn_k_error_access_out_of_bounds(context, "x", 1, 0, 9, 0, 7);
   EXPECT_EQ(code, -4);
   EXPECT_EQ(attn_k_error_out_of_memory(context), -11);
-  EXPECT_EQ(attn_kernel_status(context, "k0", code), ATTN_INTERNAL);
+  EXPECT_EQ(kernel_status(context, "k0", code), ATTN_INTERNAL);
   EXPECT_STREQ(
       attn_context_message(context),
       "internal error in kernel k0 (-4): x is read from 0 to 9 in dimension 1, has 0 to 7");
-  EXPECT_EQ(attn_kernel_status(context, "k0", -11), ATTN_NO_MEMORY);
+  EXPECT_EQ(kernel_status(context, "k0", -11), ATTN_NO_MEMORY);
   EXPECT_STREQ(attn_context_message(context), "out of memory in k0");
-  EXPECT_EQ(attn_kernel_status(context, "k0", 0), ATTN_OK);
-  attn_end_call(context, saved);
+  EXPECT_EQ(kernel_status(context, "k0", 0), ATTN_OK);
 }
 
 TEST(Call, WorksWithoutContext) {
-  const uint32_t saved = attn_begin_call(nullptr);
   EXPECT_EQ(attn_fail(nullptr, ATTN_REFUSED, "%d", 1), ATTN_REFUSED);
   EXPECT_EQ(attn_k_error_out_of_memory(nullptr), -11);
   Visits visits(10);
   EXPECT_EQ(attn_parallel_for(nullptr, 10, visit, &visits), 0);
   expect_each_once(visits);
-  attn_end_call(nullptr, saved);
   attn_context_destroy(nullptr);
   EXPECT_EQ(attn_context_create(nullptr, nullptr), ATTN_REFUSED);
 }
 
-TEST(Call, LevelIsOneOfThree) {
-  EXPECT_GE(attn_cpu_level(), 0);
-  EXPECT_LE(attn_cpu_level(), 2);
+// The compiler's run-time support knows which registers the system saves, too.
+TEST(Call, KnowsTheFeaturesOfTheProcessor) {
+  Owned context(1);
+  attn_context* c = context;
+  const auto has = [&](attn_cpu_word word, int bit) {
+    return (c->cpu_features[word] >> bit & 1) != 0;
+  };
+  EXPECT_EQ(has(ATTN_CPUID_1_ECX, 20), __builtin_cpu_supports("sse4.2") != 0);
+  EXPECT_EQ(has(ATTN_CPUID_80000001_ECX, 5), __builtin_cpu_supports("lzcnt") != 0);
+  const bool saves_ymm = has(ATTN_XCR0, 1) && has(ATTN_XCR0, 2);
+  EXPECT_EQ(saves_ymm && has(ATTN_CPUID_7_EBX, 5), __builtin_cpu_supports("avx2") != 0);
+  const bool saves_zmm = (c->cpu_features[ATTN_XCR0] & 0xe6) == 0xe6;
+  EXPECT_EQ(saves_zmm && has(ATTN_CPUID_7_EBX, 16), __builtin_cpu_supports("avx512f") != 0);
+  EXPECT_EQ(saves_zmm && has(ATTN_CPUID_7_ECX, 6), __builtin_cpu_supports("avx512vbmi2") != 0);
+  EXPECT_EQ(saves_zmm && has(ATTN_CPUID_7_1_EAX, 5), __builtin_cpu_supports("avx512bf16") != 0);
 }
 
 }  // namespace

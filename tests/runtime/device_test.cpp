@@ -159,7 +159,8 @@ std::vector<float> trained(attn::Context& context) {
     EXPECT_TRUE(status) << status.text();
   }
   std::vector<float> all;
-  for (const attn::Tensor* t : std::initializer_list<const attn::Tensor*>{&model.param("w"), &model.gradient("w"), &model.output("y")}) {
+  for (const attn::Tensor* t : std::initializer_list<const attn::Tensor*>{
+           &model.param("w"), &model.gradient("w"), &model.output("y")}) {
     EXPECT_EQ(t->data<float>() != nullptr, context.device().type == ATTN_CPU);
     attn::Result<attn::Tensor> host = t->to_host(context);
     EXPECT_TRUE(host) << host.text();

@@ -140,6 +140,8 @@ const attn_size_rule kRules[] = {{0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUT
 const attn_size_bound kBounds[] = {{0, -1}, {0, -1}};
 const attn_local kSaved[] = {{ATTN_F32, 3, 0}};
 
+const attn_target kAnyProcessor = {"any", {}};
+
 attn_program program(const attn_shape* shapes, const attn_function* forward) {
   attn_program p = {};
   p.n_values = 2;
@@ -150,7 +152,8 @@ attn_program program(const attn_shape* shapes, const attn_function* forward) {
   p.n_size_rules = 2;
   p.size_rules = kRules;
   p.size_bounds = kBounds;
-  p.n_levels = 1;
+  p.n_targets = 1;
+  p.targets = &kAnyProcessor;
   p.forward = forward;
   return p;
 }

@@ -1,5 +1,7 @@
 // A context keeps what it computed for the last calls: calls of other sizes, of other models at the
 // same place and after refusals get what is theirs.
+#include <attn/program.h>
+
 #include <attn/attn.hpp>
 #include <cmath>
 
@@ -57,6 +59,41 @@ TEST(Frames, AreFewAndGoWithTheContext) {
     for (const attn_model& m : models) EXPECT_EQ(last_of(context, &m, 3, 2), expected(3, 2));
   attn_context_trim(context.get());
   EXPECT_EQ(last_of(context, &models[0], 3, 2), expected(3, 2));
+}
+
+TEST(Frames, ForgetASizeThatNoArgumentOfTheNextCallGives) {
+  const attn_size_rule rules[] = {{0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_PARAMS, 0, 0, 0, 1, 1}};
+  attn_program program = *fake_model()->program;
+  program.size_rules = rules;
+  attn_model model = *fake_model();
+  model.program = &program;
+  attn::Context context(1);
+  const attn::View x(ATTN_F32, {0, 3}), target(ATTN_F32, {0});
+  attn::Tensor w(ATTN_F32, {3}), c(ATTN_F32, {});
+  const attn_tensor params[] = {w.view(), c.view()}, inputs[] = {x, target};
+  int64_t sizes[2];
+  EXPECT_EQ(attn_read_sizes(context.get(), &model, params, inputs, sizes), ATTN_OK);
+  EXPECT_EQ(sizes[1], 3);
+  EXPECT_EQ(attn_read_sizes(context.get(), &model, nullptr, inputs, sizes), ATTN_REFUSED);
+  EXPECT_EQ(std::string(attn_context_message(context.get())), "x: extent 1 (D) is 3, must be 0");
+  EXPECT_EQ(attn_read_sizes(context.get(), &model, params, inputs, sizes), ATTN_OK);
+}
+
+TEST(Targets, TheLastThatTheProcessorCanRunIsTaken) {
+  attn::Context context(1);
+  attn_target targets[] = {{"any", {}}, {"x86-64-v9", {}}};
+  targets[1].features[ATTN_XCR0] = 1u << 31;  // no processor has it
+  attn_program program = *fake_model()->program;
+  attn_model model = *fake_model();
+  model.program = &program;
+  program.n_targets = 2;
+  program.targets = targets;
+  EXPECT_EQ(last_of(context, &model, 4, 2), expected(4, 2));
+  program.n_targets = 1;
+  program.targets = targets + 1;
+  EXPECT_EQ(last_of(context, &model, 4, 2), -1);
+  EXPECT_EQ(std::string(attn_context_message(context.get())),
+            "this library was built for x86-64-v9 and later processors");
 }
 
 }  // namespace

@@ -11,18 +11,16 @@
 //   model.step({{"lr", 1e-3}});      // where the source says `using`
 #pragma once
 
-#include <attn/model.h>
 #include <attn/train.h>
 
 #include <attn/buffers.hpp>
 
 namespace attn {
 
-class Model {
+class Model : detail::Calls {
  public:
   // Both outlive the model.
-  Model(Context& context, const attn_model* description)
-      : context_(&context), description_(description) {}
+  Model(Context& context, const attn_model* description) : Calls(context, description) {}
 
   // A run-time size that the parameters have, by name: {"D", 64}.
   using Size = std::pair<std::string_view, int64_t>;
@@ -32,26 +30,16 @@ class Model {
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
     if (Status s = parameter_shapes(sizes, shapes); !s) return s;
     if (Status s = make_parameters(shapes); !s) return s;
-    return context_->status(
-        attn_initialise_model(context_->get(), description_, param_views_.data(), seed));
+    return status(attn_initialise_model(context_->get(), description_, param_views_.data(), seed));
   }
 
   // The outputs are the model's own, made as the inputs demand: see output().
   Status forward(const std::vector<View>& inputs) {
     if (Status s = take_inputs(inputs); !s) return s;
-    std::vector<int64_t> sizes(static_cast<size_t>(description_->n_sizes) + 1);
-    attn_status code = attn_read_sizes(context_->get(), description_, detail::views(param_views_),
-                                       inputs_.data(), sizes.data());
-    if (code != ATTN_OK) return context_->status(code);
-    std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_outputs));
-    code = attn_shapes(description_, sizes.data(), nullptr, nullptr, shapes.data());
-    if (code != ATTN_OK) return out_of_memory();
-    own_outputs_.resize(shapes.size());
-    outputs_.resize(shapes.size());
-    for (size_t k = 0; k < shapes.size(); ++k) {
-      if (Status s = detail::make(*context_, own_outputs_[k], shapes[k]); !s) return s;
-      outputs_[k] = own_outputs_[k].view();
-    }
+    std::vector<attn_tensor> shapes, made;
+    if (Status s = output_shapes(param_views_, inputs_, shapes); !s) return s;
+    if (Status s = make_all(own_outputs_, shapes, made); !s) return s;
+    outputs_ = std::move(made);
     return run_forward();
   }
   // The outputs are written to the caller's arrays.
@@ -76,7 +64,7 @@ class Model {
       if (one.type() == ATTN_F32) *one.data<float>() = 1;
       if (one.type() == ATTN_F64) *one.data<double>() = 1;
       const attn_status code = attn_copy(context_->get(), &one_.view(), &one.view());
-      if (code != ATTN_OK) return context_->status(code);
+      if (code != ATTN_OK) return status(code);
       cotangents[k] = one_;
       return backward(cotangents);
     }
@@ -97,12 +85,11 @@ class Model {
       }
     }
     if (Status s = make_gradients(); !s) return s;
-    if (Status s = detail::make_buffer(*context_, workspace_, sizes_.backward_workspace); !s)
-      return s;
-    return context_->status(
-        attn_backward(context_->get(), description_, detail::views(param_views_), inputs_.data(),
-                      outputs_.data(), saved_.view().data, given.data(),
-                      detail::views(gradient_views_), wanted.data(), workspace_.view().data));
+    if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
+    return status(attn_backward(context_->get(), description_, detail::views(param_views_),
+                                inputs_.data(), outputs_.data(), saved_.view().data, given.data(),
+                                detail::views(gradient_views_), wanted.data(),
+                                workspace_.view().data));
   }
 
   // A probe for the last forward call, whose inputs, outputs and parameters must still be there,
@@ -113,19 +100,17 @@ class Model {
       return refuse("has no probe " + std::string(name));
     }
     if (outputs_.empty()) return refuse("a probe needs a forward call before it");
-    std::vector<int64_t> sizes(static_cast<size_t>(description_->n_sizes) + 1);
-    attn_status code = attn_read_sizes(context_->get(), description_, detail::views(param_views_),
-                                       inputs_.data(), sizes.data());
-    if (code != ATTN_OK) return context_->status(code);
+    std::vector<int64_t> sizes;
+    if (Status s = read_sizes(param_views_, inputs_, sizes); !s) return s;
     const int32_t which = static_cast<int32_t>(k);
     attn_tensor shape = {};
-    code = attn_probe_shape(description_, which, sizes.data(), &shape);
+    const attn_status code = attn_probe_shape(description_, which, sizes.data(), &shape);
     if (code != ATTN_OK) return out_of_memory();
     if (Status s = detail::make(*context_, result, shape); !s) return s;
-    if (Status s = detail::make_buffer(*context_, workspace_, sizes_.probe_workspace); !s) return s;
-    return context_->status(attn_probe(context_->get(), description_, which,
-                                       detail::views(param_views_), inputs_.data(), outputs_.data(),
-                                       saved_.view().data, &result.view(), workspace_.view().data));
+    if (Status s = make_buffer(workspace_, sizes_.probe_workspace); !s) return s;
+    return status(attn_probe(context_->get(), description_, which, detail::views(param_views_),
+                             inputs_.data(), outputs_.data(), saved_.view().data, &result.view(),
+                             workspace_.view().data));
   }
 
   // A step of the update that the model names with `using`, by the gradients of the last backward
@@ -137,16 +122,14 @@ class Model {
     std::vector<double> options(static_cast<size_t>(description_->n_step_options) + 1);
     if (Status s = take_options(given, options); !s) return s;
     if (Status s = make_states(); !s) return s;
-    if (Status s = detail::make_buffer(*context_, workspace_,
-                                       attn_step_workspace(description_, param_views_.data()));
-        !s) {
+    if (Status s = make_buffer(workspace_, attn_step_workspace(description_, param_views_.data()));
+        !s)
       return s;
-    }
     const attn_status code =
         attn_step(context_->get(), description_, options.data(), step_ + 1, param_views_.data(),
                   gradient_views_.data(), state_views_.data(), workspace_.view().data);
     if (code == ATTN_OK) ++step_;
-    return context_->status(code);
+    return status(code);
   }
   // How many steps were taken.
   int64_t steps() const { return step_; }
@@ -154,16 +137,14 @@ class Model {
   // had not stopped.
   Status save_states(const std::string& path) {
     if (Status s = make_states(); !s) return s;
-    return context_->status(
+    return status(
         attn_states_save(context_->get(), description_, state_views_.data(), step_, path.c_str()));
   }
   // After load() or init(). On failure the states are as they were.
   Status load_states(const std::string& path) {
-    if (params_.size() != static_cast<size_t>(description_->n_params)) {
-      return refuse("the parameters are not there yet: call init or load");
-    }
+    if (Status s = check_parameters(params_); !s) return s;
     if (Status s = make_states(); !s) return s;
-    return context_->status(
+    return status(
         attn_states_load(context_->get(), description_, state_views_.data(), &step_, path.c_str()));
   }
 
@@ -175,70 +156,41 @@ class Model {
   Status clip_gradients(double limit) {
     const double norm = gradient_norm();
     if (!(norm > limit)) return {};
-    return context_->status(attn_scale(context_->get(),
-                                       static_cast<int32_t>(gradient_views_.size()),
-                                       gradient_views_.data(), limit / norm));
+    return status(attn_scale(context_->get(), static_cast<int32_t>(gradient_views_.size()),
+                             gradient_views_.data(), limit / norm));
   }
 
   Status save(const std::string& path) const {
-    return context_->status(
+    return status(
         attn_model_save(context_->get(), description_, param_views_.data(), path.c_str()));
   }
   // A model without parameters yet takes their run-time sizes from the file. On failure the
   // parameters are as they were.
   Status load(const std::string& path) {
-    if (params_.size() == static_cast<size_t>(description_->n_params)) return load_values(path);
+    if (check_parameters(params_)) return load_values(path);
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
     attn_status code =
         attn_model_load_shapes(context_->get(), description_, shapes.data(), path.c_str());
-    if (code != ATTN_OK) return context_->status(code);
+    if (code != ATTN_OK) return status(code);
     if (Status s = make_parameters(shapes); !s) return s;
-    Status status = load_values(path);
-    if (!status) params_.clear();
-    return status;
+    Status loaded = load_values(path);
+    if (!loaded) params_.clear();
+    return loaded;
   }
 
   const attn_model* description() const { return description_; }
   // By position, or by name as the source has it; an empty tensor when there is none.
   const Tensor& output(size_t k) const { return at(own_outputs_, k); }
-  const Tensor& output(std::string_view name) const {
-    return at(own_outputs_, detail::find(description_->outputs, description_->n_outputs, name));
-  }
-  Tensor& param(std::string_view name) {
-    return at(params_, detail::find(description_->params, description_->n_params, name));
-  }
-  Tensor& gradient(std::string_view name) {
-    return at(gradients_, detail::find(description_->params, description_->n_params, name));
-  }
+  const Tensor& output(std::string_view name) const { return of_output(own_outputs_, name); }
+  Tensor& param(std::string_view name) { return of_param(params_, name); }
+  Tensor& gradient(std::string_view name) { return of_param(gradients_, name); }
   const std::vector<Tensor>& params() const { return params_; }
   const std::vector<Tensor>& gradients() const { return gradients_; }
 
  private:
-  Status refuse(std::string text) const {
-    return {ATTN_REFUSED, std::string(description_->name) + ": " + std::move(text)};
-  }
-
-  static Status out_of_memory() { return {ATTN_NO_MEMORY, "out of memory"}; }
-
-  const Tensor& at(const std::vector<Tensor>& list, size_t k) const {
-    return k < list.size() ? list[k] : none_;
-  }
-  Tensor& at(std::vector<Tensor>& list, size_t k) { return k < list.size() ? list[k] : none_; }
-
-  Status take(const std::vector<View>& list, int32_t count, const char* what,
-              std::vector<attn_tensor>& to) const {
-    if (list.size() != static_cast<size_t>(count)) {
-      return refuse("takes " + std::to_string(count) + " " + what + ", not " +
-                    std::to_string(list.size()));
-    }
-    to.assign(list.begin(), list.end());
-    return {};
-  }
   Status take_inputs(const std::vector<View>& inputs) {
     outputs_.clear();  // a failed forward leaves nothing for backward
-    if (params_.size() != static_cast<size_t>(description_->n_params)) {
-      return refuse("the parameters are not there yet: call init or load");
-    }
+    if (Status s = check_parameters(params_); !s) return s;
     if (Status s = take(inputs, description_->n_inputs, "inputs", inputs_); !s) return s;
     return staged_inputs_.take(*context_, inputs_);
   }
@@ -276,13 +228,11 @@ class Model {
     return {};
   }
   Status make_parameters(const std::vector<attn_tensor>& shapes) {
-    std::vector<Tensor> made(shapes.size());
-    for (size_t k = 0; k < shapes.size(); ++k) {
-      if (Status s = detail::make(*context_, made[k], shapes[k]); !s) return s;
-    }
+    std::vector<Tensor> made;
+    std::vector<attn_tensor> made_views;
+    if (Status s = make_all(made, shapes, made_views); !s) return s;
     params_ = std::move(made);
-    param_views_.clear();
-    for (const Tensor& tensor : params_) param_views_.push_back(tensor.view());
+    param_views_ = std::move(made_views);
     gradients_.clear();
     gradient_views_.clear();
     states_.clear();
@@ -292,24 +242,14 @@ class Model {
     return {};
   }
   Status make_gradients() {
-    gradients_.resize(params_.size());
-    gradient_views_ = param_views_;
-    for (size_t k = 0; k < params_.size(); ++k) {
-      gradient_views_[k].data = nullptr;
-      if (!description_->params[k].differentiable) continue;
-      attn_tensor shape = param_views_[k];
-      shape.type = attn_gradient_type(shape.type);
-      if (Status s = detail::make(*context_, gradients_[k], shape); !s) return s;
-      gradient_views_[k] = gradients_[k].view();
-    }
-    return {};
+    return make_all(gradients_, param_views_, gradient_views_, description_->params);
   }
   Status take_options(const std::vector<Option>& given, std::vector<double>& options) const {
     const size_t count = static_cast<size_t>(description_->n_step_options);
     for (size_t k = 0; k < count; ++k) options[k] = description_->step_options[k].value;
     for (const Option& option : given) {
-      size_t k = 0;
-      while (k < count && option.first != description_->step_options[k].name) ++k;
+      const size_t k =
+          detail::find(description_->step_options, description_->n_step_options, option.first);
       if (k == count) return refuse("its update has no option " + std::string(option.first));
       options[k] = option.second;
     }
@@ -320,24 +260,23 @@ class Model {
     const size_t count = params_.size();
     const size_t wanted = count * static_cast<size_t>(description_->n_step_states);
     if (state_views_.size() == wanted + 1) return {};
-    std::vector<Tensor> made(wanted);
-    std::vector<attn_tensor> made_views;
+    std::vector<attn_tensor> shapes(wanted), made_views;
     for (size_t k = 0; k < wanted; ++k) {
-      attn_tensor shape = param_views_[k % count];
-      shape.type = attn_state_type(shape.type);
-      if (Status s = detail::make(*context_, made[k], shape); !s) return s;
-      made_views.push_back(made[k].view());
+      shapes[k] = param_views_[k % count];
+      shapes[k].type = attn_state_type(shapes[k].type);
     }
+    std::vector<Tensor> made;
+    if (Status s = make_all(made, shapes, made_views); !s) return s;
     made_views.emplace_back();  // so that there is an array even where there is no state
     const attn_status code =
         attn_initialise_states(context_->get(), description_, made_views.data());
-    if (code != ATTN_OK) return context_->status(code);
+    if (code != ATTN_OK) return status(code);
     states_.swap(made);
     state_views_.swap(made_views);
     return {};
   }
   Status load_values(const std::string& path) {
-    return context_->status(
+    return status(
         attn_model_load(context_->get(), description_, param_views_.data(), path.c_str()));
   }
 
@@ -346,22 +285,19 @@ class Model {
     outputs.swap(outputs_);
     attn_status code = attn_call_sizes(context_->get(), description_, detail::views(param_views_),
                                        inputs_.data(), &sizes_);
-    if (code != ATTN_OK) return context_->status(code);
-    if (Status s = detail::make_buffer(*context_, workspace_, sizes_.forward_workspace); !s)
-      return s;
-    if (Status s = detail::make_buffer(*context_, saved_, sizes_.saved); !s) return s;
+    if (code != ATTN_OK) return status(code);
+    if (Status s = make_buffer(workspace_, sizes_.forward_workspace); !s) return s;
+    if (Status s = make_buffer(saved_, sizes_.saved); !s) return s;
     code = attn_forward(context_->get(), description_, detail::views(param_views_), inputs_.data(),
                         outputs.data(), saved_.view().data, workspace_.view().data);
     if (code == ATTN_OK) outputs_.swap(outputs);
-    return context_->status(code);
+    return status(code);
   }
 
-  Context* context_;
-  const attn_model* description_;
   std::vector<Tensor> params_, gradients_, states_, own_outputs_;
   std::vector<attn_tensor> param_views_, gradient_views_, state_views_;
   std::vector<attn_tensor> inputs_, outputs_;  // of the last forward call
-  Tensor saved_, workspace_, one_, none_;
+  Tensor saved_, workspace_, one_;
   detail::Staged staged_inputs_, staged_cotangents_;
   attn_sizes sizes_ = {};
   int64_t step_ = 0;

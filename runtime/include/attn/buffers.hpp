@@ -1,8 +1,8 @@
-// What attn.hpp and products.hpp do with tensors of their own: making them in a shape, finding them
-// by name.
+// What attn.hpp and products.hpp share: tensors of their own, made in a shape and found by name,
+// and the messages about what they are given.
 #pragma once
 
-#include <attn/abi.h>
+#include <attn/model.h>
 
 #include <algorithm>
 #include <attn/tensor.hpp>
@@ -16,7 +16,8 @@ inline const attn_tensor* views(const std::vector<attn_tensor>& list) {
 }
 
 // The position of a name; `count` where there is none.
-inline size_t find(const attn_argument* list, int32_t count, std::string_view name) {
+template <class Row>
+size_t find(const Row* list, int32_t count, std::string_view name) {
   size_t k = 0;
   while (k < static_cast<size_t>(count) && name != list[k].name) ++k;
   return k;
@@ -41,17 +42,6 @@ inline Status make(Context& context, Tensor& tensor, const attn_tensor& shape) {
   return tensor.ok() ? Status() : Status(ATTN_NO_MEMORY, "out of memory");
 }
 
-// At least `bytes` bytes; never null, so that an empty buffer is still a buffer.
-inline Status make_buffer(Context& context, Tensor& buffer, int64_t bytes) {
-  if (is_there(context, buffer) && buffer.bytes() >= bytes) return {};
-  View shape;
-  shape.type = ATTN_BOOL;
-  shape.rank = 1;
-  shape.extent[0] = bytes;
-  buffer = Tensor::unset(shape, &context);
-  return buffer.ok() ? Status() : Status(ATTN_NO_MEMORY, "out of memory");
-}
-
 // Arrays of the host that a context's device does not see; calls get copies, which are kept.
 class Staged {
  public:
@@ -71,6 +61,91 @@ class Staged {
 
  private:
   std::vector<Tensor> copies_;
+};
+
+// The calls of one model in one context.
+class Calls {
+ protected:
+  Calls(Context& context, const attn_model* description)
+      : context_(&context), description_(description) {}
+
+  Status status(attn_status code) const { return context_->status(code); }
+  Status refuse(std::string text) const {
+    return {ATTN_REFUSED, std::string(description_->name) + ": " + std::move(text)};
+  }
+  static Status out_of_memory() { return {ATTN_NO_MEMORY, "out of memory"}; }
+
+  Status check_parameters(const std::vector<Tensor>& params) const {
+    if (params.size() == static_cast<size_t>(description_->n_params)) return {};
+    return refuse("the parameters are not there yet: call init or load");
+  }
+  Status take(const std::vector<View>& list, int32_t count, const char* what,
+              std::vector<attn_tensor>& to) const {
+    if (list.size() != static_cast<size_t>(count)) {
+      return refuse("takes " + std::to_string(count) + " " + what + ", not " +
+                    std::to_string(list.size()));
+    }
+    to.assign(list.begin(), list.end());
+    return {};
+  }
+  Status read_sizes(const std::vector<attn_tensor>& params, const std::vector<attn_tensor>& inputs,
+                    std::vector<int64_t>& sizes) const {
+    sizes.resize(static_cast<size_t>(description_->n_sizes) + 1);
+    return status(
+        attn_read_sizes(context_->get(), description_, views(params), inputs.data(), sizes.data()));
+  }
+  Status output_shapes(const std::vector<attn_tensor>& params,
+                       const std::vector<attn_tensor>& inputs,
+                       std::vector<attn_tensor>& shapes) const {
+    std::vector<int64_t> sizes;
+    if (Status s = read_sizes(params, inputs, sizes); !s) return s;
+    shapes.resize(static_cast<size_t>(description_->n_outputs));
+    const attn_status code =
+        attn_shapes(description_, sizes.data(), nullptr, nullptr, shapes.data());
+    return code == ATTN_OK ? Status() : out_of_memory();
+  }
+
+  // A tensor for each shape. With a table: for what derivatives are taken of or by, in
+  // attn_gradient_type; null for the others.
+  Status make_all(std::vector<Tensor>& tensors, const std::vector<attn_tensor>& shapes,
+                  std::vector<attn_tensor>& made, const attn_argument* table = nullptr) {
+    std::vector<attn_tensor> list(shapes.size());
+    tensors.resize(shapes.size());
+    for (size_t k = 0; k < shapes.size(); ++k) {
+      attn_tensor shape = shapes[k];
+      if (table != nullptr && !table[k].differentiable) continue;
+      if (table != nullptr) shape.type = attn_gradient_type(shape.type);
+      if (Status s = make(*context_, tensors[k], shape); !s) return s;
+      list[k] = tensors[k].view();
+    }
+    made.swap(list);
+    return {};
+  }
+  // At least `bytes` bytes; never null, so that an empty buffer is still a buffer.
+  Status make_buffer(Tensor& buffer, int64_t bytes) {
+    if (is_there(*context_, buffer) && buffer.bytes() >= bytes) return {};
+    buffer = Tensor::unset(View(ATTN_BOOL, {bytes}), context_);
+    return buffer.ok() ? Status() : out_of_memory();
+  }
+
+  template <class List>
+  auto& at(List& list, size_t k) const {
+    return k < list.size() ? list[k] : none_;
+  }
+  template <class List>
+  auto& of_output(List& list, std::string_view name) const {
+    return at(list, find(description_->outputs, description_->n_outputs, name));
+  }
+  template <class List>
+  auto& of_param(List& list, std::string_view name) const {
+    return at(list, find(description_->params, description_->n_params, name));
+  }
+
+  Context* context_;
+  const attn_model* description_;
+
+ private:
+  mutable Tensor none_;
 };
 
 }  // namespace attn::detail

@@ -32,7 +32,7 @@ typedef struct attn_shape {
   const int64_t* extent;
 } attn_shape;
 
-/* A part of the saved block, or a tensor of the workspace. The tensors of a slot stand together in the
+/* A part of the saved block, or a tensor of the workspace. The tensors of a slot are consecutive in the
  * table; no two of them are needed at the same time, and they share memory. */
 typedef struct attn_local {
   attn_type type;
@@ -46,6 +46,19 @@ typedef struct attn_slice {
   int32_t whole, dimension, loop;
 } attn_slice;
 
+/* The words of a processor's features: of CPUID, by leaf and register, and the registers that the
+ * system saves (XGETBV). */
+typedef enum attn_cpu_word {
+  ATTN_CPUID_1_ECX, ATTN_CPUID_7_EBX, ATTN_CPUID_7_ECX, ATTN_CPUID_7_1_EAX, ATTN_CPUID_80000001_ECX,
+  ATTN_XCR0, ATTN_CPU_WORDS
+} attn_cpu_word;
+
+/* An instruction set, and the bits that a processor has which can run it. */
+typedef struct attn_target {
+  const char* name; /* "x86-64-v3" */
+  uint32_t features[ATTN_CPU_WORDS];
+} attn_target;
+
 typedef int (*attn_kernel_code)(void** arguments);
 
 /* `code` takes the address of the context's address, then, for each of `arguments`, the address of an
@@ -53,8 +66,8 @@ typedef int (*attn_kernel_code)(void** arguments);
  * or not wanted. */
 typedef struct attn_kernel {
   const char* name;             /* for people: "contraction q" */
-  const attn_kernel_code* code; /* one for each instruction set */
-  int32_t operations;           /* its place among those that attn_program.operations counts */
+  const attn_kernel_code* code; /* one for each target */
+  int32_t operations;           /* its position among those that attn_program.operations counts */
   int32_t n_writes;             /* which the last arguments are */
   int32_t n_arguments;
   const int32_t* arguments;
@@ -88,7 +101,7 @@ typedef struct attn_function {
   const attn_local* workspace;
   const attn_slice* slices;
   /* Tensors of the caller that may have null data although kernels need them in memory: they have a
-   * place behind the slots. Those that are given (tangents, cotangents) are then zero. */
+   * position after the slots. Those that are given (tangents, cotangents) are then zero. */
   const int32_t* optional;
   const attn_data_check* data_checks;
   /* The first n_checks of n_kernels write what data checks look at, before anything else is written. */
@@ -102,7 +115,7 @@ typedef struct attn_size_rule {
   int32_t size;
   attn_group group; /* ATTN_PARAMS or ATTN_INPUTS */
   int32_t argument, dimension;
-  int64_t rest; /* as in attn_shape; of sizes that stand in earlier rules */
+  int64_t rest; /* as in attn_shape; of sizes of earlier rules */
   int64_t factor, divisor;
 } attn_size_rule;
 
@@ -146,7 +159,9 @@ struct attn_program {
   const attn_size_bound* size_bounds; /* one for each size */
   const attn_division* divisions;
   const attn_local* saved;
-  int32_t lowest_level, n_levels; /* of instruction sets: 0 is x86-64-v2 */
+  /* Those that have all features of one have those of the targets before it, too. */
+  int32_t n_targets;
+  const attn_target* targets;
   const attn_function *forward, *backward, *jvp, *hvp; /* null where there is none */
   const attn_function* probes;
   const attn_step_program* step;

@@ -33,6 +33,9 @@
 #define ROWS(type, field, ...) \
   .n_##field = COUNT(type, __VA_ARGS__), .field = (const type[]){__VA_ARGS__}
 
+/* Of a file's programs: its array of the targets that its kernels are compiled for. */
+#define TARGETS .n_targets = (int32_t)(sizeof(targets) / sizeof(targets[0])), .targets = targets
+
 #define SHAPE(...) {COUNT(int64_t, __VA_ARGS__), (const int64_t[]){__VA_ARGS__}}
 #define SCALAR {0, 0}
 /* The last argument is {"B", "4*D"}, the extents as people write them. */

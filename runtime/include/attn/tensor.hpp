@@ -120,9 +120,12 @@ struct View : attn_tensor {
   View() : attn_tensor{} {}
   View(const attn_tensor& tensor) : attn_tensor(tensor) {}
   template <class T>
-  View(T* elements, std::initializer_list<int64_t> extents) : attn_tensor{} {
-    data = const_cast<std::remove_cv_t<T>*>(elements);
-    type = type_of<T>();
+  View(T* elements, std::initializer_list<int64_t> extents)
+      : View(type_of<T>(), extents, const_cast<std::remove_cv_t<T>*>(elements)) {}
+  View(attn_type t, std::initializer_list<int64_t> extents, void* elements = nullptr)
+      : attn_tensor{} {
+    data = elements;
+    type = t;
     for (int64_t e : extents) {
       if (rank < ATTN_MAX_RANK) extent[rank++] = e;
     }
@@ -134,12 +137,7 @@ class Tensor {
  public:
   Tensor() = default;
   Tensor(attn_type type, std::initializer_list<int64_t> extents) {
-    View shape;
-    shape.type = type;
-    for (int64_t e : extents) {
-      if (shape.rank < ATTN_MAX_RANK) shape.extent[shape.rank++] = e;
-    }
-    *this = like(shape);
+    *this = like(View(type, extents));
   }
   // Of the same type and extents. Without memory for it, or with extents that are not valid, the
   // tensor is empty and ok() false.

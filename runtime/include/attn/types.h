@@ -11,19 +11,8 @@ extern "C" {
 
 /* Bytes of one element; 0 for a value that is no type. */
 static inline int64_t attn_type_size(attn_type type) {
-  switch (type) {
-    case ATTN_F32:
-    case ATTN_I32:
-      return 4;
-    case ATTN_F64:
-      return 8;
-    case ATTN_F16:
-    case ATTN_BF16:
-      return 2;
-    case ATTN_BOOL:
-      return 1;
-  }
-  return 0;
+  static const int8_t sizes[] = {4, 8, 2, 2, 4, 1}; /* by attn_type */
+  return type >= ATTN_F32 && type <= ATTN_BOOL ? sizes[type] : 0;
 }
 
 /* The type of a gradient or cotangent of a tensor: that of arithmetic, since a half precision sum
@@ -33,21 +22,8 @@ static inline attn_type attn_gradient_type(attn_type type) {
 }
 
 static inline const char* attn_type_name(attn_type type) {
-  switch (type) {
-    case ATTN_F32:
-      return "f32";
-    case ATTN_F64:
-      return "f64";
-    case ATTN_F16:
-      return "f16";
-    case ATTN_BF16:
-      return "bf16";
-    case ATTN_I32:
-      return "i32";
-    case ATTN_BOOL:
-      return "bool";
-  }
-  return "unknown";
+  static const char names[][5] = {"f32", "f64", "f16", "bf16", "i32", "bool"}; /* by attn_type */
+  return type >= ATTN_F32 && type <= ATTN_BOOL ? names[type] : "unknown";
 }
 
 /* Elements of a tensor, 0 when an extent is 0; -1 when an extent is negative, the rank is out of

@@ -1,5 +1,4 @@
-// Tokens of the JSON subset, and UTF-8.
-#include "json.h"
+#include "scanner.h"
 
 #include <string.h>
 
@@ -31,19 +30,12 @@ bool is_low(int unit) { return unit >= 0xdc00 && unit < 0xe000; }
 char* put_utf8(char* to, uint32_t code) {
   if (code < 0x80) {
     *to++ = static_cast<char>(code);
-  } else if (code < 0x800) {
-    *to++ = static_cast<char>(0xc0 | code >> 6);
-    *to++ = static_cast<char>(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    *to++ = static_cast<char>(0xe0 | code >> 12);
-    *to++ = static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    *to++ = static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    *to++ = static_cast<char>(0xf0 | code >> 18);
-    *to++ = static_cast<char>(0x80 | (code >> 12 & 0x3f));
-    *to++ = static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    *to++ = static_cast<char>(0x80 | (code & 0x3f));
+    return to;
   }
+  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  constexpr int kLeads[] = {0, 0xc0, 0xe0, 0xf0};
+  *to++ = static_cast<char>(static_cast<uint32_t>(kLeads[more]) | code >> 6 * more);
+  for (int k = more - 1; k >= 0; --k) *to++ = static_cast<char>(0x80 | (code >> 6 * k & 0x3f));
   return to;
 }
 
@@ -53,28 +45,43 @@ bool Text::is(const char* text) const {
   return length == strlen(text) && memcmp(begin, text, length) == 0;
 }
 
-void JsonReader::skip_space() {
+bool Scanner::at_end() {
   while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+  return at_ == end_;
 }
 
-bool JsonReader::take(char c) {
-  skip_space();
-  if (at_ == end_ || *at_ != c) return false;
+bool Scanner::take(char c) {
+  if (at_end() || *at_ != c) return false;
   ++at_;
   return true;
 }
 
-bool JsonReader::at_end() {
-  skip_space();
-  return at_ == end_;
+bool Scanner::take(const char* word) {
+  at_end();
+  const size_t length = strlen(word);
+  if (static_cast<size_t>(end_ - at_) < length || memcmp(at_, word, length) != 0) return false;
+  at_ += length;
+  return true;
 }
 
-bool JsonReader::fail(const char* wrong) {
+bool Scanner::digits(int64_t* value, const char* none, const char* too_large) {
+  if (at_end() || *at_ < '0' || *at_ > '9') return fail(none);
+  *value = 0;
+  for (; at_ < end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
+    if (__builtin_mul_overflow(*value, int64_t{10}, value) ||
+        __builtin_add_overflow(*value, int64_t{*at_ - '0'}, value)) {
+      return fail(too_large);
+    }
+  }
+  return true;
+}
+
+bool Scanner::fail(const char* wrong) {
   if (wrong_ == nullptr) wrong_ = wrong;
   return false;
 }
 
-bool JsonReader::string(Text* text) {
+bool JsonScanner::string(Text* text) {
   if (!take('"')) return fail("a string is expected");
   text->begin = at_;
   while (at_ < end_ && *at_ != '"') {
@@ -103,25 +110,14 @@ bool JsonReader::string(Text* text) {
   return true;
 }
 
-bool JsonReader::integer(int64_t* value) {
-  skip_space();
-  if (at_ == end_ || *at_ < '0' || *at_ > '9') {
-    return fail("a non-negative integer is expected");
-  }
-  if (*at_ == '0' && end_ - at_ > 1 && at_[1] >= '0' && at_[1] <= '9') {
-    return fail("an integer begins with 0");
-  }
-  *value = 0;
-  for (; at_ < end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
-    if (__builtin_mul_overflow(*value, int64_t{10}, value) ||
-        __builtin_add_overflow(*value, int64_t{*at_ - '0'}, value)) {
-      return fail("an integer exceeds 2^63 - 1");
-    }
-  }
-  if (at_ < end_ && (*at_ == '.' || *at_ == 'e' || *at_ == 'E')) {
-    return fail("a non-negative integer is expected");
-  }
-  return true;
+bool JsonScanner::integer(int64_t* value) {
+  const char* const kExpected = "a non-negative integer is expected";
+  const bool is_zero = !at_end() && *at_ == '0';
+  const char* first = at_;
+  if (!digits(value, kExpected, "an integer exceeds 2^63 - 1")) return false;
+  if (is_zero && at_ - first > 1) return fail("an integer begins with 0");
+  const bool is_real = at_ < end_ && (*at_ == '.' || *at_ == 'e' || *at_ == 'E');
+  return !is_real || fail(kExpected);
 }
 
 size_t decode_escapes(Text text) {
@@ -135,36 +131,20 @@ size_t decode_escapes(Text text) {
     }
     const char escape = from[1];
     from += 2;
-    switch (escape) {
-      case 'b':
-        *to++ = '\b';
-        break;
-      case 'f':
-        *to++ = '\f';
-        break;
-      case 'n':
-        *to++ = '\n';
-        break;
-      case 'r':
-        *to++ = '\r';
-        break;
-      case 't':
-        *to++ = '\t';
-        break;
-      case 'u': {
-        uint32_t code = static_cast<uint32_t>(hex_unit(from, end));
-        from += 4;
-        if (is_high(static_cast<int>(code))) {
-          const uint32_t low = static_cast<uint32_t>(hex_unit(from + 2, end));
-          code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-          from += 6;
-        }
-        to = put_utf8(to, code);
-        break;
-      }
-      default:
-        *to++ = escape;
+    if (escape != 'u') {
+      constexpr char kEscapes[] = "bfnrt", kMeanings[] = "\b\f\n\r\t";
+      const char* known = strchr(kEscapes, escape);
+      *to++ = known != nullptr ? kMeanings[known - kEscapes] : escape;
+      continue;
     }
+    uint32_t code = static_cast<uint32_t>(hex_unit(from, end));
+    from += 4;
+    if (is_high(static_cast<int>(code))) {
+      const uint32_t low = static_cast<uint32_t>(hex_unit(from + 2, end));
+      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+      from += 6;
+    }
+    to = put_utf8(to, code);
   }
   return static_cast<size_t>(to - text.begin);
 }

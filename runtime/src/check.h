@@ -1,0 +1,40 @@
+// The checks of what a caller gives. They touch nothing but the descriptions, and run before
+// anything is written.
+#pragma once
+
+#include "context.h"
+
+namespace attn::rt {
+
+attn_status check_version(attn_context* context, const attn_model* model);
+
+// Memory for a call: not null, and aligned to 64 bytes. `what`: "workspace".
+attn_status check_memory(attn_context* context, const attn_model& model, const char* what,
+                         const void* memory);
+
+// Checks `tensor` against `wanted`, which has type, rank and extents: non-null data (unless it has
+// no elements, or `is_optional`), the context's device, alignment to its element, and byte size
+// below 2^63. `kind` is "" for the argument itself, or says what of the argument the tensor is:
+// "cotangent", "gradient", "tangent"; it is then refused unless the argument is differentiable.
+attn_status check_tensor(attn_context* context, const char* kind, const attn_argument& argument,
+                         const attn_tensor* tensor, const attn_tensor& wanted, bool is_optional);
+
+// The same for the argument itself, of which any extents will do.
+attn_status check_argument(attn_context* context, const attn_argument& argument,
+                           const attn_tensor* tensor);
+
+// The memory of an argument.
+struct Interval {
+  Interval(const char* tensor_name, const void* data, int64_t bytes, bool written)
+      : begin(reinterpret_cast<uintptr_t>(data)),
+        end(begin + static_cast<uintptr_t>(bytes)),
+        name(tensor_name),
+        is_written(written) {}
+  uintptr_t begin, end;
+  const char* name;
+  bool is_written;
+};
+// Refuses when a written interval overlaps any other. Sorts the list.
+attn_status check_overlap(attn_context* context, int count, Interval* list);
+
+}  // namespace attn::rt

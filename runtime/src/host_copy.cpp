@@ -1,0 +1,64 @@
+#include "host_copy.h"
+
+#include <attn/types.h>
+#include <string.h>
+
+#include "context.h"
+
+namespace attn::rt {
+namespace {
+
+attn_status elsewhere(attn_context* context) {
+  return attn_fail(context, ATTN_REFUSED,
+                   "a tensor is neither in memory of the host nor of the context's device");
+}
+
+}  // namespace
+
+HostCopy::HostCopy(attn_context* context, const attn_tensor& tensor, bool read)
+    : context_(context), tensor_(tensor) {
+  const int64_t count = attn_element_count(&tensor);
+  if (is_same(tensor.device, attn_device_id{}) || tensor.data == nullptr || count <= 0) return;
+  if (!is_same(tensor.device, device_of(context))) {
+    status_ = elsewhere(context);
+    return;
+  }
+  bytes_ = static_cast<size_t>(count * attn_type_size(tensor.type));
+  staged_ = exact_allocate(context, bytes_);
+  if (staged_ == nullptr) {
+    status_ = out_of_memory(context);
+  } else if (read && context->device->copy_out(context, staged_, tensor.data, bytes_) != 0) {
+    status_ = device_failed(context);
+  }
+  tensor_.data = staged_;
+  tensor_.device = {};
+}
+
+HostCopy::~HostCopy() { attn_free(nullptr, staged_); }
+
+attn_status HostCopy::write_to(const attn_tensor& tensor) {
+  if (staged_ == nullptr || status_ != ATTN_OK) return status_;
+  const int failed = context_->device->copy_in(context_, tensor.data, staged_, bytes_);
+  return failed == 0 ? ATTN_OK : device_failed(context_);
+}
+
+}  // namespace attn::rt
+
+using namespace attn::rt;
+
+attn_status attn_copy(attn_context* context, const attn_tensor* to, const attn_tensor* from) {
+  const int64_t count = attn_element_count(from);
+  bool same = to->type == from->type && to->rank == from->rank && count >= 0;
+  for (int32_t k = 0; same && k < from->rank; ++k) same = to->extent[k] == from->extent[k];
+  if (!same) return attn_fail(context, ATTN_REFUSED, "a copy is between tensors of one shape");
+  const HostCopy copied(context, *from, true);
+  if (copied.status() != ATTN_OK || count == 0) return copied.status();
+  const size_t bytes = static_cast<size_t>(count * attn_type_size(from->type));
+  if (is_same(to->device, {})) {
+    memmove(to->data, copied.tensor().data, bytes);
+    return ATTN_OK;
+  }
+  if (!is_same(to->device, device_of(context))) return elsewhere(context);
+  const int failed = context->device->copy_in(context, to->data, copied.tensor().data, bytes);
+  return failed == 0 ? ATTN_OK : device_failed(context);
+}
