@@ -98,6 +98,8 @@ class Growth {
       names.emplace(site.args()[k]->index, group_.names.at(t).at(tile.free[k]));
     }
     if (names.size() != site.args().size()) return false;
+    // A row of a log-sum-exp lies along the tile: each of its points is a point of the tile.
+    if (d.combine == Combine::logsumexp && !has_all(names, d.reduced)) return false;
     if (candidates_.count(d.target)) {
       if (d.free.size() != names.size() || !has_all(names, d.free)) return false;
     }

@@ -110,6 +110,32 @@ train model shifted(token: int[B, T], keep: bool[B, T]) -> h {
 }
 )";
 
+// A size may be anything that the model allows, also where a condition or a minimum keeps a
+// subscript in range.
+TEST(Subscripts, OfSizesOfAnyOrder) {
+  Library library(compile_text(R"(
+size B, T
+size S in 1..
+train model diagonal(x: [B, T, 3]) -> a {
+  a[i: 3, j: B] = relu(if j < T then x[j, j, 0] else 0)
+}
+train model fifth(x: [T], w: [T, T]) -> a {
+  a[i: T, j: T] = if i == 5 then x[i] * w[j, i] else w[i, j]
+}
+model third(x: [S], keep: bool[S]) -> a {
+  a = (sum[i: S] x[i]) where keep[clamp(2, 0, S - 1)]
+}
+)"));
+  for (int64_t b : {0, 1, 3, 7})
+    for (int64_t t : {0, 1, 3, 7})
+      expect_agreement(library, "diagonal",
+                       random_call(library.model("diagonal"), {{"B", b}, {"T", t}}, 3), 1e-6);
+  for (int64_t t : {0, 1, 5, 6, 17})
+    expect_agreement(library, "fifth", random_call(library.model("fifth"), {{"T", t}}, 3), 1e-6);
+  for (int64_t n : {1, 2, 3, 31, 40})
+    expect_agreement(library, "third", random_call(library.model("third"), {{"S", n}}, 3), 1e-5);
+}
+
 TEST(Tables, AreReadAndTheirGradientsScattered) {
   Library library(compile_text(kTables));
   for (const Sizes& s : std::vector<Sizes>{{{"B", 2}, {"T", 5}, {"V", 4}, {"D", 3}},

@@ -48,6 +48,15 @@ model t(a: [N, K], b: [K, M], c: [N, K], d: [K, M]) -> y {
   y[i,j] = (sum[k] a[i,k] * b[k,j]) + (sum[k] c[i,k] * d[k,j])
 })",
      "contraction y <- y.sum.2 y.sum y"},
+    {"LogSumExpOfATermThatDoesNotVary", R"(
+model t(tok: int[T], x: [N, B], w: [V]) -> z {
+  q[b: B, t: T, k: V] = softmax[k] (sum[n: N] float(tok[t]) * x[n, b])
+  z[b, t] = sum[k: V] q[b, t, k] * w[k]
+})",
+     "loops q.sum <- q.sum; its sum is a plain loop: no two factors of it can be packed apart\n"
+     "loops q.lse <- q.lse; its logsumexp is a plain loop over all its points\n"
+     "loops q.u <- q.u\n"
+     "loops z <- z; its sum is a plain loop: no two factors of it can be packed apart"},
     {"SumOfProductsThatTwoRead", R"(
 model t(a: [N, K], b: [K, M]) -> y, h {
   h[i,j] = sum[k] a[i,k] * b[k,j]

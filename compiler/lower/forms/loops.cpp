@@ -70,8 +70,9 @@ class Loops {
     return {acc(args())};
   }
 
-  Translator at_points() const {
-    Translator t(g_, scope_.arguments, indices_);
+  Translator at_points() const { return at(indices_); }
+  Translator at(const Translator::Indices& indices) const {
+    Translator t(g_, scope_.arguments, indices);
     t.bound_by(d_.guard, d_.reduced);
     return t;
   }
@@ -119,12 +120,12 @@ class Loops {
       Expr& last = inside.at(d_.free.back());
       last = min(last, max(scope_.extent(d_.free.back()) - 1, 0));
     }
-    return Translator(g_, scope_.arguments, inside);
+    return at(inside);
   }
 
   Expr domain_condition(const ir::Conditions& c) {
     Expr all = const_true();
-    Translator plain(g_, scope_.arguments, indices_), inside = for_domain();
+    Translator plain = at_points(), inside = for_domain();
     for (const ir::Expr& e : c) all = all && (ir::tensors(e).empty() ? plain(e) : inside(e));
     return all;
   }

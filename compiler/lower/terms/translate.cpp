@@ -100,11 +100,29 @@ Expr Translator::operator()(const ir::Expr& e) {
   return result;
 }
 
+namespace {
+
+// i == j + c or i == c: Halide writes the right side for i, and loses the range of i.
+bool equates_indices(const ir::Expr& condition) {
+  if (!condition.is(Kind::is_zero)) return false;
+  const ir::Expr& difference = condition.args()[0];
+  for (const ir::Expr& term : ir::addends_of(difference)) {
+    const ir::Scaled s = ir::split_coefficient(term);
+    const bool is_index = s.rest.is(Kind::index) && std::abs(s.coefficient.value()) == 1;
+    if (!is_index && !ir::indices(term).empty()) return false;
+  }
+  return ir::tensors(difference).empty();
+}
+
+}  // namespace
+
 void Translator::bound_by(const ir::Conditions& c, const std::vector<ir::IndexId>& loops) {
   bounded_ = bounded_ || !c.empty();
-  for (const ir::Expr& e : c)
+  for (const ir::Expr& e : c) {
     for (ir::IndexId i : loops)
       if (uses(e, i)) cut_.insert(i);
+    if (equates_indices(e)) cut_.merge(indices(e));
+  }
 }
 
 Type Translator::type_of(const ir::Expr& e) const {
@@ -289,6 +307,17 @@ bool made_of_sums(const ir::Expr& e) {
   return result;
 }
 
+// Whether a minimum or a condition chooses it. Halide knows which one it is in a part of a loop
+// that runs for some sizes only, and asks for that element whatever the size.
+bool chooses(const ir::Expr& e) {
+  bool result = false;
+  ir::visit(e, [&](const ir::Expr& part) {
+    result = result || part.is(Kind::call) || part.is(Kind::select);
+    return !result;
+  });
+  return result;
+}
+
 // Whether it is smaller at the next of some index.
 bool falls(const ir::Expr& e) {
   bool result = false;
@@ -318,7 +347,8 @@ std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
     const std::set<ir::IndexId> used = indices(s);
     const bool cut =
         std::any_of(used.begin(), used.end(), [&](ir::IndexId i) { return cut_.count(i) > 0; });
-    bool proved = !cut && tensors(s).empty() && solve::proves(g_, {}, ir::at_least_zero(s)) &&
+    bool proved = !cut && !chooses(s) && tensors(s).empty() &&
+                  solve::proves(g_, {}, ir::at_least_zero(s)) &&
                   solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
     if (!proved)
       value =

@@ -31,7 +31,7 @@ class Translator {
       : g_(g), arguments_(arguments), indices_(std::move(indices)), decoded_(decoded) {}
 
   // Conditions bound loops over these indices: where they leave nothing, Halide asks for what they
-  // say, inside or not.
+  // say, inside or not. Likewise for indices that they say are equal.
   void bound_by(const ir::Conditions& c, const std::vector<ir::IndexId>& loops);
   // Reads of this tensor give `value` instead.
   void replace(ir::TensorId tensor, Expr value) { replaced_[tensor] = value; }
