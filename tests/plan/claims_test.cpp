@@ -49,14 +49,16 @@ model t(a: [N, K], b: [K, M], c: [N, K], d: [K, M]) -> y {
 })",
      "contraction y <- y.sum.2 y.sum y"},
     {"LogSumExpOfATermThatDoesNotVary", R"(
-model t(tok: int[T], x: [N, B], w: [V]) -> z {
-  q[b: B, t: T, k: V] = softmax[k] (sum[n: N] float(tok[t]) * x[n, b])
-  z[b, t] = sum[k: V] q[b, t, k] * w[k]
+train model t(x0: [B, T], tok: int[N]) -> z {
+  a[i: 2, k: B] = 1
+  q[b: B, n: N, k: T] = softmax[k] (sum[i: 2] float(tok[n]) * a[i, b])
+  z[i: B, j: N] = sum[l: T] q[i, j, l]
 })",
-     "loops q.sum <- q.sum; its sum is a plain loop: no two factors of it can be packed apart\n"
+     "loops q.sum <- q.sum\n"
      "loops q.lse <- q.lse; its logsumexp is a plain loop over all its points\n"
      "loops q.u <- q.u\n"
-     "loops z <- z; its sum is a plain loop: no two factors of it can be packed apart"},
+     "loops z <- z; its sum is a plain loop: no two factors of it can be packed apart\n"
+     "backward: loops dx0 <- dx0"},
     {"SumOfProductsThatTwoRead", R"(
 model t(a: [N, K], b: [K, M]) -> y, h {
   h[i,j] = sum[k] a[i,k] * b[k,j]

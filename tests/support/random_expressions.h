@@ -10,7 +10,7 @@
 #include "compiler/ops/table.h"
 #include "tests/support/random_graph.h"
 
-namespace attn::testing {
+namespace attn::testing::random_graphs {
 
 using ir::Combine;
 using ir::Expr;
@@ -357,4 +357,4 @@ class RandomExpressions {
   size_t next_name_ = 0;
 };
 
-}  // namespace attn::testing
+}  // namespace attn::testing::random_graphs

@@ -7,6 +7,9 @@
 #include "tests/support/random_expressions.h"
 
 namespace attn::testing {
+
+using namespace random_graphs;
+
 namespace {
 
 class Generator : RandomExpressions {
