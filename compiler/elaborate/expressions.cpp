@@ -101,7 +101,11 @@ void Statement::unknown_name(const std::string& name, Span where, bool subscript
     if (d.help.empty()) d.help = "a `fn` sees its arguments, the sizes of its file and functions";
     return;
   }
-  if (!report_order(m_, scope_, definition_, name, where)) {
+  // Finding the cause takes time that grows with the file; so many errors are not shown.
+  constexpr int kMostExplained = 200;
+  if (m_.error_count() >= kMostExplained) {
+    m_.error(where, fmt::format("there is no `{}` here", name));
+  } else if (!report_order(m_, scope_, definition_, name, where)) {
     std::vector<std::string> candidates = scope_.tensor_names();
     if (!subscripted) {
       for (const Visible& v : visible_) candidates.push_back(v.name);

@@ -12,28 +12,8 @@ namespace {
 void collect(const dsl::ExprPtr& e, std::set<std::string>& names) {
   if (!e) return;
   if (const auto* x = std::get_if<dsl::Name>(&e->node)) names.insert(x->text);
-  if (const auto* x = std::get_if<dsl::Access>(&e->node)) {
-    names.insert(x->tensor.text);
-    for (const dsl::ExprPtr& s : x->subscripts) collect(s, names);
-  }
-  if (const auto* x = std::get_if<dsl::Call>(&e->node))
-    for (const dsl::Argument& a : x->arguments) collect(a.value, names);
-  if (const auto* x = std::get_if<dsl::Unary>(&e->node)) collect(x->operand, names);
-  if (const auto* x = std::get_if<dsl::Power>(&e->node)) {
-    collect(x->base, names);
-    collect(x->exponent, names);
-  }
-  if (const auto* x = std::get_if<dsl::Chain>(&e->node))
-    for (const dsl::ExprPtr& operand : x->operands) collect(operand, names);
-  if (const auto* x = std::get_if<dsl::Conditional>(&e->node)) {
-    collect(x->condition, names);
-    collect(x->yes, names);
-    collect(x->no, names);
-  }
-  if (const auto* x = std::get_if<dsl::Reduction>(&e->node)) {
-    collect(x->condition, names);
-    collect(x->operand, names);
-  }
+  if (const auto* x = std::get_if<dsl::Access>(&e->node)) names.insert(x->tensor.text);
+  for (const dsl::ExprPtr& part : dsl::parts(*e)) collect(part, names);
 }
 
 struct Defined {

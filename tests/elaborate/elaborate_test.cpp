@@ -1,5 +1,7 @@
 // What elaboration keeps beside the graphs: sizes given from outside, roles, documentation, limits,
 // warnings.
+#include <fmt/format.h>
+
 #include "compiler/base/check.h"
 #include "tests/elaborate/elaborated.h"
 
@@ -145,6 +147,18 @@ TEST(Elaborate, ReportsOneMistakeInABlockOnceHoweverOftenItIsCalled) {
       "model f(x: [N]) -> y {\n  a = b(x)\n  c = b(a)\n  repeat l: 3 as layers { c = b(c) }\n"
       "  y = b(c)\n}\n");
   EXPECT_EQ(e->diagnostics.error_count(), 1) << e->messages();
+}
+
+// Every error is counted; the cause is looked for where it may be shown.
+TEST(Elaborate, ExplainsTheErrorsThatAreShown) {
+  std::string text = "size T\nmodel m(x: [T], value: [T]) -> y {\n";
+  for (int k = 0; k < 400; ++k) text += fmt::format("  a{0}[i] = valu{1}[i]\n", k, k);
+  const auto e = elaborate_text(text + "  y[i] = x[i]\n}\n");
+  int explained = 0;
+  for (const Diagnostic& d : e->diagnostics.all()) explained += d.help.empty() ? 0 : 1;
+  EXPECT_EQ(e->diagnostics.error_count(), 400);
+  EXPECT_GE(explained, 20);
+  EXPECT_LE(explained, 200);
 }
 
 }  // namespace
