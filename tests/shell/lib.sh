@@ -54,7 +54,8 @@ run_console_blocks() {
   while IFS= read -r -d '' block; do
     command="${block%%$'\n'*}"
     expect 0 env -C "$2" PATH="$3:$PATH" bash -c "${command#\$ }"
-    printf '%s\n' "$output" >"$scratch/printed"
+    # AddressSanitizer says this of Halide's own stacks, in a build with sanitizers.
+    grep -v "WARNING: ASan doesn't fully support makecontext" <<<"$output" >"$scratch/printed" || true
     printf '%s' "${block#*$'\n'}" >"$scratch/quoted"
     difference="$(quoted_in "$scratch/quoted" "$scratch/printed")" ||
       fail "\`${command#\$ }\` does not print this: $difference"
