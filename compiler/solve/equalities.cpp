@@ -35,12 +35,11 @@ struct Candidate {
 
 class Solver {
  public:
-  Solver(Graph& g, const Definition& d, bool plain_only)
-      : g_(g), d_(d), plain_only_(plain_only), original_(d.reduced) {}
+  Solver(Graph& g, const Definition& d) : g_(g), d_(d), original_(d.reduced) {}
 
   Definition run() {
     if (d_.combine == ir::Combine::set || d_.combine == ir::Combine::argmax) return d_;
-    if (!plain_only_ && std::ranges::any_of(d_.guard, ir::has_division)) simplify_guard();
+    if (std::ranges::any_of(d_.guard, ir::has_division)) simplify_guard();
     solve(kMostIntroduced);
     return ir::normal_form(std::move(d_));
   }
@@ -48,10 +47,10 @@ class Solver {
  private:
   // `depth`: how often a loop may still be introduced.
   void solve(int depth) {
-    for (int round = 0; round < kMostRounds && !plain_only_ && take_apart(); ++round) {
+    for (int round = 0; round < kMostRounds && take_apart(); ++round) {
     }
     std::vector<Solver> others;
-    if (depth > 0 && !plain_only_) others = introduced(depth);
+    if (depth > 0) others = introduced(depth);
     if (apply_best()) solve(depth);
     for (Solver& other : others)
       if (other.points() < points()) d_ = std::move(other.d_);
@@ -167,10 +166,7 @@ class Solver {
     others.erase(r);
     auto solution = invert(g_, e.unknown, e.value, r, others);
     if (!solution) return std::nullopt;
-    const bool plain =
-        solution->conditions.empty() && solution->fresh.empty() && solution->value.is(Kind::index);
-    if ((plain_only_ && !plain) || (solution->fresh.empty() && !may_remove_one()))
-      return std::nullopt;
+    if (solution->fresh.empty() && !may_remove_one()) return std::nullopt;
     double gain = points(g_[r].extent);
     for (const FreshIndex& f : solution->fresh) gain /= points(f.extent);
     if (!solution->fresh.empty() && gain <= 1) return std::nullopt;
@@ -288,17 +284,12 @@ class Solver {
 
   Graph& g_;
   Definition d_;
-  bool plain_only_;
   std::vector<IndexId> original_;  // reduced indices that were not introduced
 };
 
 }  // namespace
 
-Definition solve_equalities(Graph& g, const Definition& d) { return Solver(g, d, false).run(); }
-
-Definition solve_plain_equalities(Graph& g, const Definition& d) {
-  return Solver(g, d, true).run();
-}
+Definition solve_equalities(Graph& g, const Definition& d) { return Solver(g, d).run(); }
 
 std::optional<Scatter> find_scatter(const Definition& d) {
   if (d.combine == ir::Combine::logsumexp || d.combine == ir::Combine::argmax || d.reduced.empty())
