@@ -158,10 +158,9 @@ class Assumption {
       const ScaledBySizes s = split_sizes(t);
       for (const auto& [monomial, factor] : s.coefficient.terms()) {
         const Poly p = Poly::term(monomial, factor);
-        auto q = ir::divide(p, c);
-        if (!whole(q)) q = ir::divide(g_.expand(p), g_.expand(c));
-        (whole(q) ? d.quotient : d.rest) = whole(q) ? d.quotient + ir::size_value(*q) * s.rest
-                                                    : d.rest + ir::size_value(p) * s.rest;
+        const auto q = exact_quotient(g_, p, c);
+        (q ? d.quotient : d.rest) =
+            q ? d.quotient + ir::size_value(*q) * s.rest : d.rest + ir::size_value(p) * s.rest;
       }
     }
     return d;
@@ -170,8 +169,7 @@ class Assumption {
   // x with the same remainder by c: a*(z % k) is a*z there where c divides a*k.
   Expr without_remainders(const Expr& x, const Poly& c) const {
     return with_terms(x, [&](const Poly& a, const Expr& z, const Poly& k) {
-      const auto multiple = ir::divide(g_.expand(a * k), g_.expand(c));
-      return whole(multiple) ? std::optional(without_remainders(z, c)) : std::nullopt;
+      return exact_quotient(g_, a * k, c) ? std::optional(without_remainders(z, c)) : std::nullopt;
     });
   }
 
@@ -195,8 +193,6 @@ class Assumption {
     }
     return result;
   }
-
-  static bool whole(const std::optional<Poly>& p) { return p && solve::whole(*p); }
 
   const ir::Graph& g_;
   System system_;

@@ -37,9 +37,7 @@ Parts part(const Expr& e, const std::vector<IndexId>& indices) {
 std::optional<Poly> ceiling(const Graph& g, const Poly& extent, const Poly& c) {
   auto n = g.known(extent), d = g.known(c);
   if (n && d && *d > 0) return Poly((*n + *d - 1) / *d);
-  for (auto q : {ir::divide(extent, c), ir::divide(g.expand(extent), g.expand(c))})
-    if (q && whole(*q)) return q;
-  return std::nullopt;
+  return exact_quotient(g, extent, c);
 }
 
 int sign_of(const Graph& g, const Poly& p) {
@@ -158,9 +156,7 @@ ir::Conditions split_at(const Graph& g, const std::vector<Digit>& digits, const 
   Poly lowest, highest;
   bool any = false;
   for (const Digit& d : digits) {
-    auto multiple = ir::divide(d.weight, weight);
-    if (!multiple) multiple = ir::divide(g.expand(d.weight), g.expand(weight));
-    if (multiple && whole(*multiple)) {
+    if (const auto multiple = exact_quotient(g, d.weight, weight)) {
       upper = upper + ir::size_value(*multiple) * split_sizes(d.term).rest;
     } else {
       if (!d.range.lowest || !d.range.highest) return {};
