@@ -31,7 +31,7 @@ const ir::Output* loss_of(const ir::Graph& g) {
 class Reverse {
  public:
   Reverse(const ir::Graph& forward, Diagnostics& diagnostics, const Names& by)
-      : g_(forward), diagnostics_(diagnostics), by_(by) {}
+      : g_(forward), unmaterialised_(forward), diagnostics_(diagnostics), by_(by) {}
 
   // The vector-Jacobian product, for cotangents that the caller gives.
   ir::Graph run() {
@@ -212,7 +212,7 @@ class Reverse {
 
   void add_all(TensorId x, TensorId dx) {
     const std::vector<Contribution>& all = contributions_[x];
-    const std::vector<TensorId> places = add_up(g_, dx, names(x), all);
+    const std::vector<TensorId> places = add_up(g_, dx, names(x), all, unmaterialised_);
     for (size_t k = 0; k < all.size(); ++k) origins_.push_back({places[k], x, all[k].through});
   }
 
@@ -333,6 +333,7 @@ class Reverse {
   }
 
   ir::Graph g_;
+  const solve::Unmaterialised unmaterialised_;  // of forward's tensors
   Diagnostics& diagnostics_;
   const Names& by_;
   bool again_ = false;  // the result will be derived once more

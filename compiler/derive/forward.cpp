@@ -36,7 +36,7 @@ std::vector<Expr> split(const Expr& body) {
 class Forward {
  public:
   Forward(const ir::Graph& g, Diagnostics& diagnostics, const Names& by)
-      : g_(g), diagnostics_(diagnostics), by_(by) {}
+      : g_(g), unmaterialised_(g), diagnostics_(diagnostics), by_(by) {}
 
   // Beside the outputs, their tangents.
   ir::Graph run() {
@@ -159,7 +159,7 @@ class Forward {
     std::vector<std::string> names;
     for (ir::IndexId i : d.free) names.push_back(g_[i].name);
     const TensorId t = awaited == awaited_.end() ? target_for(d) : awaited->second;
-    add_up(g_, t, names, all);
+    add_up(g_, t, names, all, unmaterialised_);
     tangents_[d.target] = t;
   }
 
@@ -186,6 +186,7 @@ class Forward {
   }
 
   ir::Graph g_;
+  const solve::Unmaterialised unmaterialised_;
   Diagnostics& diagnostics_;
   const Names& by_;
   std::map<TensorId, TensorId> tangents_;

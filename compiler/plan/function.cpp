@@ -47,15 +47,18 @@ bool has_as_large(const Graph& g, const solve::Unmaterialised& unmaterialised, T
          });
 }
 
-// Whether a definition has many times the points of all that it reads by its known sizes alone; of
-// the others Unmaterialised knows more.
+// Whether a definition has many times the points of all that it reads, at the least of its own that
+// are known and the usual number of theirs, and more than any output. Of what grows with run-time
+// sizes Unmaterialised knows.
 bool is_much_larger(const Graph& g, const Definition& d) {
   constexpr double kMostTimes = 16, kLeast = 1 << 20;
-  const solve::Points points(g, 1);
+  const solve::Points usual(g, solve::kTypicalSize);
   double read = 0;
-  for (const Expr& e : read_sites(d)) read += points.of(g, indices(e));
-  const double own = points.of(g[d.target].extents);
-  return own >= kLeast && own > kMostTimes * read;
+  for (const Expr& e : read_sites(d)) read += usual.of(g, indices(e));
+  const double own = solve::Points(g, 1).of(g[d.target].extents);
+  const bool is_usual = std::ranges::any_of(
+      g.outputs, [&](const Output& o) { return usual.of(g[o.tensor].extents) >= own; });
+  return own >= kLeast && own > kMostTimes * read && !is_usual;
 }
 
 // A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its
