@@ -47,13 +47,20 @@ bool reads_unmaterialised(const ir::Graph& g, const Expr& e,
   });
 }
 
+// Whether the subscripts are indices that run over all of the tensor.
+bool reads_all(const ir::Graph& g, const Contribution& c, ir::TensorId target) {
+  for (size_t k = 0; k < c.at.size(); ++k)
+    if (!c.at[k].is(ir::Kind::index) || !g.same(g[c.at[k]->index].extent, g[target].extents[k]))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 std::optional<Moved> move_to_elements(ir::Graph& g, const Contribution& c, ir::TensorId target,
                                       const std::vector<IndexId>& free,
                                       const solve::Unmaterialised& unmaterialised) {
-  if (c.step || std::ranges::all_of(c.at, [](const Expr& s) { return s.is(ir::Kind::index); }))
-    return std::nullopt;
+  if (c.step || reads_all(g, c, target)) return std::nullopt;
   std::set<IndexId> in_subscripts;
   for (const Expr& s : c.at) in_subscripts.merge(ir::indices(s));
   Definition sum{.combine = ir::Combine::sum, .guard = c.guard, .body = c.value, .where = c.where};
@@ -65,7 +72,11 @@ std::optional<Moved> move_to_elements(ir::Graph& g, const Contribution& c, ir::T
   if (!move.body.is(ir::Kind::read)) return std::nullopt;
   const bool divides = std::ranges::any_of(move.body.args(), ir::has_division);
   if (sum.reduced.empty()) {
-    if (!divides || !move.reduced.empty()) return std::nullopt;
+    // Else the equality is solved where the kernels are planned, and hides nothing from readers.
+    const bool all_used = std::ranges::all_of(sum.free, [&](IndexId i) {
+      return ir::uses(c.value, i) || ir::indices(c.guard).count(i) > 0;
+    });
+    if (all_used || !divides || !move.reduced.empty()) return std::nullopt;
     move = at_elements(g, c, target, free, sum.free, c.guard, c.value);
     if (!move.reduced.empty()) return std::nullopt;
     return Moved{{}, std::move(move.guard), std::move(move.body), {}};

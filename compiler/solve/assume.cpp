@@ -104,6 +104,7 @@ class Assumption {
 
   Expr of_operation(const Expr& old) {
     Expr e = with_simple_arguments(old);
+    if (e.is(Kind::add) && e.type() == ir::Type::integer) return joined(e);
     if (e.is(Kind::quotient) || e.is(Kind::remainder)) return of_division(e);
     if (!e.is(Kind::call) || e.type() != ir::Type::integer) return e;
     const auto& x = e.args();
@@ -123,6 +124,18 @@ class Assumption {
       default:
         return e;
     }
+  }
+
+  // c*(x // c) + x % c is x.
+  Expr joined(const Expr& sum) const {
+    for (const Expr& low : sum.args()) {
+      const ScaledBySizes s = split_sizes(low);
+      if (!s.rest.is(Kind::remainder)) continue;
+      const Expr &x = s.rest.args()[0], &c = s.rest.args()[1], a = ir::size_value(s.coefficient);
+      const Expr high = a * c * ir::quotient(x, c);
+      if (std::ranges::find(sum.args(), high) != sum.args().end()) return sum - high - low + a * x;
+    }
+    return sum;
   }
 
   // (c*q + r) // c is q + r // c, and q where 0 <= r < c is known; likewise for %.
