@@ -17,6 +17,9 @@ namespace {
 using Kind = RowStage::Kind;
 using ir::Combine;
 
+// Rows that are added up in f32 before their sums are added in f64.
+constexpr int kMostRowsSummed = 256;
+
 }  // namespace
 
 RowScheduler::RowScheduler(const RowSpec& spec, const Target& target)
@@ -30,6 +33,9 @@ RowScheduler::RowScheduler(const RowSpec& spec, const Target& target)
   Expr rows_wanted = min(
       max(costs.task_points / max(spec_.columns, 1), blocks_of(spec_.rows, costs.most_row_blocks)),
       spec_.rows);
+  const auto is_column_sum = [](const RowStage& s) { return s.kind == Kind::kColumnSum; };
+  if (std::ranges::any_of(spec_.stages, is_column_sum))
+    rows_wanted = min(rows_wanted, kMostRowsSummed);
   groups_ = max((rows_wanted + (height_ - 1)) / height_, 1);
   blocks_ = (spec_.rows + groups_ * height_ - 1) / (groups_ * height_);
   readers_.resize(spec_.stages.size());

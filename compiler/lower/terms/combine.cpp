@@ -13,10 +13,22 @@ bool compares(Combine combine, const Type& type) {
          (combine == Combine::max || combine == Combine::min || combine == Combine::argmax);
 }
 
+Type whole_of(const Type& type) { return Halide::Int(type.bits()); }
+
 // Of the bits of a number and of an integer in its order, one from the other.
 Expr in_order(const Expr& bits) {
   const Type type = bits.type();
   return bits ^ ((bits >> (type.bits() - 1)) & type.max());
+}
+
+// The order begins at -infinity: the bits below are a NaN's, and come round to the other end.
+Expr to_key(const Expr& bits) {
+  const Type key = Halide::UInt(bits.type().bits());
+  return reinterpret(key, in_order(bits)) + reinterpret(key, infinity_bits(bits.type()) + 1);
+}
+Expr from_key(const Expr& key) {
+  const Type whole = Halide::Int(key.type().bits());
+  return in_order(reinterpret(whole, key - reinterpret(key.type(), infinity_bits(whole) + 1)));
 }
 
 }  // namespace
@@ -56,22 +68,24 @@ Expr combined(Combine combine, const Expr& a, const Expr& b) {
 }
 
 Type accumulated(Combine combine, const Type& type) {
-  return compares(combine, type) ? Halide::Int(type.bits()) : type;
+  return compares(combine, type) ? Halide::UInt(type.bits()) : type;
 }
 
+// The least is the greatest of the negatives, whose keys run the other way.
 Expr to_accumulate(Combine combine, const Expr& value) {
-  const Type type = value.type();
+  const Type type = value.type(), whole = whole_of(type);
   if (!compares(combine, type)) return value;
-  const Type whole = accumulated(combine, type);
-  const Expr last = combine == Combine::min ? whole.min() : whole.max();
-  Expr number = in_order(reinterpret(whole, value));
+  Expr bits = reinterpret(whole, value);
+  if (combine == Combine::min) return ~to_key(bits ^ whole.min());
   // The first of equal numbers is found, -0 and 0 among them.
-  if (combine == Combine::argmax) number = select(number == -1, 0, number);
-  return select(magnitude_bits(value) > infinity_bits(type), last, number);
+  if (combine == Combine::argmax) bits = select(bits == whole.min(), 0, bits);
+  return to_key(bits);
 }
 
 Expr from_accumulated(Combine combine, const Type& type, const Expr& value) {
-  return compares(combine, type) ? reinterpret(type, in_order(value)) : value;
+  if (!compares(combine, type)) return value;
+  return reinterpret(
+      type, combine == Combine::min ? from_key(~value) ^ whole_of(type).min() : from_key(value));
 }
 
 }  // namespace attn::lower
