@@ -182,6 +182,10 @@ std::set<TensorId> tensors(const Conditions& c);
 // among them; else as C has it.
 double power_value(double base, double exponent);
 
+// Nodes of a body that goes into its readers. What is longer gains nothing there, and a chain of
+// definitions would be copied at each of them.
+constexpr uint64_t kMostInlined = 1000;
+
 // Operations that one evaluation costs: 1 for + and *, more for functions (Operation::cost).
 int64_t cost(const Expr& e);
 

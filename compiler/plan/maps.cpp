@@ -93,6 +93,7 @@ std::vector<TensorId> operands_of(const Graph& g, const Costs& costs, const Read
 }
 
 bool is_inlined(const Graph& g, const Costs& costs, const Readers& readers, const Definition& d) {
+  if (d.body->weight > kMostInlined) return false;
   const std::vector<size_t>& own = readers.at(d.target);
   const Definition& first = g.definitions[own[0]];
   const bool one_reader = own.size() == 1;

@@ -87,7 +87,7 @@ class Inliner {
   Graph run(const std::function<Use(const Definition&)>& use_of) {
     for (Definition& d : result_.definitions) {
       if (touches(d)) into(d);
-      Use use = d.combine == Combine::set ? use_of(d) : Use::none;
+      Use use = d.combine == Combine::set && d.body->weight <= kMostInlined ? use_of(d) : Use::none;
       use_[d.target.value] = use;
       if (use != Use::none) maps_[d.target.value] = &d;
     }
