@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/support/program_frame.h"
+#include "tests/support/program_corners.h"
 
 namespace attn::testing {
 namespace {
 
-class Writer : ProgramFrame {
+class Writer : Corners {
  public:
-  explicit Writer(uint64_t seed) : ProgramFrame(seed) {}
+  explicit Writer(uint64_t seed) : Corners(seed) {}
 
   RandomProgram write() {
     for (int left = 2 + below(5); left > 0; --left) statement();
@@ -21,18 +21,8 @@ class Writer : ProgramFrame {
   }
 
  private:
-  static Axes together(Axes a, const Axes& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-  }
-
-  std::string bounds(const Axes& reduced) {
-    std::string list;
-    for (const Axis& a : reduced) list += (list.empty() ? "" : ",") + bound(a);
-    return list;
-  }
-
   void statement() {
+    if (chance(25)) return corner();
     const int kind = below(100);
     if (kind < 14) return map();
     if (kind < 30) return reduction();
