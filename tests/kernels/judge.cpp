@@ -83,6 +83,8 @@ Verdict judge_graphs(const driver::Compiled& model, const RandomProgram& program
   try {
     return judge_each(program,
                       [&](const Sizes& sizes) { return judge_graphs_at(model, program, sizes); });
+  } catch (const evaluate::CallError& e) {
+    return {Verdict::refused, e.what()};
   } catch (const std::exception& e) {
     return {Verdict::broken, e.what()};
   }
