@@ -359,10 +359,14 @@ std::string differ_from_differences(const driver::Compiled& model, const Arrays&
   return "";
 }
 
-std::string differ_from_slope(const driver::Compiled& model, const Arrays& given,
-                              double tolerance) {
-  const Arrays gradients = driver::call_reference(model, {.given = given, .gradient = true});
+std::string differ_from_slope(const driver::Compiled& model, Arrays given, double tolerance) {
   std::mt19937_64 random(5);
+  auto drawn = [&] { return static_cast<double>(random() % 2001) / 1000 - 1; };
+  // Values as they are stored may be equal, or at a step.
+  for (const ir::Tensor& t : model.raw.tensors)
+    if (ir::is_argument(t.role) && ir::is_real(ir::arithmetic_type(t.storage)))
+      for (double& v : given.at(t.name).values) v += 1e-4 * drawn();
+  const Arrays gradients = driver::call_reference(model, {.given = given, .gradient = true});
   Direction direction;
   double got = 0, scale = 1;
   for (const ir::Tensor& t : model.raw.tensors) {
@@ -370,7 +374,7 @@ std::string differ_from_slope(const driver::Compiled& model, const Arrays& given
     if (!ir::is_argument(t.role) || gradient == gradients.end()) continue;
     Array along = gradient->second;
     for (double& v : along.values) {
-      const double moved = static_cast<double>(random() % 2001) / 1000 - 1;
+      const double moved = drawn();
       got += moved * v;
       scale += std::abs(moved * v);
       v = moved;
