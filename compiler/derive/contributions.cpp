@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "compiler/derive/combine_vjp.h"
+#include "compiler/solve/equalities.h"
+#include "compiler/solve/points.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::derive {
@@ -14,6 +16,9 @@ namespace {
 using ir::Definition;
 using ir::Expr;
 using ir::IndexId;
+
+// What is summed at the points of a read is less than this part of the tensor that is read.
+constexpr double kLeastSaving = 1.5;
 
 // For each axis the index of the domain that becomes it.
 using Match = std::vector<std::optional<IndexId>>;
@@ -95,6 +100,47 @@ std::vector<std::string> names_beside(const ir::Graph& g, const Contribution& c,
   return result;
 }
 
+// A contribution that is summed at the points of the read first, and then moved to where these are
+// in the tensor that was read.
+struct Moved {
+  Definition sum;                // over the indices of the read, without a target
+  ir::Conditions guard;          // of the elements that one of these points reads
+  std::vector<Expr> subscripts;  // the point, by the indices of the left side
+};
+
+// For `x[h * E + e]` and the like, where the subscripts have an inverse: the sum keeps the form
+// that the reader has, and only a copy of the sum pays for the move. Nothing where several points
+// read one element, or where the move costs nothing and saves none.
+std::optional<Moved> summed_at_points(ir::Graph& g, const Contribution& c, ir::TensorId target,
+                                      const std::vector<IndexId>& free) {
+  std::set<IndexId> in_subscripts;
+  for (const Expr& s : c.at) in_subscripts.merge(ir::indices(s));
+  Definition sum{.combine = ir::Combine::sum, .guard = c.guard, .body = c.value, .where = c.where};
+  for (IndexId i : c.domain) (in_subscripts.count(i) ? sum.free : sum.reduced).push_back(i);
+  if (c.step || sum.reduced.empty()) return std::nullopt;
+  // What lies side by side in the tensor does so among the points.
+  const auto beside = std::ranges::find_if(sum.free, [&](IndexId i) {
+    const Expr rest = c.at.back() - ir::index_value(i);
+    return !ir::uses(rest, i);
+  });
+  if (beside != sum.free.end()) std::rotate(beside, beside + 1, sum.free.end());
+
+  Definition move{.target = target, .free = free, .combine = ir::Combine::sum, .reduced = sum.free};
+  for (size_t k = 0; k < free.size(); ++k)
+    move.guard.merge(ir::conjuncts(ir::equal(ir::index_value(free[k]), c.at[k])));
+  move.body = ir::read(target, ir::Type::f32, ir::index_values(sum.free));
+  move = solve::solve_equalities(g, move);
+  if (!move.reduced.empty() || !move.body.is(ir::Kind::read)) return std::nullopt;
+  const bool divides = std::ranges::any_of(move.body.args(), ir::has_division);
+  const solve::Points points(g, solve::kTypicalSize);
+  if (!divides && kLeastSaving * points.of(g.extents(sum.free)) > points.of(g[target].extents))
+    return std::nullopt;
+  sum.guard = solve::tidy(g, ir::conjuncts(ir::all_of(sum.guard)));
+  sum.body = solve::assume(g, sum.body, sum.guard);
+  return Moved{ir::with_fresh_indices(g, ir::normal_form(std::move(sum))).definition, move.guard,
+               move.body.args()};
+}
+
 }  // namespace
 
 std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,
@@ -114,8 +160,18 @@ std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,
   total.free = left_side(g, of.extents, names);
   total.where = of.where;
   int parts = 0;
+  auto new_part = [&](const std::vector<ir::Poly>& extents, Span where) {
+    return g.new_tensor(
+        tensor(fmt::format("{}.{}", of.name, ++parts), ir::Storage::f32, extents, where));
+  };
   for (size_t k = 0; k < contributions.size(); ++k) {
     const Contribution& c = contributions[k];
+    if (auto moved = summed_at_points(g, c, target, total.free)) {
+      places[k] = new_part(g.extents(moved->sum.free), c.where);
+      addends.push_back(ir::where(moved->guard, g.read(places[k], std::move(moved->subscripts))));
+      finish(std::move(moved->sum), places[k]);
+      continue;
+    }
     const Match m = match(c);
     if (!reduces(c, m)) {
       const Definition d = scattered(g, c, m, total.free);
@@ -128,8 +184,7 @@ std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,
       return places;
     }
     if (d.body.is_zero()) continue;
-    const ir::TensorId part = g.new_tensor(
-        tensor(fmt::format("{}.{}", of.name, ++parts), ir::Storage::f32, of.extents, c.where));
+    const ir::TensorId part = new_part(of.extents, c.where);
     finish(std::move(d), part);
     places[k] = part;
     addends.push_back(g.read(part, ir::index_values(total.free)));

@@ -24,13 +24,6 @@ std::string_view noun(Sort s) {
   return "";
 }
 
-// A size or an integer, as a polynomial.
-std::optional<ir::Poly> as_size(const ir::Expr& e) {
-  if (e.is(ir::Kind::size)) return e->size;
-  if (e.is(ir::Kind::literal) && e.type() == ir::Type::integer) return ir::Poly(e->number.integer);
-  return std::nullopt;
-}
-
 }  // namespace
 
 MaybeValue Statement::expression(const dsl::ExprPtr& e) {
@@ -303,14 +296,14 @@ MaybeValue Statement::whole_division(dsl::Op op, const Value& a, const Value& b,
                                     : "write `a - b * floor(a / b)` for real numbers";
     return std::nullopt;
   }
-  const auto y = as_size(b.expr);
+  const auto y = ir::as_size(b.expr);
   if (y && m_.graph.known(*y) == 0) {
     m_.error(divisor.where, fmt::format("`{}` by 0", word));
     return std::nullopt;
   }
   const Sort sort = std::max(a.sort, b.sort);
   // Quotients of sizes are sizes, so that they are equal to the extents written so.
-  if (const auto x = as_size(a.expr); x && y) {
+  if (const auto x = ir::as_size(a.expr); x && y) {
     const auto q = m_.quotient(*x, *y);
     if (op == dsl::Op::floor_divide) return Value{ir::size_value(*q), sort};
     return Value{ir::size_value(*x - *q * *y), sort};

@@ -199,6 +199,12 @@ Conditions substitute(const Conditions& c, const std::map<IndexId, Expr>& values
   return result;
 }
 
+std::optional<Poly> as_size(const Expr& e) {
+  if (e.is(Kind::size)) return e->size;
+  if (e.is(Kind::literal) && e.type() == Type::integer) return Poly(e->number.integer);
+  return std::nullopt;
+}
+
 std::vector<Expr> factors_of(const Expr& e) {
   return e.is(Kind::multiply) ? e.args() : std::vector{e};
 }
@@ -254,6 +260,15 @@ std::set<IndexId> indices(const Conditions& c) {
   std::set<IndexId> result;
   for (const Expr& x : c) result.merge(indices(x));
   return result;
+}
+
+bool has_division(const Expr& e) {
+  bool found = false;
+  visit(e, [&](const Expr& x) {
+    found = found || x.is(Kind::quotient) || x.is(Kind::remainder);
+    return !found;
+  });
+  return found;
 }
 
 bool uses(const Expr& e, IndexId index) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -151,6 +152,9 @@ struct Scaled {
 };
 Scaled split_coefficient(const Expr& e);
 
+// A size or an integer as a polynomial.
+std::optional<Poly> as_size(const Expr& e);
+
 // The arguments of a product, or of a sum, or e alone.
 std::vector<Expr> factors_of(const Expr& e);
 std::vector<Expr> addends_of(const Expr& e);
@@ -170,6 +174,7 @@ std::vector<Expr> read_sites(const Expr& e);
 std::set<IndexId> indices(const Expr& e);
 std::set<IndexId> indices(const Conditions& c);
 bool uses(const Expr& e, IndexId index);
+bool has_division(const Expr& e);  // a quotient or remainder of integers
 std::set<TensorId> tensors(const Expr& e);
 std::set<TensorId> tensors(const Conditions& c);
 

@@ -17,12 +17,6 @@ using namespace ir;
 
 namespace {
 
-std::optional<Poly> as_size(const Expr& e) {
-  if (e.is(Kind::size)) return e->size;
-  if (e.is(Kind::literal) && e->number.is_integer) return Poly(e->number.integer);
-  return std::nullopt;
-}
-
 // A condition `j <= P` with a size P is the range 0 .. P of the reduced index j.
 bool shrink_range(Graph& g, Definition& d) {
   for (IndexId& r : d.reduced) {

@@ -23,6 +23,8 @@ ir::Graph factor(const ir::Graph& g);
 // Maps that cost nothing go into their readers: a literal, one read times scalars; and
 // `log(p[i])` where p is an exponential becomes the exponent.
 ir::Graph inline_trivial(const ir::Graph& g);
+// An index of a reduction that is read as i // c and i % c becomes two.
+ir::Graph split_indices(const ir::Graph& g);
 // A map with one reader goes into it where no element would be computed twice.
 ir::Graph inline_single(const ir::Graph& g);
 // A subexpression that an earlier map computes, under conditions that imply the map's, is read.

@@ -20,6 +20,8 @@ constexpr Pass kStrengthen{"strengthen", "give sums and maps the guards of their
                            strengthen};
 constexpr Pass kInlineTrivial{"inline-trivial", "substitute maps that cost nothing",
                               inline_trivial};
+constexpr Pass kSplitIndices{"split-indices", "take an index that stands for two for two",
+                             split_indices};
 constexpr Pass kFind{"find", "read what an earlier map computes already", find};
 constexpr Pass kHoist{"hoist", "compute expensive subexpressions over their own indices", hoist};
 constexpr Pass kMergeEqual{"merge-equal", "keep one of equal definitions", merge_equal};
@@ -39,18 +41,18 @@ constexpr Pass kSpecialise{"specialise", "compute unmaterialised tensors where t
 constexpr Pass kFactor{"factor", "collect the factors that terms share", factor};
 
 // All by name, for `emit --after=NAME` and the help.
-constexpr Pass kPipeline[] = {kSpreadGuards, kFold,       kStrengthen, kInlineTrivial,
-                              kFind,         kHoist,      kMergeEqual, kMergeCopies,
-                              kMergeScaled,  kReBracket,  kOrder,      kDropUnused,
-                              kInlineSingle, kSpecialise, kDemand,     kFactor};
+constexpr Pass kPipeline[] = {kSpreadGuards, kFold,  kStrengthen, kInlineTrivial, kSplitIndices,
+                              kFind,         kHoist, kMergeEqual, kMergeCopies,   kMergeScaled,
+                              kReBracket,    kOrder, kDropUnused, kInlineSingle,  kSpecialise,
+                              kDemand,       kFactor};
 
-constexpr Pass kForwardRound[] = {kFold,        kInlineTrivial, kHoist,     kMergeEqual,
-                                  kMergeCopies, kOrder,         kDropUnused};
+constexpr Pass kForwardRound[] = {kFold,       kInlineTrivial, kSplitIndices, kHoist,
+                                  kMergeEqual, kMergeCopies,   kOrder,        kDropUnused};
 
 // Repeated until nothing changes. Forward tensors are still there, for re-bracketing to read.
-constexpr Pass kGradientRound[] = {kFold,      kStrengthen, kInlineTrivial, kFind,
-                                   kHoist,     kMergeEqual, kMergeCopies,   kMergeScaled,
-                                   kReBracket, kDropUnused};
+constexpr Pass kGradientRound[] = {kFold,        kStrengthen, kInlineTrivial, kSplitIndices,
+                                   kFind,        kHoist,      kMergeEqual,    kMergeCopies,
+                                   kMergeScaled, kReBracket,  kDropUnused};
 // Guards taken on early stop other places from matching, and what is inlined early is found again
 // for ever; so both come last.
 constexpr Pass kGradientEnd[] = {kDropUnused, kSpecialise, kDropUnused, kInlineSingle, kDropUnused,

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "compiler/ir/operation.h"
+#include "compiler/solve/inverse.h"
 #include "compiler/solve/linear.h"
 #include "compiler/solve/prove.h"
 
@@ -16,13 +17,6 @@ using ir::Meaning;
 using ir::Poly;
 
 namespace {
-
-// A literal or a size as a polynomial.
-std::optional<Poly> as_poly(const Expr& e) {
-  if (e.is(Kind::size)) return e->size;
-  if (e.is(Kind::literal) && e->number.is_integer) return Poly(e->number.integer);
-  return std::nullopt;
-}
 
 class Assumption {
  public:
@@ -134,41 +128,70 @@ class Assumption {
   // (c*q + r) // c is q + r // c, and q where 0 <= r < c is known; likewise for %.
   Expr of_division(const Expr& e) {
     const Expr &value = e.args()[0], &divisor = e.args()[1];
-    auto c = as_poly(divisor);
+    auto c = ir::as_size(divisor);
     system_.linear(value);  // its indices tell that their extents are not 0
     if (!c || !system_.sizes().nonnegative(g_.expand(*c) - Poly(1))) return e;
-    Expr quotient = 0, rest = 0;
-    std::vector<Expr> terms = value.is(Kind::add) ? value.args() : std::vector<Expr>{value};
-    for (const Expr& t : terms) {
-      auto part = divide_term(t, *c);
-      (part ? quotient : rest) = part ? quotient + *part : rest + t;
+    if (e.is(Kind::remainder)) {
+      const Division d = divide(without_remainders(value, *c), *c);
+      return is_remainder(d.rest, divisor) ? d.rest : ir::rebuild(e, {d.rest, divisor});
     }
-    bool small = system_.proves(ir::at_least_zero(rest)) &&
-                 system_.proves(ir::at_least_zero(divisor - 1 - rest));
-    if (small) return e.is(Kind::quotient) ? quotient : rest;
-    if (quotient.is_zero()) return e;
-    Expr left = ir::rebuild(e, {rest, divisor});
-    return e.is(Kind::quotient) ? quotient + left : left;
+    Division d = divide(value, *c);
+    if (is_remainder(d.rest, divisor)) return d.quotient;
+    // (x - x % c) // c
+    if (const Division other = divide(with_quotients(value), *c); is_remainder(other.rest, divisor))
+      return other.quotient;
+    return d.quotient.is_zero() ? e : d.quotient + ir::rebuild(e, {d.rest, divisor});
   }
 
-  std::optional<Expr> divide_term(const Expr& t, const Poly& c) const {
-    Poly sizes(1);
-    std::vector<Expr> others;
-    for (const Expr& f : t.is(Kind::multiply) ? t.args() : std::vector<Expr>{t}) {
-      if (auto p = as_poly(f))
-        sizes = sizes * *p;
-      else
-        others.push_back(f);
-    }
-    auto q = ir::divide(sizes, c);
-    if (!whole(q)) q = ir::divide(g_.expand(sizes), g_.expand(c));
-    if (!whole(q)) return std::nullopt;
-    others.push_back(ir::size_value(*q));
-    return ir::multiply(std::move(others));
+  bool is_remainder(const Expr& rest, const Expr& divisor) {
+    return system_.proves(ir::at_least_zero(rest)) &&
+           system_.proves(ir::at_least_zero(divisor - 1 - rest));
   }
-  static bool whole(const std::optional<Poly>& p) {
-    return p &&
-           std::ranges::all_of(p->terms(), [](const auto& t) { return t.second.is_integer(); });
+
+  // c * quotient + rest.
+  struct Division {
+    Expr quotient, rest;
+  };
+  Division divide(const Expr& x, const Poly& c) const {
+    Division d;
+    for (const Expr& t : ir::addends_of(x)) {
+      const ScaledBySizes s = split_sizes(t);
+      for (const auto& [monomial, factor] : s.coefficient.terms()) {
+        const Poly p = Poly::term(monomial, factor);
+        const auto q = exact_quotient(g_, p, c);
+        (q ? d.quotient : d.rest) =
+            q ? d.quotient + ir::size_value(*q) * s.rest : d.rest + ir::size_value(p) * s.rest;
+      }
+    }
+    return d;
+  }
+
+  // x with the same remainder by c: a*(z % k) is a*z there where c divides a*k.
+  Expr without_remainders(const Expr& x, const Poly& c) const {
+    return with_terms(x, [&](const Poly& a, const Expr& z, const Poly& k) {
+      return exact_quotient(g_, a * k, c) ? std::optional(without_remainders(z, c)) : std::nullopt;
+    });
+  }
+
+  // Every z % k as z - k*(z // k).
+  Expr with_quotients(const Expr& x) const {
+    return with_terms(x, [&](const Poly&, const Expr& z, const Poly& k) {
+      const Expr divisor = ir::size_value(k);
+      return std::optional(z - divisor * ir::quotient(z, divisor));
+    });
+  }
+
+  // What is made of the sum x where `f` gives something for the (z % k) of a term a * (z % k).
+  template <typename F>
+  static Expr with_terms(const Expr& x, const F& f) {
+    Expr result = 0;
+    for (const Expr& t : ir::addends_of(x)) {
+      const ScaledBySizes s = split_sizes(t);
+      const auto k = s.rest.is(Kind::remainder) ? ir::as_size(s.rest.args()[1]) : std::nullopt;
+      const auto other = k ? f(s.coefficient, s.rest.args()[0], *k) : std::nullopt;
+      result = result + (other ? ir::size_value(s.coefficient) * *other : t);
+    }
+    return result;
   }
 
   const ir::Graph& g_;

@@ -1,14 +1,14 @@
-// Each equality of a guard is taken apart into terms; a term that is a reduced index times a
-// coefficient, or a quotient or remainder of one, gives a candidate; the candidate that removes the
-// longest loop is applied, and the search starts again.
+// Each equality of a guard is taken apart as far as it says the same without a further loop; then
+// it is solved for each reduced index in turn, the one that removes most points is taken, and the
+// search starts again.
 #include "compiler/solve/equalities.h"
 
 #include <algorithm>
 #include <limits>
 
+#include "compiler/solve/inverse.h"
 #include "compiler/solve/points.h"
 #include "compiler/solve/prove.h"
-#include "compiler/solve/sizes.h"
 
 namespace attn::solve {
 
@@ -23,217 +23,244 @@ using ir::Poly;
 namespace {
 
 constexpr int kMostRounds = 32;
+constexpr int kMostIntroduced = 2;  // loops introduced one in another, in search of fewer points
 
+// What solving an equality for one reduced index gives.
 struct Candidate {
   Expr equality;
-  std::map<IndexId, Expr> values;  // reduced indices that go
-  Conditions extra;                // what must hold beside, not counting the ranges of `values`
-  std::optional<ir::Index> fresh;  // stands for the first value until the index exists
-  double gain = 0;                 // points visited before, over points visited after
-};
-
-// coefficient * index.
-struct Term {
-  Poly coefficient;
   IndexId index;
+  Inverse solution;
+  double gain = 0;  // points visited before, over points visited after
 };
-
-std::optional<Term> as_term(const Expr& t) {
-  if (t.is(Kind::index)) return Term{Poly(1), t->index};
-  if (!t.is(Kind::multiply)) return std::nullopt;
-  Term term{Poly(1), {}};
-  for (const Expr& f : t.args()) {
-    if (f.is(Kind::literal) && f->number.is_integer)
-      term.coefficient = term.coefficient * Poly(f->number.integer);
-    else if (f.is(Kind::size))
-      term.coefficient = term.coefficient * f->size;
-    else if (f.is(Kind::index) && !term.index.valid())
-      term.index = f->index;
-    else
-      return std::nullopt;
-  }
-  return term.index.valid() ? std::optional(term) : std::nullopt;
-}
 
 class Solver {
  public:
-  Solver(Graph& g, const Definition& d, bool plain_only) : g_(g), d_(d), plain_only_(plain_only) {}
+  Solver(Graph& g, const Definition& d) : g_(g), d_(d), original_(d.reduced) {}
 
   Definition run() {
     if (d_.combine == ir::Combine::set || d_.combine == ir::Combine::argmax) return d_;
-    for (int round = 0; round < kMostRounds; ++round) {
-      candidates_.clear();
-      for (const Expr& c : d_.guard)
-        if (c.is(Kind::is_zero)) look_at(c);
-      const Candidate* best = nullptr;
-      for (const Candidate& c : candidates_)
-        if (!best || c.gain > best->gain) best = &c;
-      if (!best) break;
-      apply(Candidate(*best));
-    }
+    if (std::ranges::any_of(d_.guard, ir::has_division)) simplify_guard();
+    solve(kMostIntroduced);
     return ir::normal_form(std::move(d_));
   }
 
  private:
+  // `depth`: how often a loop may still be introduced.
+  void solve(int depth) {
+    for (int round = 0; round < kMostRounds && take_apart(); ++round) {
+    }
+    std::vector<Solver> others;
+    if (depth > 0) others = introduced(depth);
+    if (apply_best()) solve(depth);
+    for (Solver& other : others)
+      if (other.points() < points()) d_ = std::move(other.d_);
+  }
+
   bool is_reduced(IndexId i) const { return std::ranges::find(d_.reduced, i) != d_.reduced.end(); }
 
   double points(const Poly& extent) const { return Points(g_, kTypicalSize).of(extent); }
+  double points() const { return Points(g_, kTypicalSize).of(g_.extents(d_.reduced)); }
 
-  // Whether p >= 1 wherever the definition has a point once `gone` is solved for.
-  bool positive(const Poly& p, IndexId gone) const {
-    std::set<IndexId> nonempty(d_.free.begin(), d_.free.end());
-    nonempty.insert(d_.reduced.begin(), d_.reduced.end());
-    nonempty.erase(gone);
-    return nonnegative(g_, p - Poly(1), nonempty);
+  // All indices that have a value at a point.
+  std::set<IndexId> indices() const {
+    std::set<IndexId> all(d_.free.begin(), d_.free.end());
+    all.insert(d_.reduced.begin(), d_.reduced.end());
+    return all;
+  }
+
+  // An equality as a sum of terms with reduced indices, and what it equals. An index that was
+  // introduced counts as one where no other is left.
+  struct Equation {
+    Expr unknown, value;
+  };
+  Equation equation(const Expr& equality) const {
+    const Equation e = equation(equality, original_);
+    return e.unknown.is_zero() ? equation(equality, d_.reduced) : e;
+  }
+  Equation equation(const Expr& equality, const std::vector<IndexId>& unknowns) const {
+    Expr unknown, value;
+    for (const Expr& t : ir::addends_of(equality.args()[0])) {
+      const bool open = std::ranges::any_of(unknowns, [&](IndexId i) { return ir::uses(t, i); });
+      (open ? unknown : value) = open ? unknown + t : value - t;
+    }
+    // An equality has no sign of its own: most terms are to be added.
+    const auto terms = ir::addends_of(unknown);
+    const auto subtracted = std::ranges::count_if(
+        terms, [&](const Expr& t) { return !nonnegative(g_, split_sizes(t).coefficient); });
+    if (2 * static_cast<size_t>(subtracted) > terms.size()) return {-unknown, -value};
+    return {unknown, value};
+  }
+
+  // Replaces equalities by simpler ones that say the same.
+  bool take_apart() { return join_digits() || split_digits(); }
+
+  // x // c == v and x % c == w say x == c * v + w; (x // c) % b likewise of x % (b * c).
+  bool join_digits() {
+    std::vector<std::pair<Expr, Equation>> all;
+    for (const Expr& c : d_.guard)
+      if (c.is(Kind::is_zero)) all.emplace_back(c, equation(c));
+    for (const auto& [equality, high] : all) {
+      const bool bounded = high.unknown.is(Kind::remainder);
+      const Expr& q = bounded ? high.unknown.args()[0] : high.unknown;
+      if (!q.is(Kind::quotient) || !ir::as_size(q.args()[1])) continue;
+      const Expr &x = q.args()[0], &c = q.args()[1];
+      const Expr rest = assume(g_, ir::remainder(x, c), {});
+      const auto low = std::ranges::find_if(all, [&](const auto& other) {
+        return other.second.unknown == rest && !(other.first == equality);
+      });
+      if (low == all.end()) continue;
+      const Expr &v = high.value, &w = low->second.value;
+      const Expr joined = bounded ? ir::remainder(x, c * high.unknown.args()[1]) : x;
+      d_.guard.erase(low->first);
+      replace(equality, ir::conjuncts(ir::all_of(
+                            {ir::equal(joined, c * v + w), ir::at_least_zero(w), ir::less(w, c)})));
+      return true;
+    }
+    return false;
+  }
+
+  // The digits of a number in a mixed radix, and what a remainder that occurs once says about the
+  // sum in it.
+  bool split_digits() {
+    for (const Expr& c : d_.guard) {
+      if (!c.is(Kind::is_zero)) continue;
+      const Equation e = equation(c);
+      Conditions parts = split_radix(g_, e.unknown, e.value, indices());
+      if (parts.empty()) {
+        const auto inner = unwrap(g_, e.unknown, e.value, original_, indices());
+        if (!inner || !inner->inverse.fresh.empty()) continue;
+        parts = inner->inverse.conditions;
+        parts.merge(ir::conjuncts(ir::equal(inner->unknown, inner->inverse.value)));
+      }
+      replace(Expr(c), std::move(parts));
+      return true;
+    }
+    return false;
+  }
+
+  void replace(const Expr& equality, Conditions parts) {
+    d_.guard.erase(equality);
+    std::vector<Expr> simpler;
+    for (const Expr& p : parts) simpler.push_back(simple(p));
+    d_.guard.merge(tidy(g_, ir::conjuncts(ir::all_of(std::move(simpler))), d_.guard));
+    d_.guard = ir::conjuncts(ir::all_of(d_.guard));
+  }
+
+  bool apply_best() {
+    std::optional<Candidate> best;
+    for (const Expr& equality : d_.guard) {
+      if (!equality.is(Kind::is_zero)) continue;
+      for (IndexId r : d_.reduced) {
+        auto candidate = solved_for(equality, r);
+        if (candidate && (!best || candidate->gain > best->gain)) best = std::move(candidate);
+      }
+    }
+    if (best) apply(std::move(*best));
+    return best.has_value();
+  }
+
+  std::optional<Candidate> solved_for(const Expr& equality, IndexId r) const {
+    if (!ir::uses(equality, r)) return std::nullopt;
+    const Equation e = equation(equality);
+    std::set<IndexId> others = indices();
+    others.erase(r);
+    auto solution = invert(g_, e.unknown, e.value, r, others);
+    if (!solution) return std::nullopt;
+    if (solution->fresh.empty() && !may_remove_one()) return std::nullopt;
+    double gain = points(g_[r].extent);
+    for (const FreshIndex& f : solution->fresh) gain /= points(f.extent);
+    if (!solution->fresh.empty() && gain <= 1) return std::nullopt;
+    for (const Expr& c : solution->conditions) gain *= further_gain(c);
+    return Candidate{equality, r, std::move(*solution), gain};
+  }
+
+  // Of `(j + ...) % c == 0`, which can be solved for a reduced index j in turn.
+  double further_gain(const Expr& condition) const {
+    if (!condition.is(Kind::is_zero) || !condition.args()[0].is(Kind::remainder)) return 1;
+    const auto c = ir::as_size(condition.args()[0].args()[1]);
+    double longest = 1;
+    for (const Expr& t : ir::addends_of(condition.args()[0].args()[0])) {
+      const ScaledBySizes s = split_sizes(t);
+      const auto unit = s.coefficient.integer();
+      if (s.rest.is(Kind::index) && is_reduced(s.rest->index) && (unit == 1 || unit == -1))
+        longest = std::max(longest, points(g_[s.rest->index].extent));
+    }
+    return c ? std::min(longest, points(*c)) : 1;
   }
 
   // A definition whose last reduced index goes becomes a map; where that has no form it stays.
-  bool may_remove(size_t count) const {
-    if (count < d_.reduced.size()) return true;
+  bool may_remove_one() const {
+    if (d_.reduced.size() > 1) return true;
     bool real = ir::is_real(ir::arithmetic_type(g_[d_.target].storage));
     return d_.combine == ir::Combine::sum || d_.combine == ir::Combine::prod ||
            (real && d_.combine != ir::Combine::logsumexp);
   }
 
-  void add(Candidate c) {
-    if (!c.fresh && !may_remove(c.values.size())) return;
-    c.gain = 1;
-    for (const auto& [i, value] : c.values) c.gain *= points(g_[i].extent);
-    if (c.fresh) c.gain /= points(c.fresh->extent);
-    candidates_.push_back(std::move(c));
-  }
-
-  void look_at(const Expr& equality) {
-    const Expr& e = equality.args()[0];
-    for (const Expr& t : addends_of(e)) {
-      Expr rest = e - t;
-      if (auto term = as_term(t)) {
-        if (is_reduced(term->index) && !ir::uses(rest, term->index))
-          by_coefficient(equality, *term, rest);
-      } else if (!plain_only_) {
-        by_quotient(equality, t, rest);
-      }
-    }
-  }
-
-  // coefficient * index + rest == 0.
-  void by_coefficient(const Expr& equality, const Term& term, const Expr& rest) {
-    auto c = term.coefficient.integer();
-    if (c == 1 || c == -1) {
-      Expr value = *c == 1 ? -rest : rest;
-      if (!plain_only_ || value.is(Kind::index)) add({equality, {{term.index, value}}, {}, {}});
-      return;
-    }
-    if (plain_only_) return;
-    bool up = positive(term.coefficient, term.index);
-    if (!up && !positive(term.coefficient * Poly(-1), term.index)) return;
-    Poly scale = up ? term.coefficient : term.coefficient * Poly(-1);
-    Expr divisor = ir::size_value(scale);
-    // c*i + j == value with a j that runs over 0 .. c - 1: both are known.
-    for (const Expr& t : addends_of(rest)) {
-      auto low = as_term(t);
-      if (!low || !is_reduced(low->index) || low->coefficient != Poly(up ? 1 : -1) ||
-          !g_.same(g_[low->index].extent, scale) || ir::uses(rest - t, low->index) ||
-          low->index == term.index)
+  // `(a + b) // c == n` is `a + b == c * n + s` with a new loop over s: the rest may need fewer
+  // points then.
+  std::vector<Solver> introduced(int depth) const {
+    std::vector<Solver> result;
+    for (const Expr& c : d_.guard) {
+      if (!c.is(Kind::is_zero)) continue;
+      const Equation e = equation(c);
+      const auto inner = unwrap(g_, e.unknown, e.value, original_, indices());
+      if (!inner || std::ranges::count_if(
+                        d_.reduced, [&](IndexId i) { return ir::uses(inner->unknown, i); }) < 2)
         continue;
-      Expr value = up ? -(rest - t) : rest - t;
-      add({equality,
-           {{term.index, ir::quotient(value, divisor)},
-            {low->index, ir::remainder(value, divisor)}},
-           {},
-           {}});
+      Solver& other = result.emplace_back(*this);
+      const std::map<IndexId, Expr> named = other.named(inner->inverse.fresh, "s");
+      Conditions parts = ir::substitute(inner->inverse.conditions, named);
+      parts.merge(
+          ir::conjuncts(ir::equal(inner->unknown, ir::substitute(inner->inverse.value, named))));
+      for (const auto& [placeholder, i] : named) other.d_.reduced.push_back(i->index);
+      other.replace(c, std::move(parts));
+      other.solve(depth - 1);
     }
-    Expr value = up ? -rest : rest;
-    add({equality,
-         {{term.index, ir::quotient(value, divisor)}},
-         {ir::is_zero(ir::remainder(value, divisor))},
-         {}});
+    return result;
   }
 
-  // +-(x // c) + rest == 0 or +-(x % c) + rest == 0, with x = +-index + others.
-  void by_quotient(const Expr& equality, const Expr& t, const Expr& rest) {
-    ir::Scaled s = ir::split_coefficient(t);
-    int64_t sign = s.coefficient.integer;
-    const bool remainder = s.rest.is(Kind::remainder);
-    if ((!s.rest.is(Kind::quotient) && !remainder) || (sign != 1 && sign != -1)) return;
-    const Expr &x = s.rest.args()[0], &divisor = s.rest.args()[1];
-    Poly c;
-    if (divisor.is(Kind::size))
-      c = divisor->size;
-    else if (divisor.is(Kind::literal))
-      c = Poly(divisor->number.integer);
-    else
-      return;
-    // c >= 1 wherever there is a point afterwards, because something runs over 0 .. c - 1.
-    if (!nonnegative(g_, c)) return;
-    Expr n = sign == 1 ? -rest : rest;  // what the quotient or remainder equals
-    for (const Expr& part : addends_of(x)) {
-      auto term = as_term(part);
-      if (!term || !is_reduced(term->index) || ir::uses(rest, term->index)) continue;
-      auto unit = term->coefficient.integer();
-      Expr others = x - part;
-      if ((unit != 1 && unit != -1) || ir::uses(others, term->index)) continue;
-      Candidate candidate{equality, {}, {}, {}};
-      Expr fresh = ir::index_value(kFresh);
-      Poly extent = c;
-      Expr value = n * divisor + fresh;
-      if (remainder) {
-        // The quotient becomes the new index, so the range of x must be known: x is the index.
-        auto quotient =
-            others.is_zero() && unit == 1 ? ceiling(g_[term->index].extent, c) : std::nullopt;
-        if (!quotient) continue;
-        extent = *quotient;
-        value = fresh * divisor + n;
-        candidate.extra = {ir::at_least_zero(n), ir::at_least_zero(divisor - 1 - n)};
-      }
-      if (points(extent) >= points(g_[term->index].extent)) continue;
-      candidate.values[term->index] = *unit == 1 ? value - others : others - value;
-      candidate.fresh = ir::Index{g_[term->index].name, extent};
-      add(std::move(candidate));
-    }
-  }
-
-  // extent / c rounded up, where that is a polynomial.
-  std::optional<Poly> ceiling(const Poly& extent, const Poly& c) const {
-    auto n = g_.known(extent), d = g_.known(c);
-    if (n && d) return Poly((*n + *d - 1) / *d);
-    for (auto q : {ir::divide(extent, c), ir::divide(g_.expand(extent), g_.expand(c))}) {
-      if (q && std::ranges::all_of(q->terms(), [](const auto& t) { return t.second.is_integer(); }))
-        return q;
-    }
-    return std::nullopt;
+  // Indices of the graph for those of a solution.
+  std::map<IndexId, Expr> named(const std::vector<FreshIndex>& fresh, const std::string& name) {
+    std::map<IndexId, Expr> result;
+    for (const FreshIndex& f : fresh)
+      result.emplace(f.id, ir::index_value(g_.new_index(name, f.extent)));
+    return result;
   }
 
   void apply(Candidate c) {
     d_.guard.erase(c.equality);
-    if (c.fresh) {
-      std::map<IndexId, Expr> rename{
-          {kFresh, ir::index_value(g_.new_index(c.fresh->name, c.fresh->extent))}};
-      IndexId gone = c.values.begin()->first;
-      c.values[gone] = ir::substitute(c.values[gone], rename);
-      std::ranges::replace(d_.reduced, gone, rename[kFresh]->index);
+    const std::map<IndexId, Expr> fresh = named(c.solution.fresh, g_[c.index].name);
+    const Expr value = ir::substitute(c.solution.value, fresh);
+    Conditions extra = ir::substitute(c.solution.conditions, fresh);
+    auto at = std::ranges::find(d_.reduced, c.index);
+    at = d_.reduced.erase(at);
+    for (const auto& [placeholder, i] : fresh) {
+      at = d_.reduced.insert(at, i->index);
+      original_.push_back(i->index);
     }
-    std::erase_if(d_.reduced, [&](IndexId i) { return c.values.count(i) > 0; });
-    for (const auto& [i, value] : c.values) {
-      c.extra.insert(ir::at_least_zero(value));
-      c.extra.insert(ir::at_least_zero(ir::size_value(g_[i].extent) - 1 - value));
-    }
-    // The ranges of what was solved, unless the rest of the guard proves them.
-    Conditions guard = ir::conjuncts(ir::all_of(ir::substitute(d_.guard, c.values)));
-    Conditions extra = ir::conjuncts(ir::all_of(c.extra));
-    guard.merge(tidy(g_, extra, guard));
-    Expr all = ir::all_of(guard);
-    guard = ir::conjuncts(all);
-    d_.body = ir::substitute(d_.body, c.values);
-    if (c.fresh || c.values.size() > 1) {
+    // The range of what was solved, unless the rest of the guard proves it.
+    extra.merge(ir::conjuncts(ir::at_least_zero(value)));
+    extra.merge(ir::conjuncts(ir::less(value, ir::size_value(g_[c.index].extent))));
+    const std::map<IndexId, Expr> values{{c.index, value}};
+    Conditions guard = ir::conjuncts(ir::all_of(ir::substitute(d_.guard, values)));
+    guard.merge(tidy(g_, ir::conjuncts(ir::all_of(extra)), guard));
+    guard = ir::conjuncts(ir::all_of(guard));
+    d_.body = ir::substitute(d_.body, values);
+    if (ir::has_division(value) || !fresh.empty()) {
       // (c*n + t) // c and % c are n and t.
       d_.body = assume(g_, d_.body, guard);
-      std::vector<Expr> parts;
-      for (const Expr& part : guard) parts.push_back(simple(part));
-      guard = ir::conjuncts(ir::all_of(std::move(parts)));
+      d_.guard = std::move(guard);
+      simplify_guard();
+    } else {
+      d_.guard = std::move(guard);
     }
-    d_.guard = std::move(guard);
     if (d_.reduced.empty()) become_map();
+  }
+
+  void simplify_guard() {
+    std::vector<Expr> parts;
+    for (const Expr& p : d_.guard) parts.push_back(simple(p));
+    d_.guard = ir::conjuncts(ir::all_of(std::move(parts)));
   }
 
   // Only the arguments: the condition itself is not to be decided by itself.
@@ -255,20 +282,14 @@ class Solver {
     d_.combine = ir::Combine::set;
   }
 
-  static constexpr IndexId kFresh{std::numeric_limits<int32_t>::max()};
   Graph& g_;
   Definition d_;
-  bool plain_only_;
-  std::vector<Candidate> candidates_;
+  std::vector<IndexId> original_;  // reduced indices that were not introduced
 };
 
 }  // namespace
 
-Definition solve_equalities(Graph& g, const Definition& d) { return Solver(g, d, false).run(); }
-
-Definition solve_plain_equalities(Graph& g, const Definition& d) {
-  return Solver(g, d, true).run();
-}
+Definition solve_equalities(Graph& g, const Definition& d) { return Solver(g, d).run(); }
 
 std::optional<Scatter> find_scatter(const Definition& d) {
   if (d.combine == ir::Combine::logsumexp || d.combine == ir::Combine::argmax || d.reduced.empty())

@@ -18,9 +18,6 @@ namespace attn::solve {
 // stays (data such as `n == token[b,i]`) is left in the guard. Works for every combine.
 ir::Definition solve_equalities(ir::Graph& g, const ir::Definition& d);
 
-// Only equalities of two plain indices, by renaming. Derive applies this on the spot.
-ir::Definition solve_plain_equalities(ir::Graph& g, const ir::Definition& d);
-
 // A condition `n == position`, where n is a free index that occurs nowhere else and `position`
 // depends on reduced ones: each point of the reduction is added at one element along n, and the
 // others need not ask for it.

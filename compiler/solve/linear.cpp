@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "compiler/ir/operation.h"
+#include "compiler/solve/prove.h"
 
 namespace attn::solve {
 
@@ -149,6 +150,9 @@ Linear System::of_division(const Expr& e, bool remainder) {
   Linear q{{{id, Poly(1)}}, {}};
   Linear rest = value - scale(q, c);
   if (fresh) {
+    const Range range = range_of(g_, key);
+    if (range.lowest) definitions_.push_back(q - Linear{{}, g_.expand(*range.lowest)});
+    if (range.highest) definitions_.push_back(Linear{{}, g_.expand(*range.highest)} - q);
     definitions_.push_back(rest);
     definitions_.push_back(Linear{{}, c - Poly(1)} - rest);
   }
@@ -296,8 +300,11 @@ bool System::proves_directly(const Expr& c) {
   for (const Expr& k : known_)
     if (k->hash == c->hash && k == c) return true;
   switch (c.kind()) {
-    case Kind::at_least_zero:
-      return nonnegative(linear(c.args()[0]));
+    case Kind::at_least_zero: {
+      const Linear goal = linear(c.args()[0]);
+      const auto lowest = ir::has_division(c) ? range_of(g_, c.args()[0]).lowest : std::nullopt;
+      return (lowest && sizes_.nonnegative(g_.expand(*lowest))) || nonnegative(goal);
+    }
     case Kind::is_zero: {
       Linear l = linear(c.args()[0]);
       return nonnegative(l) && nonnegative(minus(l));

@@ -45,6 +45,12 @@ bool nonnegative(const Graph& g, const ir::Poly& p, const std::set<ir::IndexId>&
   }
 }
 
+std::optional<ir::Poly> exact_quotient(const Graph& g, const ir::Poly& p, const ir::Poly& c) {
+  for (const auto& q : {ir::divide(p, c), ir::divide(g.expand(p), g.expand(c))})
+    if (q && whole(*q)) return q;
+  return std::nullopt;
+}
+
 Expr out_of_sum(const Graph& g, const Expr& factor, const std::set<ir::IndexId>& reduced,
                 const ir::Conditions& guard) {
   if (factor.is(ir::Kind::multiply)) {

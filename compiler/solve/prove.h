@@ -30,6 +30,9 @@ Range range_of(const ir::Graph& g, const ir::Expr& e);
 // are such that the extent is at least 1.
 bool nonnegative(const ir::Graph& g, const ir::Poly& p, const std::set<ir::IndexId>& nonempty = {});
 
+// p / c where that is a polynomial of integers, if only of what is known of the sizes.
+std::optional<ir::Poly> exact_quotient(const ir::Graph& g, const ir::Poly& p, const ir::Poly& c);
+
 // A factor of a sum over `reduced` where `guard` in which none of these occurs, as it is written
 // outside of the sum, where it is computed also if the sum has no term: 1 / n becomes 1 / max(n, 1)
 // where n, a size or data, is at least 1 for every term.

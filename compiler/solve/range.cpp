@@ -86,8 +86,12 @@ class Ranges {
     return b ? Bound(*constant.lowest * *b) : std::nullopt;
   }
 
-  // floor(a / c) where the quotient is a polynomial.
-  static Bound floored(const Poly& a, const Poly& c) {
+  // floor(a / c) where the quotient is a polynomial, if only of what is known of the sizes.
+  Bound floored(const Poly& a, const Poly& c) const {
+    const Bound q = floored_as_written(a, c);
+    return q ? q : floored_as_written(g_.expand(a), g_.expand(c));
+  }
+  static Bound floored_as_written(const Poly& a, const Poly& c) {
     auto whole = [](const Bound& p) {
       return p &&
              std::ranges::all_of(p->terms(), [](const auto& t) { return t.second.is_integer(); });

@@ -228,7 +228,8 @@ TEST_P(Equalities, SolvedSumsAgree) {
       };
       auto S = [](const ir::Poly& p) { return ir::size_value(p); };
       Expr m = index("m", T * E), m2 = index("n", T), i = index("i", T), j = index("j", T),
-           e = index("e", E), k = index("k", three), d = index("d", T * E);
+           e = index("e", E), k = index("k", three), d = index("d", T * E),
+           eight = index("u", ir::Poly(8));
       Expr target = m;
       std::vector<Expr> reduced;
       Expr guard, body = g.read(x, {i});
@@ -283,6 +284,36 @@ TEST_P(Equalities, SolvedSumsAgree) {
           reduced = {i, k};
           guard = ir::equal(m2, 2 * i + k - 1);
           break;
+        case 10:  // a number of two digits that is rolled, and turned round
+          target = m2;
+          reduced = {i, k};
+          guard = ir::equal(m2, S(T) - 1 - ir::remainder(3 * i + k + 2, S(T)));
+          break;
+        case 11:  // a quotient and a remainder of one number, which is rolled
+          target = m2;
+          reduced = {d, k};
+          guard = ir::all_of({ir::equal(m2, ir::quotient(ir::remainder(d + 2, S(T * E)), 3)),
+                              ir::equal(k, ir::remainder(ir::remainder(d + 2, S(T * E)), 3))});
+          body = g.read(x, {ir::remainder(d, S(T))});
+          break;
+        case 12:  // the digits of a number in the other order
+          reduced = {d};
+          guard = ir::equal(m, ir::remainder(d, S(E)) * S(T) + ir::quotient(d, S(E)));
+          body = g.read(x, {ir::quotient(d, S(E))});
+          break;
+        case 13:  // several solutions of what is nested
+          target = m2;
+          reduced = {k, eight};
+          guard = ir::equal(
+              m2, ir::quotient(ir::remainder(4 * k + ir::remainder(eight, 4) + 2, 12), 4));
+          body = g.read(x, {ir::remainder(eight, S(T))});
+          break;
+        case 14:  // two numbers that share an index
+          reduced = {d, j};
+          guard = ir::all_of({ir::equal(m, ir::quotient(d, S(E)) + S(T) * ir::remainder(j, S(E))),
+                              ir::equal(ir::quotient(j, S(E)), ir::remainder(d, S(E)))});
+          body = g.read(x, {j});
+          break;
         default:
           target = m2;
           reduced = {i, j, e};
@@ -318,7 +349,7 @@ TEST_P(Equalities, SolvedSumsAgree) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryForm, Equalities, ::testing::Range(0, 11));
+INSTANTIATE_TEST_SUITE_P(EveryForm, Equalities, ::testing::Range(0, 15));
 
 }  // namespace
 }  // namespace attn::evaluate
