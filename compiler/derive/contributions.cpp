@@ -168,8 +168,8 @@ std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,
     const Contribution& c = contributions[k];
     if (auto moved = summed_at_points(g, c, target, total.free)) {
       places[k] = new_part(g.extents(moved->sum.free), c.where);
-      addends.push_back(ir::where(moved->guard, g.read(places[k], std::move(moved->subscripts))));
       finish(std::move(moved->sum), places[k]);
+      addends.push_back(ir::where(moved->guard, g.read(places[k], std::move(moved->subscripts))));
       continue;
     }
     const Match m = match(c);
