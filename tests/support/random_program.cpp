@@ -193,8 +193,9 @@ class Writer : Corners {
         q, {b, i, m},
         {fmt::format("sum[{2}] x1[{0},{1},{2}] * w1[{2},{3}]", b.index, i.index, n.index, m.index),
          2});
-    const std::string key = last == "M" ? fmt::format("x2[{},{},{}]", b.index, j.index, m.index)
-                                        : fmt::format("{}[{},{},{}]", q, b.index, j.index, m.index);
+    std::string key = last == "M" ? fmt::format("x2[{},{},{}]", b.index, j.index, m.index)
+                                  : fmt::format("{}[{},{},{}]", q, b.index, j.index, m.index);
+    if (chance(15)) key = "0.5";  // every key has the same score
     const Value bias = chance(60) ? scaled(expression({b, i, j}, 1)) : Value{"0.5", 0.5};
     const std::string score = fmt::format("(sum[{0}] {1}[{2},{3},{0}] * {4}) / 4 + {5}", m.index, q,
                                           b.index, i.index, key, bias.text);
