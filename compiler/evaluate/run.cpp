@@ -93,7 +93,7 @@ class Runner {
     return static_cast<size_t>(sum);
   }
 
-  // A NaN among the values of a max or min is their result.
+  // A NaN among the values of a max or min is their result; argmax finds the first.
   void point() {
     double value = r_[p_.result];
     switch (d_.combine) {
@@ -113,7 +113,7 @@ class Runner {
         if (!any_ || value < total_ || std::isnan(value)) total_ = value;
         break;
       case Combine::argmax:
-        if (!any_ || value > best_) {
+        if (!any_ || value > best_ || (std::isnan(value) && !std::isnan(best_))) {
           best_ = value;
           total_ = static_cast<double>(counters_[last_]);
         }

@@ -8,6 +8,7 @@
 #include "compiler/plan/maps.h"
 #include "compiler/plan/verify.h"
 #include "compiler/solve/equalities.h"
+#include "compiler/solve/points.h"
 #include "compiler/solve/unmaterialised.h"
 
 namespace attn::plan {
@@ -46,6 +47,17 @@ bool has_as_large(const Graph& g, const solve::Unmaterialised& unmaterialised, T
          });
 }
 
+// Whether a definition has many times the points of all that it reads by its known sizes alone; of
+// the others Unmaterialised knows more.
+bool is_much_larger(const Graph& g, const Definition& d) {
+  constexpr double kMostTimes = 16, kLeast = 1 << 20;
+  const solve::Points points(g, 1);
+  double read = 0;
+  for (const Expr& e : read_sites(d)) read += points.of(g, indices(e));
+  const double own = points.of(g[d.target].extents);
+  return own >= kLeast && own > kMostTimes * read;
+}
+
 // A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its
 // size.
 void warn_of_unmaterialised(const Function& f, const solve::Unmaterialised& unmaterialised,
@@ -53,8 +65,10 @@ void warn_of_unmaterialised(const Function& f, const solve::Unmaterialised& unma
   for (const Kernel& k : f.kernels) {
     for (TensorId written : k.writes) {
       const TensorId t = whole_of(f, written);
-      if (!unmaterialised(t) || f.places[t.value] != Place::workspace) continue;
-      if (has_as_large(f.graph, unmaterialised, t)) continue;
+      if (f.places[t.value] != Place::workspace) continue;
+      const bool grows = unmaterialised(t) && !has_as_large(f.graph, unmaterialised, t);
+      const auto of = std::ranges::find(k.definitions, written, &Definition::target);
+      if (!grows && (of == k.definitions.end() || !is_much_larger(f.graph, *of))) continue;
       std::string readers;
       for (const Kernel& reader : f.kernels)
         if (std::ranges::count(reader.reads, t) || std::ranges::count(reader.reads, written))

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/plan/estimate.h"
 #include "compiler/solve/equalities.h"
 
@@ -18,13 +20,23 @@ constexpr KernelKind kKinds[] = {
     {"loops", "the definition as written", 2, claim_loops},
 };
 
+// A product of which no factor alone has all points: no memory decides its time.
+bool multiplies(const ir::Definition& d, const std::set<ir::IndexId>& points) {
+  return d.body.is(ir::Kind::multiply) &&
+         std::ranges::none_of(ir::read_sites(d.body), [&](const ir::Expr& read) {
+           return std::ranges::includes(ir::indices(read), points);
+         });
+}
+
 // Why `d` lowers slowly as plain loops, or empty where loops are the right form (maps, small sums).
 std::string why_slow(const ir::Graph& g, const Costs& costs, const ir::Definition& d) {
   if (d.reduced.empty()) return {};
-  if (solve::find_scatter(d)) return {};  // each point is visited once
-  double work =
-      points(g, {d.reduced.begin(), d.reduced.end()}) * points(g, {d.free.begin(), d.free.end()});
-  if (work < costs.slow_points) return {};
+  std::set<ir::IndexId> all(d.free.begin(), d.free.end());
+  all.insert(d.reduced.begin(), d.reduced.end());
+  const auto scatter = solve::find_scatter(d);
+  if (scatter) all.erase(d.free[scatter->dimension]);  // each point is visited once
+  if (points(g, all) < costs.slow_points || (scatter && !multiplies(d, all))) return {};
+  if (scatter) return "its products are added one by one where data says";
   return fmt::format("its {} is a plain loop{}", name_of(d.combine),
                      d.combine == ir::Combine::sum ? ": no two factors of it can be packed apart"
                                                    : " over all its points");

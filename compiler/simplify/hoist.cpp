@@ -9,6 +9,7 @@
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
 #include "compiler/simplify/products.h"
+#include "compiler/solve/unmaterialised.h"
 
 namespace attn::simplify {
 
@@ -42,7 +43,9 @@ Root root_of(const Expr& e) {
 
 class Hoister {
  public:
-  explicit Hoister(const Graph& g) : given_(g), result_(g) { result_.definitions.clear(); }
+  explicit Hoister(const Graph& g) : given_(g), result_(g), unmaterialised_(g) {
+    result_.definitions.clear();
+  }
 
   Graph run() {
     for (const Definition& old : given_.definitions) {
@@ -87,7 +90,7 @@ class Hoister {
 
   std::optional<Expr> as_map(const Expr& e, const Conditions& known) {
     std::set<IndexId> used = indices(e);
-    if (used.size() >= domain_.size() || is_constant(e)) return std::nullopt;
+    if (used.size() >= domain_.size() || is_constant(e) || is_in_tiles(used)) return std::nullopt;
     auto guard = conditions_alone(result_, e, known);
     if (!guard) return std::nullopt;
     Root root = root_of(e);
@@ -95,6 +98,14 @@ class Hoister {
     auto found = made_.find(key);
     if (found == made_.end()) found = made_.emplace(key, new_map(root.root, used, *guard)).first;
     return power(found->second, root.power);
+  }
+
+  // A decay or bias of two sequence axes that is the same for the whole batch: in the tiles of the
+  // scores it costs less than memory of its size does.
+  bool is_in_tiles(const std::set<IndexId>& used) const {
+    const std::vector<IndexId>& reduced = whole_->reduced;
+    return std::ranges::all_of(reduced, [&](IndexId i) { return used.count(i) > 0; }) &&
+           unmaterialised_.is_unbounded(result_, result_.extents({used.begin(), used.end()}));
   }
 
   Expr new_map(const Expr& value, std::set<IndexId> used, const Conditions& guard) {
@@ -133,6 +144,7 @@ class Hoister {
 
   const Graph& given_;
   Graph result_;
+  const solve::Unmaterialised unmaterialised_;
   const Definition* whole_ = nullptr;
   std::set<IndexId> domain_;
   std::map<std::pair<Expr, Conditions>, Expr> made_;

@@ -25,6 +25,8 @@ ir::Graph factor(const ir::Graph& g);
 ir::Graph inline_trivial(const ir::Graph& g);
 // An index of a reduction that is read as i // c and i % c becomes two.
 ir::Graph split_indices(const ir::Graph& g);
+// An unmaterialised tensor that is read at fixed places of an axis is a tensor for each of them.
+ir::Graph unstack(const ir::Graph& g);
 // A map with one reader goes into it where no element would be computed twice.
 ir::Graph inline_single(const ir::Graph& g);
 // A subexpression that an earlier map computes, under conditions that imply the map's, is read.

@@ -22,6 +22,8 @@ constexpr Pass kInlineTrivial{"inline-trivial", "substitute maps that cost nothi
                               inline_trivial};
 constexpr Pass kSplitIndices{"split-indices", "take an index that stands for two for two",
                              split_indices};
+constexpr Pass kUnstack{"unstack", "take scores apart that are read at fixed places of an axis",
+                        unstack};
 constexpr Pass kFind{"find", "read what an earlier map computes already", find};
 constexpr Pass kHoist{"hoist", "compute expensive subexpressions over their own indices", hoist};
 constexpr Pass kMergeEqual{"merge-equal", "keep one of equal definitions", merge_equal};
@@ -41,12 +43,12 @@ constexpr Pass kSpecialise{"specialise", "compute unmaterialised tensors where t
 constexpr Pass kFactor{"factor", "collect the factors that terms share", factor};
 
 // All by name, for `emit --after=NAME` and the help.
-constexpr Pass kPipeline[] = {kSpreadGuards, kFold,  kStrengthen, kInlineTrivial, kSplitIndices,
-                              kFind,         kHoist, kMergeEqual, kMergeCopies,   kMergeScaled,
-                              kReBracket,    kOrder, kDropUnused, kInlineSingle,  kSpecialise,
-                              kDemand,       kFactor};
+constexpr Pass kPipeline[] = {kSpreadGuards, kFold,      kStrengthen, kInlineTrivial, kSplitIndices,
+                              kUnstack,      kFind,      kHoist,      kMergeEqual,    kMergeCopies,
+                              kMergeScaled,  kReBracket, kOrder,      kDropUnused,    kInlineSingle,
+                              kSpecialise,   kDemand,    kFactor};
 
-constexpr Pass kForwardRound[] = {kFold,       kInlineTrivial, kSplitIndices, kHoist,
+constexpr Pass kForwardRound[] = {kFold,       kInlineTrivial, kSplitIndices, kUnstack,   kHoist,
                                   kMergeEqual, kMergeCopies,   kOrder,        kDropUnused};
 
 // Repeated until nothing changes. Forward tensors are still there, for re-bracketing to read.

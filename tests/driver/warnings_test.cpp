@@ -45,5 +45,30 @@ TEST_F(Warnings, SayWhyAReductionIsAPlainLoop) {
       << text;
 }
 
+// A size that is known when compiling hides nothing.
+TEST_F(Warnings, AreOfKnownSizesToo) {
+  const std::string text =
+      of("model m(x: [512, 16]) -> y, z {\n"
+         "  d[i: 512, j: 512, e: 16] = tanh(x[i, e] - x[j, e])\n"
+         "  y[i] = max[j] logsumexp[e] d[i, j, e]\n"
+         "  z[j, e] = max[i] d[i, j, e]\n}\n");
+  EXPECT_NE(text.find("`d[512, 512, 16]` of forward is stored in memory as a whole"),
+            std::string::npos)
+      << text;
+}
+
+// The gradient of a weight that data chooses; not that of an embedding, which memory bounds.
+TEST_F(Warnings, AreOfProductsThatAreAddedWhereDataSays) {
+  const std::string gathered =
+      of("train model m(x: [B, T, D], at: int[B, T], w: [8, D, D]) -> y {\n"
+         "  y[b, t, o] = sum[d] x[b, t, d] * w[clamp(at[b, t], 0, 7), o, d]\n}\n");
+  EXPECT_NE(gathered.find("`dw` lowers slowly: its products are added one by one"),
+            std::string::npos)
+      << gathered;
+  EXPECT_EQ(of("train model m(x: [8, D], at: int[B, T]) -> y {\n"
+               "  y[b, t, d] = x[clamp(at[b, t], 0, 7), d]\n}\n"),
+            "");
+}
+
 }  // namespace
 }  // namespace attn::testing

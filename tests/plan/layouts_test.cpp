@@ -127,6 +127,33 @@ TEST(Layouts, HeadsMergedInTheSumOverKeys) {
 )"));
 }
 
+// Two softmaxes and their difference: each has a normaliser of its own, and their tiles are shared.
+TEST(Layouts, ScoresThatAreStackedAlongAnAxis) {
+  const auto file = planned_text(std::string(kSizes) + R"(
+train model m(q: [B, 2 * H, T, E], k: [B, 2 * H, T, E], v: [B, H, T, E], mix: [H]) -> z {
+  s[b, g, i: T, j: T] = (sum[e] q[b, g, i, e] * k[b, g, j, e]) / sqrt(E)
+  p[b, g, i, j] = softmax[j where j <= i] (s[b, g, i, j])
+  a[b, h: H, i, j] = p[b, 2 * h, i, j] - mix[h] * p[b, 2 * h + 1, i, j]
+  z[b, h, i, e] = sum[j] a[b, h, i, j] * v[b, h, j, e]
+})");
+  const plan::Plan& plan = *file->models.at(0).plan;
+  expect_no_scores(plan.forward);
+  expect_no_scores(*plan.backward);
+}
+
+// A decay that is the same for the whole batch stays in tiles, too.
+TEST(Layouts, DecaysWithoutTheBatch) {
+  const auto file = planned_text(std::string(kSizes) + R"(
+train model m(q: [B, H, T, E], k: [B, H, T, E], v: [B, H, T, E]) -> z {
+  param decay: [H]
+  s[b, h, i: T, j: T] = if j <= i then (sum[e] q[b, h, i, e] * k[b, h, j, e]) * exp(-exp(decay[h]) * float(i - j)) else 0
+  z[b, h, i, e] = sum[j] s[b, h, i, j] * v[b, h, j, e]
+})");
+  const plan::Plan& plan = *file->models.at(0).plan;
+  expect_no_scores(plan.forward);
+  expect_no_scores(*plan.backward);
+}
+
 // Points of all definitions that the kernels of a function compute.
 double points(const plan::Function& f) {
   const solve::Points count(f.graph, 24);

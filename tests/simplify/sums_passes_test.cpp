@@ -169,7 +169,7 @@ TEST(Factor, CollectsWhatTermsShare) {
 TEST(Pipeline, NamesEveryPassOnce) {
   std::set<std::string> names;
   for (const Pass& p : pipeline()) EXPECT_TRUE(names.insert(p.name).second) << p.name;
-  EXPECT_EQ(names.size(), 17u);
+  EXPECT_EQ(names.size(), 18u);
 }
 
 }  // namespace

@@ -66,15 +66,17 @@ void RowScheduler::store_columns(Func out, const RowStage& stage, const Func& to
 // The sums of each block, which `out` gets added up; gives what the loops over rows fill.
 Func RowScheduler::add_column_sum(int stage, Func out, const At& at) {
   const Type& type = types_[stage];
+  // What rounding costs does not grow with the rows of a block.
+  const Type kept = type == Halide::Float(32) ? Halide::Float(64) : type;
   const int lanes = lanes_of(target_, type);
   Func sums(out.name() + "_blocks"), total(out.name() + "_total");
   // Written so that Halide takes the block for an index like the other outputs' rows.
   Expr own_block = min(at.block, blocks_ - 1);
-  sums(column_, block_) = make_zero(type);
-  sums(column_, own_block) += body(stage, at);
+  sums(column_, block_) = make_zero(kept);
+  sums(column_, own_block) += cast(kept, body(stage, at));
   vectorize_columns(sums.compute_root(), type);
   RDom b(0, blocks_, "blocks");
-  total(column_) = make_zero(type);
+  total(column_) = make_zero(kept);
   total(column_) += sums(column_, b);
   store_columns(out, spec_.stages[stage], total);
   vectorize_columns(total, type);

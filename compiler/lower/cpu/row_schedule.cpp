@@ -107,29 +107,63 @@ void RowScheduler::add_row_map(int stage) {
   stored_[stage] = map;
 }
 
-// Lanes first, several vectors of them for long rows, then the lanes of one vector.
+// Vectors of a long sum that are added up before the sum goes to one of twice the precision.
+constexpr int kChunk = 64;
+
+// The sums of chunks, each of kChunk vectors of `width` lanes, the last one of what is left.
+Func RowScheduler::chunks(const std::string& name, const Term& term, const Type& type, int width) {
+  Func chunk(name + "_chunk");
+  RDom k(0, kChunk, "k");
+  k.where(chunk_ * kChunk + k < spec_.columns / width);
+  chunk(lane_, chunk_, u_, group_, block_) = make_zero(type);
+  // A term that is the same in all columns is still added for each of them.
+  Expr of_k = term({u_, group_, block_, (chunk_ * kChunk + k) * width + lane_});
+  of_k = select(k >= 0, of_k, of_k);
+  chunk(lane_, chunk_, u_, group_, block_) += of_k;
+  const int lanes = lanes_of(target_, type);
+  chunk.bound_extent(lane_, width).vectorize(lane_, lanes).unroll(lane_);
+  chunk.update().reorder(lane_, k, chunk_, u_).vectorize(lane_, lanes).unroll(lane_);
+  return chunk;
+}
+
+// Lanes first, several vectors of them for long rows, then the lanes of one vector. What rounding
+// costs a long sum does not grow with its length.
 Func RowScheduler::reduce(const std::string& name, Combine combine, const Term& term,
                           const Type& type) {
   const int lanes = lanes_of(target_, type);
   const int width = height_ > 1 ? lanes : 4 * lanes;
+  const int columns = spec_.typical_columns;
+  const bool is_long = combine == Combine::sum && type == Halide::Float(32) && height_ == 1 &&
+                       (columns == 0 || columns > kChunk * width);
+  const Type kept = is_long ? Halide::Float(64) : accumulated(combine, type);
   Func partial(name + "_lanes"), total(name);
-  RDom whole(0, spec_.columns / width, "whole");
   RDom rest(0, spec_.columns % width, "rest"), over(0, width, "over");
   auto at = [&](const Expr& column) { return At{u_, group_, block_, column}; };
-  partial(lane_, u_, group_, block_) = neutral(combine, type);
-  // A term that is the same in all columns is still added for each of them.
-  Expr of_whole = term(at(whole * width + lane_));
-  of_whole = select(whole >= 0, of_whole, of_whole);
-  partial(lane_, u_, group_, block_) =
-      combined(combine, partial(lane_, u_, group_, block_), of_whole);
-  partial(rest, u_, group_, block_) = combined(combine, partial(rest, u_, group_, block_),
-                                               term(at(spec_.columns / width * width + rest)));
-  total(u_, group_, block_) = neutral(combine, type);
+  const Expr start = to_accumulate(combine, neutral(combine, is_long ? kept : type));
+  partial(lane_, u_, group_, block_) = start;
+  if (is_long) {
+    Func chunk = chunks(name, term, type, width);
+    RDom n(0, (spec_.columns / width + kChunk - 1) / kChunk, "n");
+    partial(lane_, u_, group_, block_) += cast(kept, chunk(lane_, n, u_, group_, block_));
+    partial.update(0).reorder(lane_, n, u_).vectorize(lane_, lanes).unroll(lane_);
+    chunk.compute_at(partial, n);
+  } else {
+    RDom whole(0, spec_.columns / width, "whole");
+    // A term that is the same in all columns is still added for each of them.
+    Expr of_whole = to_accumulate(combine, term(at(whole * width + lane_)));
+    of_whole = select(whole >= 0, of_whole, of_whole);
+    partial(lane_, u_, group_, block_) =
+        combined(combine, partial(lane_, u_, group_, block_), of_whole);
+    partial.update(0).reorder(lane_, whole, u_).vectorize(lane_, lanes).unroll(lane_);
+  }
+  const Expr of_rest =
+      cast(kept, to_accumulate(combine, term(at(spec_.columns / width * width + rest))));
+  partial(rest, u_, group_, block_) = combined(combine, partial(rest, u_, group_, block_), of_rest);
+  total(u_, group_, block_) = start;
   total(u_, group_, block_) =
       combined(combine, total(u_, group_, block_), partial(over, u_, group_, block_));
 
   partial.bound_extent(lane_, width).vectorize(lane_, lanes).unroll(lane_);
-  partial.update(0).reorder(lane_, whole, u_).vectorize(lane_, lanes).unroll(lane_);
   RVar outer("rest_outer"), inner("rest_inner");
   partial.update(1)
       .allow_race_conditions()
@@ -140,7 +174,12 @@ Func RowScheduler::reduce(const std::string& name, Combine combine, const Term& 
   if (height_ > 1) total.unroll(u_).update().unroll(u_);
   hold(partial);
   hold(total);
-  return total;
+  if (kept == type) return total;
+  Func result(name + "_result");
+  const Expr value = from_accumulated(combine, type, total(u_, group_, block_));
+  result(u_, group_, block_) = cast(type, value);
+  hold(result);
+  return result;
 }
 
 void RowScheduler::add_reduction(int stage) {
@@ -155,8 +194,8 @@ void RowScheduler::add_reduction(int stage) {
   vectorize_columns(row, types_[stage]);
   hold(row);
   auto held = [row](const At& at) -> Expr { return row(at.column, at.u, at.group, at.block); };
-  Func high = reduce(name_of(stage) + "_high", Combine::max, held, types_[stage]);
-  Expr lowest = neutral(Combine::max, types_[stage]);
+  Func high = reduce(name_of(stage) + "_high", Combine::logsumexp, held, types_[stage]);
+  Expr lowest = neutral(Combine::logsumexp, types_[stage]);
   Func sum = reduce(
       name_of(stage) + "_sum", Combine::sum,
       [=](const At& at) -> Expr {

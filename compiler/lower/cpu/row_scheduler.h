@@ -37,6 +37,7 @@ class RowScheduler {
   void add_row_map(int stage);
   void add_reduction(int stage);
   static std::string name_of(int stage) { return "out_s" + std::to_string(stage); }
+  Func chunks(const std::string& name, const Term& term, const Type& type, int width);
   Func reduce(const std::string& name, ir::Combine combine, const Term& term, const Type& type);
   void hold(Func func);
   // Halide aligns an array of one element for a scalar, and reads it as a vector all the same; so
@@ -62,7 +63,8 @@ class RowScheduler {
   std::map<int, Func> low_;
   LoopLevel of_group_, of_block_;  // of the first output, which is known last
   std::vector<Func> fused_, results_;
-  Var u_{"u"}, group_{"group"}, block_{"block"}, column_{"column"}, lane_{"lane"}, plane_{"plane"};
+  Var u_{"u"}, group_{"group"}, block_{"block"}, column_{"column"}, lane_{"lane"}, chunk_{"chunk"},
+      plane_{"plane"};
   RVar fused_group_{"row_group"}, fused_block_{"row_block"};
 };
 

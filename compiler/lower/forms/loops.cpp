@@ -63,11 +63,12 @@ class Loops {
     if (d_.combine == Combine::logsumexp) return log_sum_exp(each_time(cast(type_, t(d_.body))));
     if (d_.combine == Combine::argmax) {
       ir::Type body_type = d_.body.type();
-      return {arg_max(cast(arithmetic_type(body_type), t(d_.body)))};
+      return {
+          arg_max(to_accumulate(Combine::argmax, cast(arithmetic_type(body_type), t(d_.body))))};
     }
-    Func acc =
-        reduce("acc", d_.combine, neutral(d_.combine, type_), each_time(cast(type_, t(d_.body))));
-    return {acc(args())};
+    Func acc = reduce("acc", d_.combine, to_accumulate(d_.combine, neutral(d_.combine, type_)),
+                      to_accumulate(d_.combine, each_time(cast(type_, t(d_.body)))));
+    return {from_accumulated(d_.combine, type_, acc(args()))};
   }
 
   Translator at_points() const { return at(indices_); }
@@ -92,7 +93,7 @@ class Loops {
   }
 
   std::vector<Expr> log_sum_exp(const Expr& value) {
-    Func largest = reduce("largest", Combine::max, neutral(Combine::max, type_), value);
+    Func largest = reduce("largest", Combine::logsumexp, neutral(Combine::logsumexp, type_), value);
     Expr top = largest(args());
     Func rest = reduce("rest", Combine::sum, make_zero(type_), vector_exp(value - top));
     Expr sum = rest(args());
@@ -145,13 +146,13 @@ class Loops {
     others.erase(scatter.condition);
     domain_.where(domain_condition(others) && domain_condition(scatter));
     Func sums("sums");
-    sums(spec_.vars) = neutral(d_.combine, type_);
+    sums(spec_.vars) = to_accumulate(d_.combine, neutral(d_.combine, type_));
     std::vector<Expr> at = args();
     spec_.scattered = static_cast<int>(d_.free.size() - 1 - scatter.dimension);
     at[spec_.scattered] = clamp(position, 0, max(limit - 1, 0));
-    sums(at) = combined(d_.combine, sums(at), cast(type_, t(d_.body)));
+    sums(at) = combined(d_.combine, sums(at), to_accumulate(d_.combine, cast(type_, t(d_.body))));
     spec_.scatter = sums;
-    return sums(args());
+    return from_accumulated(d_.combine, type_, sums(args()));
   }
 
   const Scope& scope_;

@@ -14,4 +14,10 @@ constexpr float kHighest = 3.4028235e38f;
 Expr neutral(ir::Combine combine, const Type& type);
 Expr combined(ir::Combine combine, const Expr& a, const Expr& b);
 
+// max, min and argmax of reals compare integers of the same order, in which a NaN comes last: it is
+// the result where it is seen, which comparisons of floating-point numbers do not promise.
+Type accumulated(ir::Combine combine, const Type& type);
+Expr to_accumulate(ir::Combine combine, const Expr& value);
+Expr from_accumulated(ir::Combine combine, const Type& type, const Expr& value);
+
 }  // namespace attn::lower
