@@ -1,3 +1,4 @@
+// A condition that is drawn and finds no index that it needs is drawn again.
 #include "tests/support/program_conditions.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// A subscript is in range by its range, by the condition beside it, or by a clamp.
 #include "tests/support/program_reads.h"
 
 #include <fmt/format.h>
