@@ -94,7 +94,7 @@ std::vector<Flow> combine_vjp(ir::Graph& g, const Definition& d, const Expr& dy,
     case Combine::sum:
       return {{d.guard, dy}};
     case Combine::logsumexp:
-      return {{d.guard, dy * ops::weight_of_term(f, y, d.reduced)}};
+      return {{d.guard, dy * ops::apply("exp", {f - y})}};
     case Combine::max:
     case Combine::min: {
       const Expr wins = ir::equal(f, y);
@@ -113,7 +113,9 @@ std::vector<Flow> combine_vjp(ir::Graph& g, const Definition& d, const Expr& dy,
       ir::Conditions none = d.guard, one = d.guard;
       none.merge(ir::conjuncts(ir::equal(zeros, 0)));
       one.merge(ir::conjuncts(ir::all_of({ir::equal(zeros, 1), is_zero})));
-      return {{std::move(none), dy * y / f}, {std::move(one), dy * others}};
+      // The quotient may be computed also where no point of a sum asks for it, and f is 0.
+      const Expr factor = ir::select(is_zero, 1, f);
+      return {{std::move(none), dy * y / factor}, {std::move(one), dy * others}};
     }
     case Combine::argmax:
       return {};

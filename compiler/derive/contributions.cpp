@@ -125,8 +125,8 @@ std::vector<ir::TensorId> add_up(ir::Graph& g, ir::TensorId target,
     if (auto moved = move_to_elements(g, c, target, total.free, unmaterialised)) {
       if (moved->sum) {
         places[k] = new_part(g.extents(moved->sum->free), c.where);
-        moved->value = g.read(places[k], moved->value.args());
         finish(std::move(*moved->sum), places[k]);
+        moved->value = g.read(places[k], moved->value.args());
       }
       if (moved->several.empty()) {
         addends.push_back(ir::where(moved->guard, moved->value));

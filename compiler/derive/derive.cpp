@@ -196,13 +196,18 @@ class Reverse {
     contributions_[o.tensor].push_back(std::move(c));
   }
 
+  // A cotangent that the caller gives, element by element. A sum adds each element several times.
+  bool is_given_as_it_is(const Contribution& c) const {
+    return c.value.is(ir::Kind::read) && g_[c.value->tensor].role == Role::cotangent &&
+           c.guard.empty() && c.value.args() == c.at && c.domain.size() == c.at.size();
+  }
+
   // Gives x its cotangent, unless nothing reached it.
   void total(TensorId x) {
     auto found = contributions_.find(x);
     if (found == contributions_.end()) return;
     const std::vector<Contribution>& all = found->second;
-    if (all.size() == 1 && all[0].value.is(ir::Kind::read) && all[0].guard.empty() &&
-        g_[all[0].value->tensor].role == Role::cotangent && all[0].value.args() == all[0].at) {
+    if (all.size() == 1 && is_given_as_it_is(all[0])) {
       cotangents_[x] = all[0].value->tensor;  // an output that nothing else reads
       return;
     }

@@ -225,7 +225,7 @@ MaybeValue Statement::share(const dsl::Reduction& r, Span where) {
   Part rows{ir::Combine::logsumexp, over, c->conjuncts, *operand};
   const Value lse = extract("lse", std::move(rows), std::move(mine), where);
   path_ = saved;
-  const ir::Expr share = ops::weight_of_term(operand->expr, lse.expr, over);
+  const ir::Expr share = ops::apply("exp", {operand->expr - lse.expr});
   return Value{ir::where(c->conjuncts, share), Sort::real};
 }
 

@@ -44,6 +44,10 @@ class Runner {
 
   // `step`: the only value of the counter of the loop over steps, where there is one.
   void run(int64_t step) {
+    // What does not depend on the index of an empty loop is not there to be read before it either.
+    if (std::any_of(p_.loops.begin() + 1, p_.loops.end(),
+                    [](const Program::Loop& l) { return l.extent <= 0; }))
+      return;
     step_ = step;
     last_ = static_cast<int>(p_.loops.size()) - 1;
     if (iterate(p_.loops[0].code)) free_loop(1);

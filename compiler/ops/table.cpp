@@ -2,7 +2,6 @@
 // lower/primitives.cpp; every other row says how it is written with those.
 #include "compiler/ops/table.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -224,14 +223,6 @@ Expr apply(std::string_view name, std::vector<Expr> args) {
   const Operation* row = find(name);
   ATTN_CHECK(row, "no operation of the name " + std::string(name));
   return call(*row, std::move(args));
-}
-
-ir::Expr weight_of_term(const ir::Expr& term, const ir::Expr& lse,
-                        const std::vector<ir::IndexId>& reduced) {
-  const bool varies =
-      std::all_of(reduced.begin(), reduced.end(), [&](ir::IndexId i) { return ir::uses(term, i); });
-  const ir::Expr exponent = term - lse;  // at most 0
-  return apply("exp", {varies ? exponent : apply("min", {exponent, ir::Expr(0)})});
 }
 
 }  // namespace attn::ops

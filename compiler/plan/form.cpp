@@ -188,12 +188,14 @@ class Definer {
     guard.insert(less(column, g_.read(form.bounds->end, block)));
   }
 
-  // Adds each point at its position; an index that is a position alone is a dimension.
+  // Adds each point at its position; an index that is a position alone, and runs as far, is a
+  // dimension.
   void scatter(const TilesForm& form, const TileResult& r, Conditions guard, const Expr& value) {
     Definition d{.target = r.tensor, .combine = Combine::sum, .body = value};
     for (size_t k = 0; k < r.position.size(); ++k) {
       const Expr& position = r.position[k];
-      const bool alone = position.is(Kind::index) && !contains(d.free, position->index);
+      const bool alone = position.is(Kind::index) && !contains(d.free, position->index) &&
+                         g_.same(g_[position->index].extent, g_[r.tensor].extents.at(k));
       if (alone) {
         d.free.push_back(position->index);
         continue;

@@ -3,7 +3,7 @@
 //   sum[v where v == t[n]] e[n]        ->  e[n] where 0 <= t[n] < V
 //   sum[t, k: 3 where n == 2*t + k] e[t] stays: t, the longer, is better solved than k
 //   f[i,j] = if j <= i then a else b  where j <= i   ->   a  where j <= i
-//   sum[j: 0] e                        ->  0
+//   sum[j: 0] e, sum[j where N < 3] e  ->  0                       where N is 4
 //   conditions that ranges or other conditions imply are dropped; a sum over nothing is a map.
 #include <algorithm>
 
@@ -86,12 +86,19 @@ bool drop_determined(Graph& g, Definition& d) {
   return false;
 }
 
-// Compiled for a size of 0: nothing is computed, and what is summed is 0. The others keep what they
-// give for nothing.
+// Sizes and ranges exclude the condition.
+bool never_holds(const Graph& g, const Expr& condition) {
+  return tensors(condition).empty() && solve::proves(g, {}, negation(condition));
+}
+
+// Compiled for a size of 0, or under a condition that no call fulfils: nothing is computed, and
+// what is summed is 0. The others keep what they give for nothing.
 bool is_of_nothing(const Graph& g, const Definition& d) {
   const auto is_empty = [&](IndexId i) { return g.known(g[i].extent) == 0; };
-  return std::ranges::any_of(d.free, is_empty) ||
-         (d.combine == Combine::sum && std::ranges::any_of(d.reduced, is_empty));
+  if (std::ranges::any_of(d.free, is_empty)) return true;
+  if (d.combine != Combine::sum && d.combine != Combine::set) return false;
+  return std::ranges::any_of(d.reduced, is_empty) ||
+         std::ranges::any_of(d.guard, [&](const Expr& c) { return never_holds(g, c); });
 }
 
 }  // namespace

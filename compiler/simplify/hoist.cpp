@@ -1,6 +1,7 @@
 // An expensive subexpression over fewer indices than its definition becomes a map of its own:
 //   dx[b,i,d] = ... / sqrt(var[b,i] + eps)   ->   r[b,i] = 1 / sqrt(var[b,i] + eps),  ... * r[b,i]
 // The reverse of inlining, which never puts a map where its elements would be computed twice.
+// The map is computed also where a sum that it is taken out of has no point, and is finite there.
 #include <algorithm>
 #include <cmath>
 
@@ -42,10 +43,12 @@ Root root_of(const Expr& e) {
 
 class Hoister {
  public:
-  explicit Hoister(const Graph& g) : result_(g), unmaterialised_(g) { result_.definitions.clear(); }
+  explicit Hoister(const Graph& g) : given_(g), result_(g), unmaterialised_(g) {
+    result_.definitions.clear();
+  }
 
-  Graph run(const Graph& g) {
-    for (const Definition& old : g.definitions) {
+  Graph run() {
+    for (const Definition& old : given_.definitions) {
       Definition d = old;
       whole_ = &old;
       domain_ = domain(old);
@@ -115,7 +118,7 @@ class Hoister {
           subscripts.push_back(index_value(i));
         }
     map.guard = guard;
-    map.body = value;
+    map.body = in_range_under(result_, map.guard, finite_everywhere(value));
     map.where = whole_->where;
     Tensor t;
     t.name = result_[whole_->target].name + ".u";
@@ -127,6 +130,19 @@ class Hoister {
     return read;
   }
 
+  // exp(x - Y), a weight of Y = logsumexp[R] x: of a row without terms Y is the lowest number, and
+  // the weight is 0.
+  Expr finite_everywhere(const Expr& value) const {
+    if (meaning(value) != Meaning::exponential) return value;
+    for (const Expr& addend : addends_of(value.args()[0])) {
+      const Expr y = negate(addend);
+      const Definition* d = y.is(Kind::read) ? given_.definition_of(y->tensor) : nullptr;
+      if (d && d->combine == Combine::logsumexp) return where({less(-3e38, y)}, value);
+    }
+    return value;
+  }
+
+  const Graph& given_;
   Graph result_;
   const solve::Unmaterialised unmaterialised_;
   const Definition* whole_ = nullptr;
@@ -136,6 +152,6 @@ class Hoister {
 
 }  // namespace
 
-Graph hoist(const Graph& g) { return Hoister(g).run(g); }
+Graph hoist(const Graph& g) { return Hoister(g).run(); }
 
 }  // namespace attn::simplify

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ir/recurrence.h"
+#include "compiler/ir/under.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::simplify {
@@ -97,6 +98,28 @@ bool in_range(const Graph& g, const Conditions& known, const Expr& value, const 
   if (value.is(Kind::index) && g.same(g[value->index].extent, extent)) return true;
   return holds(g, known, conjuncts(at_least_zero(value))) &&
          holds(g, known, conjuncts(less(value, size_value(extent))));
+}
+
+Expr in_range_under(const Graph& g, Conditions& guard, const Expr& body) {
+  Conditions everywhere;
+  Expr result = rewrite_under(body, guard, [&](const Expr& e, const Conditions& known) {
+    if (!e.is(Kind::read)) return e;
+    Conditions missing;
+    for (size_t k = 0; k < e.args().size(); ++k) {
+      const Expr& at = e.args()[k];
+      const Poly& extent = g[e->tensor].extents[k];
+      if (!tensors(at).empty() || in_range(g, known, at, extent)) continue;
+      missing.merge(conjuncts(at_least_zero(at)));
+      missing.merge(conjuncts(less(at, size_value(extent))));
+    }
+    missing = solve::tidy(g, missing, known);
+    if (missing.empty()) return e;
+    if (known != guard) return select(all_of(missing), e, Expr(0));
+    everywhere.merge(missing);
+    return e;
+  });
+  guard.merge(everywhere);
+  return result;
 }
 
 }  // namespace attn::simplify

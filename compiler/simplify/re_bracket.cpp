@@ -192,30 +192,6 @@ class ReBracketing {
     return result;
   }
 
-  // What kept a read in range may have been a condition that stays with the reader of a sum, which
-  // asks for no other points, or inside of one that is nothing where the read is not there.
-  Expr in_range_under(Conditions& guard, const Expr& body) const {
-    Conditions everywhere;
-    Expr result = rewrite_under(body, guard, [&](const Expr& e, const Conditions& known) {
-      if (!e.is(Kind::read)) return e;
-      Conditions missing;
-      for (size_t k = 0; k < e.args().size(); ++k) {
-        const Expr& at = e.args()[k];
-        const Poly& extent = result_[e->tensor].extents[k];
-        if (!tensors(at).empty() || in_range(result_, known, at, extent)) continue;
-        missing.merge(conjuncts(at_least_zero(at)));
-        missing.merge(conjuncts(less(at, size_value(extent))));
-      }
-      missing = solve::tidy(result_, missing, known);
-      if (missing.empty()) return e;
-      if (known != guard) return select(all_of(missing), e, Expr(0));
-      everywhere.merge(missing);
-      return e;
-    });
-    guard.merge(everywhere);
-    return result;
-  }
-
   static Conditions common_conditions(const Definition& d, const std::vector<Product>& terms) {
     Conditions all = d.guard;
     if (terms.size() == 1) all.insert(terms[0].conditions.begin(), terms[0].conditions.end());
@@ -277,7 +253,7 @@ class ReBracketing {
 
   // Appends a sum as a tensor of its own and returns its target.
   Expr new_sum(const Definition& d, const char* suffix, Definition sum) {
-    sum.body = in_range_under(sum.guard, sum.body);
+    sum.body = in_range_under(result_, sum.guard, sum.body);
     if (!data_subscripts(sum.body).empty()) {
       const std::set<IndexId> there = domain(sum);
       for (const Expr& c : conditions_) {
@@ -333,7 +309,7 @@ class ReBracketing {
       whole.guard = p.conditions;
       std::set<IndexId> gone(d.reduced.begin(), d.reduced.end());
       for (IndexId i : p.reduced) gone.erase(i);
-      whole.body = in_range_under(whole.guard,
+      whole.body = in_range_under(result_, whole.guard,
                                   times(solve::out_of_sum(result_, p.coefficient, gone), p.inner));
       result_.definitions.push_back(normal_form(std::move(whole)));
       return;
@@ -354,7 +330,7 @@ class ReBracketing {
     if (p.reduced.empty()) {
       factors.insert(factors.end(), p.inner.begin(), p.inner.end());
       Conditions conditions = p.conditions;
-      const Expr body = in_range_under(conditions, times(coefficient, factors));
+      const Expr body = in_range_under(result_, conditions, times(coefficient, factors));
       return where(conditions, body);
     }
     Definition sum;
@@ -370,7 +346,7 @@ class ReBracketing {
     std::set<IndexId> free = indices_of_sum(p);
     for (IndexId r : p.reduced) free.erase(r);
     sum.free = ordered(d, std::move(free));
-    const Expr outer = in_range_under(outside, times(coefficient, factors));
+    const Expr outer = in_range_under(result_, outside, times(coefficient, factors));
     return where(outside, outer * new_sum(d, ".part", std::move(sum)));
   }
 

@@ -55,6 +55,12 @@ TEST(Rules, ABroadcastInputIsSummedOverWhatItIsSpreadTo) {
   EXPECT_EQ(gradient_of(text, "b", inputs, {3, 2}), Values({3, 3}));
 }
 
+TEST(Rules, AnElementThatASumAddsSeveralTimesHasAGradientAsManyTimes) {
+  const auto text = "size N, M; input x[N], v[M]; a[i] = 2 * x[i]; y[i] = sum[j:M] a[i]; output y";
+  const Arrays inputs = {{"x", {{2}, {1, 2}}}, {"v", {{3}, {0, 0, 0}}}};
+  EXPECT_EQ(gradient_of(text, "x", inputs, {2}), Values({6, 6}));
+}
+
 TEST(Rules, TiesOfAMaximumShareEqually) {
   const auto text = "size N; input x[2,N]; y[i] = max[j] x[i,j]; output y";
   const Arrays inputs = {{"x", {{2, 4}, {1, 3, 3, 3, 5, 1, 2, 4}}}};

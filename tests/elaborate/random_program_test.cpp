@@ -11,7 +11,7 @@
 namespace attn::testing {
 namespace {
 
-constexpr uint64_t kSeeds = 300;
+constexpr uint64_t kSeeds = 600;
 
 TEST(RandomPrograms, AreValid) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -34,8 +34,10 @@ TEST(RandomPrograms, HoldEveryKindOfStatement) {
     for (const ir::Definition& d : g.definitions) ++combines[d.combine], guards += !d.guard.empty();
     for (const ir::Tensor& t : g.tensors) ++storages[t.storage];
     for (const ir::Recurrence& r : ir::recurrences(g)) ++recurrences, downwards += r.down;
-    for (const char* word : {"softmax[", "inside", "kind[", "block ", "repeat ", "layer_norm",
-                             "T + S", "T // 2", "N * M", "2 * T - 1", "uniform(", "stop("})
+    for (const char* word :
+         {"softmax[", "inside", "kind[",     "block ",   "repeat ", "layer_norm", "T + S",
+          "T // 2",   "N * M",  "2 * T - 1", "uniform(", "stop(",   " in 1..",    "2 < 1",
+          "N < 3",    "T // 8", "% T",       "on[",      "tok[",    "sign(",      "= -1"})
       words[word] += text.find(word) != std::string::npos;
   }
   EXPECT_EQ(combines.size(), 7u);

@@ -289,6 +289,18 @@ TEST_F(Evaluate, NegativeExtentsCountAsZero) {
   EXPECT_EQ(value("y"), (Values{3, 6}));
 }
 
+// The last element does not depend on k, and is there wherever there is a k.
+TEST_F(Evaluate, ReadsNothingBeforeAnEmptyLoop) {
+  Poly B = size("B"), T = size("T");
+  TensorId u = input("u", {B, T});
+  Expr i = index("i", B), k = index("k", T), m = index("m", B), n = index("n", T);
+  define("y", {i, k}, read(u, {i, S(T - Poly(1))}));
+  define("z", {m}, Combine::sum, {n}, always, read(u, {m, S(T - Poly(1))}));
+  give("u", {2, 0}, {});
+  EXPECT_EQ(value("y"), (Values{}));
+  EXPECT_EQ(value("z"), (Values{0, 0}));
+}
+
 TEST_F(Evaluate, IsFastEnoughForTheChecks) {
   Poly N = size("N");
   TensorId a = input("a", {N, N}), b = input("b", {N, N});

@@ -311,17 +311,20 @@ double weighted(const ir::Graph& g, const Arrays& given) {
   return sum;
 }
 
+// How `given` changes along a direction: what is added to some arrays for a step of 1.
+using Direction = Arrays;
+
 // By five points: the error is of the fourth order in the step.
-double slope(const ir::Graph& g, const Arrays& given, const std::string& name,
-             const std::vector<double>& direction) {
-  constexpr double kStep = 1e-3;
+double slope(const ir::Graph& g, const Arrays& given, const Direction& direction, double size) {
   auto at = [&](double step) {
     Arrays moved = given;
-    std::vector<double>& values = moved.at(name).values;
-    for (size_t k = 0; k < values.size(); ++k) values[k] += step * direction[k];
+    for (const auto& [name, along] : direction) {
+      std::vector<double>& values = moved.at(name).values;
+      for (size_t k = 0; k < values.size(); ++k) values[k] += step * along.values[k];
+    }
     return weighted(g, moved);
   };
-  return (8 * (at(kStep) - at(-kStep)) - (at(2 * kStep) - at(-2 * kStep))) / (12 * kStep);
+  return (8 * (at(size) - at(-size)) - (at(2 * size) - at(-2 * size))) / (12 * size);
 }
 
 }  // namespace
@@ -347,13 +350,41 @@ std::string differ_from_differences(const driver::Compiled& model, const Arrays&
         direction[n] = dense ? (n == k) : static_cast<double>(random() % 2001) / 1000 - 1;
         along += direction[n] * got[n];
       }
-      double want = slope(g, given, t.name, direction);
+      double want = slope(g, given, {{t.name, {it->second.extents, direction}}}, 1e-3);
       double size = dense ? scale : std::max(scale, std::abs(want));
       if (!(std::abs(want - along) <= tolerance * size))
         return fmt::format("d{} along {}: {} instead of {}", t.name, k, along, want);
     }
   }
   return "";
+}
+
+std::string differ_from_slope(const driver::Compiled& model, Arrays given, double tolerance) {
+  std::mt19937_64 random(5);
+  auto drawn = [&] { return static_cast<double>(random() % 2001) / 1000 - 1; };
+  // Values as they are stored may be equal, or at a step.
+  for (const ir::Tensor& t : model.raw.tensors)
+    if (ir::is_argument(t.role) && ir::is_real(ir::arithmetic_type(t.storage)))
+      for (double& v : given.at(t.name).values) v += 1e-4 * drawn();
+  const Arrays gradients = driver::call_reference(model, {.given = given, .gradient = true});
+  Direction direction;
+  double got = 0, scale = 1;
+  for (const ir::Tensor& t : model.raw.tensors) {
+    const auto gradient = gradients.find("d" + t.name);
+    if (!ir::is_argument(t.role) || gradient == gradients.end()) continue;
+    Array along = gradient->second;
+    for (double& v : along.values) {
+      const double moved = drawn();
+      got += moved * v;
+      scale += std::abs(moved * v);
+      v = moved;
+    }
+    direction[t.name] = std::move(along);
+  }
+  const double want = slope(model.raw, given, direction, 2e-6);
+  if (std::abs(want - got) <= tolerance * scale) return "";
+  return fmt::format("along a direction the outputs change by {}, and by the gradient {}", want,
+                     got);
 }
 
 }  // namespace attn::testing

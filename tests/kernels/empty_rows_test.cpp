@@ -50,6 +50,41 @@ TEST(EmptyRows, OfASoftmaxOverNothing) {
                 {{{"T", 0}}, {{"T", 3}}});
 }
 
+// What does not vary is a map at first, and a scalar when it is inlined.
+TEST(EmptyRows, OfASoftmaxOfOneScalar) {
+  expect_finite(R"(
+    size T
+    train model m(w: f32, x: [T]) -> p, q {
+      p[i: T] = softmax[i where i > 2] (tanh(w))
+      q[i: T, j: T] = softmax[j where j > i] (if i > 1 then w else x[0])
+    })",
+                {{{"T", 0}}, {{"T", 1}}, {{"T", 2}}, {{"T", 5}}});
+}
+
+// Factors that do not vary, all of which are 0.
+TEST(EmptyRows, OfAProductOfZeros) {
+  expect_finite(R"(
+    size B, T, S
+    train model m(w: [S], x: [B, T]) -> d {
+      k[i: S, j: T] = w[i] * j
+      d[i: B, j: T] = prod[s: S] (if 1 < S then k[1, j] else 0)
+    })",
+                {{{"B", 2}, {"T", 3}, {"S", 2}}, {{"B", 0}, {"T", 1}, {"S", 2}}});
+}
+
+// What stands at one place has its gradient there, and nowhere else is there anything to compute.
+TEST(EmptyRows, OfAnElementThatIsNotThere) {
+  expect_finite(R"(
+    size B, T
+    train model m(x: [B, T], w: [T]) -> a, h {
+      a[i: T] = tanh(if 1 < B and 2 < T then x[1, 2] else 1)
+      scan t: T {
+        h[i: B, t] = tanh(h[i, t - 1] + (if 1 < T then w[1] else 0)) from 0
+      }
+    })",
+                {{{"B", 2}, {"T", 3}}, {{"B", 1}, {"T", 2}}, {{"B", 0}, {"T", 1}}});
+}
+
 TEST(EmptyRows, OfALogsumexpOverTwoIndices) {
   expect_finite(R"(
     size B, T

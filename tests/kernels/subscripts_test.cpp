@@ -184,6 +184,29 @@ TEST(Tables, RefuseEveryReadOfAnEmptyTable) {
   EXPECT_TRUE(o.untouched);
 }
 
+// A result along the columns of tiles that has more elements than these.
+TEST(Tables, HaveNothingWhereNoTileAdds) {
+  Library library(compile_text(R"(
+size B, T
+train model m(x: [B, T]) -> u {
+  p[i: B, j: T, k: T] = sigmoid(x[i,k] - x[i,j])
+  u[i: B, l: 2*T + 1] = sum[j: T, k: T where l == j] p[i,k,j]
+})"));
+  for (int64_t t : {0, 1, 5})
+    expect_agreement(library, "m", random_call(library.model(), {{"B", 2}, {"T", t}}, 3));
+}
+
+TEST(Tables, HaveGradientsInTheirType) {
+  const driver::Compiled model = compile_text(R"(
+size N in 1.., M
+train model m(x: f64[N, 3], v: [M]) -> y {
+  y[i: M, j: 2] = x[0, j + 1]
+})")
+                                     .at(0);
+  const Arrays given = random_call(model, {{"N", 2}, {"M", 3}}, 3);
+  EXPECT_EQ(differ_from_differences(model, given), "");
+}
+
 // Remainders, by `%` or by hand, in loops that are split.
 TEST(Conditions, OfRemainders) {
   Library library(compile_text(R"(

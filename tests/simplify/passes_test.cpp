@@ -95,6 +95,17 @@ TEST(Fold, KeepsAnIndexWhereALongerOneIsSolvedInstead) {
               {"y[n: N] = sum[t where 0 <= n - 2 * t < T + 3] d[t]"});
 }
 
+TEST(Fold, ComputesNothingWhereSizesOrRangesExcludeTheCondition) {
+  expect_pass(fold, R"(
+    size T, N = 4
+    input x[T,N]
+    y[i] = sum[n where N < 3] x[i,n]
+    z[i,k:2] = x[i,k] where k > 1
+    m[i] = max[n where N < 3] x[i,n]
+    output y, z, m)",
+              {"y[i] = 0", "z[i,k] = 0", "m[i] = max[n where N < 3] x[i,n]"});
+}
+
 TEST(Fold, MakesASumOfNothingAMap) {
   expect_pass(fold, R"(
     size T
@@ -229,6 +240,29 @@ TEST(Hoist, ComputesAnExpensiveFactorOverItsOwnIndices) {
     output y, z)",
               {"y.u[i] = 1 / sqrt(v[i] + 1)", "y[i,d] = x[i,d] * y.u[i]",
                "z.u[i] = 1 / sqrt(v[i] + 1)", "z[i,d] = x[i,d] * z.u[i]^3"});
+}
+
+// n == 1 says that there is an element 1, and is not a condition over the indices of v[1], none.
+TEST(Hoist, KeepsInRangeWhatTheLostIndicesKept) {
+  expect_pass(hoist, R"(
+    size T, D
+    input x[T,D], v[T]
+    y[n,d] = x[n,d] * exp(v[1]) where n == 1
+    output y)",
+              {"y.u = exp(v[1]) where 2 <= T", "y[n,d] = y.u * x[n,d] where n == 1"});
+}
+
+// Of a row without terms the log-sum-exp is the lowest number.
+TEST(Hoist, MakesWeightsFinite) {
+  expect_pass(hoist, R"(
+    size T
+    input x[T], v[T]
+    lse[i] = logsumexp[j:T where j < i] v[i]
+    y[i] = sum[j:T where j < i] x[j] * exp(v[i] - lse[i])
+    output y)",
+              {"lse[i] = logsumexp[j:T where j < i] v[i]",
+               "y.u[i] = if -3e38 < lse[i] then exp(v[i] - lse[i]) else 0",
+               "y[i] = sum[j:T where j < i] x[j] * y.u[i]"});
 }
 
 TEST(Hoist, TakesTheConditionsThatItCan) {

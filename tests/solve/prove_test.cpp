@@ -244,5 +244,11 @@ TEST_F(Prove, RangeOfGivesPolynomials) {
   EXPECT_FALSE(range_of(g, g.read(x, {i})).lowest);
 }
 
+TEST_F(Prove, EverythingWhereAConditionNeverHolds) {
+  const Expr n = S(P(size("N")));
+  EXPECT_FALSE(proves(g, {}, ir::less(0, n)));
+  EXPECT_TRUE(proves(g, {ir::truth(false)}, ir::less(0, n)));
+}
+
 }  // namespace
 }  // namespace attn::solve

@@ -24,7 +24,12 @@ RandomProgram ProgramFrame::finished() {
 // ---- sizes, inputs, parameters, results
 
 void ProgramFrame::make_sizes() {
-  sizes_ = "size B, T, S";
+  for (const char* name : {"B", "T", "S"}) {
+    const bool present = chance(20);
+    if (present) present_.insert(name);
+    sizes_ +=
+        fmt::format("{}{}{}", sizes_.empty() ? "size " : ", ", name, present ? " in 1.." : "");
+  }
   for (const auto& [name, values] : std::map<std::string, std::vector<int>>{
            {"N", {1, 2, 3, 5, 8, 16, 17, 33}}, {"M", {1, 2, 3, 4, 7, 9}}}) {
     const int value = of(values);
@@ -36,7 +41,7 @@ void ProgramFrame::make_sizes() {
       sizes_ += ", " + name;
     }
   }
-  known_["3"] = 3;
+  for (int64_t n : {1, 2, 3}) known_[std::to_string(n)] = n;
 }
 
 std::string ProgramFrame::storage() {
@@ -60,7 +65,8 @@ void ProgramFrame::given(const std::string& name, const std::vector<std::string>
 }
 
 std::vector<std::string> ProgramFrame::some_extents(int least, int most) {
-  static const std::vector<std::string> kExtents = {"B", "T", "S", "N", "M", "T", "N"};
+  static const std::vector<std::string> kExtents = {"B", "T", "S", "N", "M", "T", "N", "B",
+                                                    "T", "S", "N", "M", "T", "N", "1", "2"};
   std::vector<std::string> extents;
   for (int n = least + below(most - least + 1); n > 0; --n) extents.push_back(of(kExtents));
   return extents;
@@ -110,20 +116,31 @@ bool ProgramFrame::mentioned(const std::string& name) const {
 }
 
 std::vector<std::map<std::string, int64_t>> ProgramFrame::calls() {
-  static const std::vector<int64_t> kAny = {0, 1, 2, 5, 17};
-  std::vector<std::map<std::string, int64_t>> all;
-  for (int call = 0; call < 3; ++call) {
-    std::map<std::string, int64_t> sizes = {{"B", 1 + below(3)}, {"T", of(kAny)}, {"S", of(kAny)}};
-    if (call == 0) sizes["B"] = 2, sizes["T"] = 4 + below(3), sizes["S"] = 3 + below(6);
+  std::vector<std::map<std::string, int64_t>> all = {
+      {{"B", 2}, {"T", 4 + below(3)}, {"S", 3 + below(6)}}};
+  static const std::vector<int64_t> kFew = {0, 1, 1, 2, 2, 3, 5}, kAny = {0, 1, 2, 3, 5, 17};
+  while (all.size() < 3) all.push_back({{"B", of(kFew)}, {"T", of(kAny)}, {"S", of(kAny)}});
+  for (std::map<std::string, int64_t>& sizes : all) {
+    for (const std::string& name : present_) sizes[name] = std::max<int64_t>(sizes[name], 1);
     if (recurs_) sizes["T"] = std::min<int64_t>(sizes["T"], 6);
-    if (call == 2 && chance(30)) sizes["B"] = 0;
-    for (const auto& [name, value] : free_sizes_) sizes[name] = call == 2 ? 1 + below(4) : value;
-    all.push_back(sizes);
+    for (const auto& [name, value] : free_sizes_)
+      sizes[name] = &sizes == &all.back() ? below(4) : value;
   }
   return all;
 }
 
 // ---- definitions
+
+Axes ProgramFrame::together(Axes a, const Axes& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::string ProgramFrame::bounds(const Axes& reduced) {
+  std::string list;
+  for (const Axis& a : reduced) list += (list.empty() ? "" : ",") + bound(a);
+  return list;
+}
 
 void ProgramFrame::line(const std::string& text) { body_ += fmt::format("  {}\n", text); }
 

@@ -18,6 +18,9 @@ class ProgramFrame : protected Expressions {
   std::vector<std::string> some_extents(int least, int most);
   // Indices for the left of a definition; in a scan the step is among them.
   Axes free_axes(int least, int most);
+  static Axes together(Axes a, const Axes& b);
+  // Of a reduction: its indices where they are bound.
+  std::string bounds(const Axes& reduced);
   std::string fresh(const std::string& stem) { return stem + std::to_string(++names_); }
   void line(const std::string& text);
   // Writes a definition; later statements may read it. In a scan its values stay within +-1, and it

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/support/program_frame.h"
+#include "tests/support/program_corners.h"
 
 namespace attn::testing {
 namespace {
 
-class Writer : ProgramFrame {
+class Writer : Corners {
  public:
-  explicit Writer(uint64_t seed) : ProgramFrame(seed) {}
+  explicit Writer(uint64_t seed) : Corners(seed) {}
 
   RandomProgram write() {
     for (int left = 2 + below(5); left > 0; --left) statement();
@@ -21,18 +21,8 @@ class Writer : ProgramFrame {
   }
 
  private:
-  static Axes together(Axes a, const Axes& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-  }
-
-  std::string bounds(const Axes& reduced) {
-    std::string list;
-    for (const Axis& a : reduced) list += (list.empty() ? "" : ",") + bound(a);
-    return list;
-  }
-
   void statement() {
+    if (chance(25)) return corner();
     const int kind = below(100);
     if (kind < 14) return map();
     if (kind < 30) return reduction();
@@ -203,8 +193,9 @@ class Writer : ProgramFrame {
         q, {b, i, m},
         {fmt::format("sum[{2}] x1[{0},{1},{2}] * w1[{2},{3}]", b.index, i.index, n.index, m.index),
          2});
-    const std::string key = last == "M" ? fmt::format("x2[{},{},{}]", b.index, j.index, m.index)
-                                        : fmt::format("{}[{},{},{}]", q, b.index, j.index, m.index);
+    std::string key = last == "M" ? fmt::format("x2[{},{},{}]", b.index, j.index, m.index)
+                                  : fmt::format("{}[{},{},{}]", q, b.index, j.index, m.index);
+    if (chance(15)) key = "0.5";  // every key has the same score
     const Value bias = chance(60) ? scaled(expression({b, i, j}, 1)) : Value{"0.5", 0.5};
     const std::string score = fmt::format("(sum[{0}] {1}[{2},{3},{0}] * {4}) / 4 + {5}", m.index, q,
                                           b.index, i.index, key, bias.text);

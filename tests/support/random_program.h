@@ -1,6 +1,7 @@
 // Random programs in the language, of every kind of statement: maps, reductions, contractions,
 // softmax, convolutions, shifts, gathers, explicit ranges, placed sums, attention, recurrences,
-// blocks and repetitions, in every storage, over sizes known and not.
+// blocks and repetitions, in every storage, over sizes known and not; and of the corners: rows
+// without points, equals, what does not vary, diagonals of other sizes, constants, chained maps.
 #pragma once
 
 #include <cstdint>
