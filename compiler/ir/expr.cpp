@@ -256,13 +256,17 @@ std::set<IndexId> indices(const Conditions& c) {
   return result;
 }
 
-bool uses(const Expr& e, IndexId index) {
+bool any_part(const Expr& e, const std::function<bool(const Expr&)>& f) {
   bool found = false;
   visit(e, [&](const Expr& x) {
-    found = found || (x.is(Kind::index) && x->index == index);
+    found = found || f(x);
     return !found;
   });
   return found;
+}
+
+bool uses(const Expr& e, IndexId index) {
+  return any_part(e, [&](const Expr& x) { return x.is(Kind::index) && x->index == index; });
 }
 
 std::set<TensorId> tensors(const Expr& e) {

@@ -165,6 +165,8 @@ Expr substitute(const Expr& e, const std::map<IndexId, Expr>& values);
 Conditions substitute(const Conditions& c, const std::map<IndexId, Expr>& values);
 // Calls f on every distinct node, parents first; f returns false to skip a node's arguments.
 void visit(const Expr& e, const std::function<bool(const Expr&)>& f);
+// Whether f holds for some node.
+bool any_part(const Expr& e, const std::function<bool(const Expr&)>& f);
 // All reads, parents first.
 std::vector<Expr> read_sites(const Expr& e);
 std::set<IndexId> indices(const Expr& e);

@@ -31,15 +31,11 @@ std::vector<Expr> sites(const Definition& d, TensorId t) {
 }
 
 bool is_read_in_condition(const Definition& d, TensorId t) {
-  if (tensors(d.guard).count(t)) return true;
-  bool found = false;
-  visit(d.body, [&](const Expr& x) {
-    if (x.is(Kind::select)) found = found || tensors(x.args()[0]).count(t);
-    if (x.is(Kind::read))
-      for (const Expr& s : x.args()) found = found || tensors(s).count(t);
-    return true;
-  });
-  return found;
+  const auto reads_it = [&](const Expr& e) { return tensors(e).count(t) > 0; };
+  return tensors(d.guard).count(t) || any_part(d.body, [&](const Expr& x) {
+           return (x.is(Kind::select) && reads_it(x.args()[0])) ||
+                  (x.is(Kind::read) && std::ranges::any_of(x.args(), reads_it));
+         });
 }
 
 // The work of a reader does not grow: each of its points reads another element, up to indices

@@ -3,7 +3,6 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/cpu/stream_scheduler.h"
-#include "compiler/lower/terms/combine.h"
 #include "compiler/lower/terms/vector_math.h"
 
 namespace attn::lower {

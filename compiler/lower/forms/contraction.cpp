@@ -58,7 +58,7 @@ Factor factor(const Scope& scope, const Type& type, const IndexGroup& batch,
 ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm& c) {
   const ir::Graph& g = scope.g;
   const Type stored = storage_type(g[c.target].storage);
-  const Type type = arithmetic_type(ir::arithmetic_type(g[c.target].storage));
+  const Type type = computed_type(g[c.target].storage);
   ContractionSpec spec;
   spec.type = type;
   for (const plan::Product& p : c.products) {
