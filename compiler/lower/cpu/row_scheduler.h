@@ -39,8 +39,7 @@ class RowScheduler {
   static std::string name_of(int stage) { return "out_s" + std::to_string(stage); }
   Func reduce(const std::string& name, ir::Combine combine, const Term& term, const Type& type);
   void hold(Func func);
-  // Halide aligns an array of one element for a scalar, and reads it as a vector all the same; so
-  // storage is of whole vectors.
+  // Storage is of whole vectors.
   void vectorize_columns(Func func, const Type& type) {
     const int lanes = lanes_of(target_, type);
     func.vectorize(column_, lanes, TailStrategy::GuardWithIf).align_storage(column_, lanes);
