@@ -30,9 +30,8 @@ class FunctionWriter {
     const std::vector<std::string> workspace = locals();
     for (size_t k = 0; k < f_.loops.size(); ++k) find_slices(f_.loops[k], k);
     const std::vector<std::string> kernels = all_kernels();
-    return {fmt::format("ATTN_{}, {}, .reads_saved = {}, .n_checks = {}, .most_arguments = {},",
-                        kind(), quoted(plan::title(f_)), f_.saved.empty() ? 0 : 1, f_.checks.size(),
-                        most_arguments_),
+    return {fmt::format("ATTN_{}, {}, .reads_saved = {}, .n_checks = {},", kind(),
+                        quoted(plan::title(f_)), f_.saved.empty() ? 0 : 1, f_.checks.size()),
             rows("attn_local", "workspace", workspace),
             rows("attn_slice", "slices", slices_),
             rows("int32_t", "optional", optional()),
@@ -114,7 +113,6 @@ class FunctionWriter {
     for (TensorId t : k.reads) arguments += ", " + tensor(t, loop);
     for (SizeId s : k.sizes) arguments += fmt::format(", V({})", values_.of(s));
     for (TensorId t : k.writes) arguments += ", " + tensor(t, loop);
-    most_arguments_ = std::max(most_arguments_, k.reads.size() + k.sizes.size() + k.writes.size());
     return fmt::format("KERNEL({}, {}, {}, {}{})", quoted(title(f_, k)), symbols_.at(&k),
                        values_.operations(plan::operations(g_, k)), k.writes.size(), arguments);
   }
@@ -204,7 +202,6 @@ class FunctionWriter {
   std::map<TensorId, size_t> in_workspace_;
   std::map<std::pair<size_t, TensorId>, size_t> slice_of_;  // by loop
   std::vector<std::string> slices_, loops_;
-  size_t most_arguments_ = 0;
 };
 
 }  // namespace
