@@ -74,8 +74,8 @@ class FunctionWriter {
     std::vector<std::string> list;
     for (TensorId t : needed)
       if (f_.places[t.value] == Place::result) list.push_back(tensor(t));
-    for (size_t k = 0; k < g_.tensors.size(); ++k)
-      if (is_derivative(g_.tensors[k].role)) list.push_back(tensor({static_cast<int32_t>(k)}));
+    for (TensorId t : g_.tensor_ids())
+      if (is_derivative(g_[t].role)) list.push_back(tensor(t));
     return list;
   }
 
@@ -88,8 +88,7 @@ class FunctionWriter {
                                  step, values_.extent(loop.steps.count), loop.steps.down ? 1 : 0));
     std::set<TensorId> touched;
     for (size_t n = loop.first; n < loop.end; ++n)
-      for (const auto* list : {&f_.kernels[n].reads, &f_.kernels[n].writes})
-        touched.insert(list->begin(), list->end());
+      for (TensorId t : f_.kernels[n].arguments()) touched.insert(t);
     for (const plan::Slice& s : f_.slices) {
       if (!touched.count(s.tensor)) continue;
       slice_of_[{number, s.tensor}] = slices_.size();

@@ -256,6 +256,11 @@ std::set<IndexId> indices(const Conditions& c) {
   return result;
 }
 
+Expr replace_reads(const Expr& e, TensorId tensor, const Expr& value) {
+  return rewrite(
+      e, [&](const Expr& x) { return x.is(Kind::read) && x->tensor == tensor ? value : x; });
+}
+
 bool any_part(const Expr& e, const std::function<bool(const Expr&)>& f) {
   bool found = false;
   visit(e, [&](const Expr& x) {

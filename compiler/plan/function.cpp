@@ -142,8 +142,8 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
 
 void place_arguments(Function& f, const Graph& g) {
   f.places.assign(g.tensors.size(), Place::none);
-  for (size_t k = 0; k < g.tensors.size(); ++k)
-    if (is_argument(g.tensors[k].role)) f.places[k] = Place::given;
+  for (TensorId t : g.tensor_ids())
+    if (is_argument(g[t].role)) f.places[t.value] = Place::given;
   for (const Output& o : g.outputs) f.places[o.tensor.value] = Place::result;
 }
 

@@ -85,10 +85,7 @@ class FormPrinter {
 
   // An expression in which `sum` is the sum of the products before it.
   std::string of_sum(const Expr& e, TensorId sum) {
-    const Expr named = g_.read(sum_, {});
-    return text::to_string(g_, rewrite(e, [&](const Expr& x) {
-                             return x.is(Kind::read) && x->tensor == sum ? named : x;
-                           }));
+    return text::to_string(g_, replace_reads(e, sum, g_.read(sum_, {})));
   }
 
   // Factors that are packed, or what is computed at each point.

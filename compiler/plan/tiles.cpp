@@ -97,12 +97,7 @@ void fuse_tiles(const Graph& g, std::vector<Tile>& tiles, std::vector<TileResult
     }
     Tile& user = tiles[users[0]];
     const Expr value = where(t.visible, t.value);
-    user.value = solve::assume(
-        g,
-        rewrite(
-            user.value,
-            [&](const Expr& e) { return e.is(Kind::read) && e->tensor == t.tensor ? value : e; }),
-        user.visible);
+    user.value = solve::assume(g, replace_reads(user.value, t.tensor, value), user.visible);
     user.dots = t.dots;
     user.dot = t.dot;
     tiles.erase(tiles.begin() + static_cast<std::ptrdiff_t>(k));
