@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "compiler/plan/tiles.h"
+#include "compiler/plan/grow.h"
 #include "compiler/solve/unmaterialised.h"
 
 namespace attn::plan {
@@ -18,13 +18,12 @@ struct ResultOf {
   std::optional<ir::Definition> rest;  // reads that, and gives the target of the definition
 };
 
-// Nothing where it is neither a sum over the rows or the columns, nor has a position for each
-// point. A result over fewer indices than the batch's and the kept one has a tensor of its own, new
-// in `g`, that `rest` sums; `rest` also has the factors of the result that read `later`. `tiles`
-// are the group's.
+// Of a reader of the group. Nothing where it is neither a sum over the rows or the columns, nor has
+// a position for each point. A result over fewer indices than the batch's and the kept one has a
+// tensor of its own, new in `g`, that `rest` sums; `rest` also has the factors of the result that
+// read `later`.
 std::optional<ResultOf> result_of(ir::Graph& g, const solve::Unmaterialised& unmaterialised,
-                                  const ir::Definition& d, const Names& names, const Axes& axes,
-                                  const std::set<ir::TensorId>& tiles,
+                                  const Group& group, const ir::Definition& d,
                                   const std::set<ir::TensorId>& later);
 
 }  // namespace attn::plan
