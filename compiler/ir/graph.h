@@ -31,6 +31,7 @@ struct Index {
 
 // How a tensor is stored.
 enum class Storage : uint8_t { boolean, i32, f16, bf16, f32, f64 };
+constexpr size_t kStorages = static_cast<size_t>(Storage::f64) + 1;
 Type arithmetic_type(Storage s);
 std::string_view name_of(Storage s);
 

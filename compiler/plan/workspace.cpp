@@ -16,6 +16,7 @@ std::vector<TensorId> Kernel::arguments() const {
 
 int element_bytes(Storage s) {
   constexpr int kBytes[] = {1, 4, 2, 2, 4, 8};  // by storage
+  static_assert(std::size(kBytes) == kStorages);
   return kBytes[static_cast<size_t>(s)];
 }
 

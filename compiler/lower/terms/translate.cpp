@@ -26,6 +26,7 @@ Type computed_type(ir::Storage s) { return arithmetic_type(ir::arithmetic_type(s
 Type storage_type(ir::Storage s) {
   const Type by_storage[] = {Halide::Bool(),     Halide::Int(32),   Halide::Float(16),
                              Halide::BFloat(16), Halide::Float(32), Halide::Float(64)};
+  static_assert(std::size(by_storage) == ir::kStorages);
   return by_storage[static_cast<size_t>(s)];
 }
 
