@@ -1,12 +1,11 @@
-#include "compiler/plan/grow.h"
-
+// Groups of unmaterialised tensors and of the definitions that read them.
 #include <algorithm>
 #include <functional>
 #include <tuple>
 
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
-#include "compiler/plan/ranges.h"
+#include "compiler/plan/tiles/tiles.h"
 
 namespace attn::plan {
 

@@ -1,5 +1,5 @@
-#include "compiler/plan/ranges.h"
-
+// One range for each index of a group.
+#include "compiler/plan/tiles/tiles.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {

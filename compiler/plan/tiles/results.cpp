@@ -1,7 +1,7 @@
-#include "compiler/plan/results.h"
-
+// Definitions that read tiles as results of a kernel.
 #include <algorithm>
 
+#include "compiler/plan/tiles/tiles.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {

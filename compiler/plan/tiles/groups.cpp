@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "compiler/plan/kinds.h"
-#include "compiler/plan/sweeps.h"
+#include "compiler/plan/tiles/tiles.h"
 
 namespace attn::plan {
 namespace {

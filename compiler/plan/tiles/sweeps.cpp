@@ -1,10 +1,8 @@
-#include "compiler/plan/sweeps.h"
-
+// The kernels of one group.
 #include <algorithm>
 
 #include "compiler/plan/maps.h"
-#include "compiler/plan/results.h"
-#include "compiler/plan/streaming.h"
+#include "compiler/plan/tiles/tiles.h"
 
 namespace attn::plan {
 namespace {
@@ -99,7 +97,8 @@ class Sweeps {
     for (IndexId i : lse.free) of_rows.free.push_back(group_.names.at(t).at(i));
     std::set<TensorId> needed = tensors(scores.argument);
     needed.merge(tensors(scores.visible));
-    for (TensorId tile : needed_tiles(std::move(needed))) s.tiles.push_back(as_tile(tile));
+    for (TensorId tile : needed_tiles(std::move(needed)))
+      s.tiles.push_back(tile_of(g_, group_, tile));
     s.tiles.push_back({.value = scores.argument, .visible = scores.visible});
     std::vector<TileResult> none;
     fuse_tiles(g_, s.tiles, none);
@@ -171,7 +170,7 @@ class Sweeps {
       needed.merge(tensors(r.counted));
     }
     for (TensorId tile : needed_tiles(needed)) {
-      s.tiles.push_back(as_tile(tile));
+      s.tiles.push_back(tile_of(g_, group_, tile));
       kernel.definitions.push_back(*g_.definition_of(tile));
     }
     for (TensorId t : members) {
@@ -202,10 +201,6 @@ class Sweeps {
       result.insert(result.begin(), d.target);
     }
     return result;
-  }
-
-  Tile as_tile(TensorId t) const {
-    return tile_of(g_, *g_.definition_of(t), group_.names.at(t), group_.axes);
   }
 
   Graph& g_;
