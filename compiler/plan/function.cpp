@@ -175,12 +175,10 @@ Function plan_function(const std::string& model, Request request, const Costs& c
   for (TensorId t : request.forwarded) f.places[t.value] = Place::forwarded;
   for (TensorId t : request.saved) f.places[t.value] = Place::saved;
   // What they read is there before the call.
-  Graph of_checks = g;
-  of_checks.definitions = checks.definitions;
-  of_checks.outputs.clear();
+  Segment of_checks{.definitions = checks.definitions};
   for (const Definition& d : checks.definitions)
     of_checks.outputs.push_back({.name = g[d.target].name, .tensor = d.target});
-  add_plainly(model, f, f.checks, costs, std::move(of_checks));
+  add_plainly(model, f, f.checks, costs, graph_of(g, of_checks));
   f.data_checks = checks.checks;
   const std::vector<Output> outputs = g.outputs;
   std::vector<Definition> planned;

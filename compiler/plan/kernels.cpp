@@ -120,11 +120,10 @@ std::optional<BlockBounds> add_bounds(const std::string& model, Function& f, con
                                       Graph& g, const BoundsQuery& query) {
   std::optional<FoundBounds> found = find_bounds(g, query);
   if (!found) return std::nullopt;
-  Graph of_bounds = g;
-  of_bounds.definitions = std::move(found->definitions);
-  of_bounds.outputs = {{.name = "first", .tensor = found->bounds.first},
-                       {.name = "end", .tensor = found->bounds.end}};
-  add_plainly(model, f, f.kernels, costs, std::move(of_bounds));
+  const Segment bounds{.definitions = std::move(found->definitions),
+                       .outputs = {{.name = "first", .tensor = found->bounds.first},
+                                   {.name = "end", .tensor = found->bounds.end}}};
+  add_plainly(model, f, f.kernels, costs, graph_of(g, bounds));
   return found->bounds;
 }
 
