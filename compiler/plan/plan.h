@@ -1,7 +1,6 @@
 // The plan of a function: which kernels compute it, which tensors exist in memory, and where.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,8 +1,6 @@
 // The printed plan: what a golden file holds, so that a lost fusion shows as a difference.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "compiler/plan/function.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/solve/equalities.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "compiler/ir/recurrence.h"
 
 namespace attn::plan {

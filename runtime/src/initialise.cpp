@@ -2,7 +2,6 @@
 #include <attn/train.h>
 #include <attn/types.h>
 #include <math.h>
-#include <string.h>
 
 #include "check.h"
 #include "elements.h"
@@ -20,9 +19,7 @@ uint64_t mix(uint64_t z) {
 
 uint64_t name_hash(const char* name) {  // FNV-1a
   uint64_t hash = 0xcbf29ce484222325u;
-  for (; *name != '\0'; ++name) {
-    hash = (hash ^ static_cast<unsigned char>(*name)) * 0x100000001b3u;
-  }
+  for (; *name != '\0'; ++name) hash = (hash ^ static_cast<unsigned char>(*name)) * 0x100000001b3u;
   return hash;
 }
 

@@ -1,6 +1,5 @@
 // The calls of a model: what a caller gives is checked before anything is written.
 #include <attn/model.h>
-#include <attn/types.h>
 #include <string.h>
 
 #include <algorithm>

@@ -218,9 +218,8 @@ attn_status attn_npy_parse(attn_context* context, const char* label, const void*
 
 attn_status attn_npy_save(attn_context* context, const char* path, const attn_tensor* tensor) {
   const int64_t count = attn_element_count(tensor);
-  if (count < 0 || (count > 0 && tensor->data == nullptr)) {
+  if (count < 0 || (count > 0 && tensor->data == nullptr))
     return attn_fail(context, ATTN_REFUSED, "%s: the array has no valid size or data", path);
-  }
   const HostCopy copy(context, *tensor, true);
   ATTN_TRY(copy.status());
   const void* data = copy.tensor().data;

@@ -126,9 +126,8 @@ attn_status Parser::entry(Text name, Entry* entry) {
   if (entry->end < entry->begin) return complain_of(name, "data_offsets run backwards");
   if (entry->end > data_bytes) return complain_of(name, "data_offsets pass the end of the file");
   const attn_file_type type = static_cast<attn_file_type>(entry->type);
-  if (!array_size(type, entry->rank, extent, &elements, &bytes)) {
+  if (!array_size(type, entry->rank, extent, &elements, &bytes))
     return complain_of(name, "the shape overflows");
-  }
   if (bytes != entry->end - entry->begin) {
     char text[320];
     snprintf(text, sizeof text, "shape [%s] of %s takes %lld bytes, data_offsets span %lld",

@@ -79,9 +79,8 @@ attn_status check(attn_context* context, const char* path, const Plan& plan) {
     const int64_t elements = attn_element_count(&tensor);
     if (wrong == nullptr && elements < 0) wrong = "its type or shape is not valid";
     if (wrong == nullptr && elements > 0 && tensor.data == nullptr) wrong = "its data is null";
-    if (wrong == nullptr && __builtin_add_overflow(total, bytes_of(tensor), &total)) {
+    if (wrong == nullptr && __builtin_add_overflow(total, bytes_of(tensor), &total))
       wrong = "the sum of all sizes overflows";
-    }
     if (wrong != nullptr) {
       return attn_fail(context, ATTN_REFUSED, "%s: tensor %s: %s", path, Quoted(name).text(),
                        wrong);

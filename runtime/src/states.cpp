@@ -43,9 +43,8 @@ class StatesAsModel {
     ok_ = true;
   }
   ~StatesAsModel() {
-    for (int32_t k = 0; arguments_.data() != nullptr && k < count_; ++k) {
+    for (int32_t k = 0; arguments_.data() != nullptr && k < count_; ++k)
       attn_free(context_, const_cast<char*>(arguments_[k].name));
-    }
   }
 
   bool ok() const { return ok_; }

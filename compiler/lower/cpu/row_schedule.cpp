@@ -1,5 +1,4 @@
 // What row kernels compute, stage by stage.
-#include <algorithm>
 #include <set>
 
 #include "compiler/base/check.h"

@@ -1,10 +1,8 @@
 // From expressions of a graph to Halide's.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "compiler/ir/graph.h"

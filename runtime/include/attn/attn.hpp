@@ -80,9 +80,8 @@ class Model : detail::Calls {
     if (Status s = staged_cotangents_.take(*context_, given); !s) return s;
     for (attn_tensor& tensor : wanted) tensor.data = nullptr;
     if (!input_gradients.empty()) {
-      if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s) {
+      if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s)
         return s;
-      }
     }
     if (Status s = make_all(gradients_, params_.views, description_->params); !s) return s;
     if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
@@ -95,9 +94,8 @@ class Model : detail::Calls {
   // unchanged. Makes `result` as the probe demands.
   Status probe(std::string_view name, Tensor& result) {
     const size_t k = detail::find(description_->probes, description_->n_probes, name);
-    if (k == static_cast<size_t>(description_->n_probes)) {
+    if (k == static_cast<size_t>(description_->n_probes))
       return refuse("has no probe " + std::string(name));
-    }
     if (outputs_.empty()) return refuse("a probe needs a forward call before it");
     std::vector<int64_t> sizes;
     if (Status s = read_sizes(params_.views, inputs_, sizes); !s) return s;
@@ -201,16 +199,14 @@ class Model : detail::Calls {
       sizes[k] = size.second;
       known[k] = true;
     }
-    if (attn_shapes(description_, sizes.data(), shapes.data(), nullptr, nullptr) != ATTN_OK) {
+    if (attn_shapes(description_, sizes.data(), shapes.data(), nullptr, nullptr) != ATTN_OK)
       return out_of_memory();
-    }
     std::vector<attn_tensor> changed(shapes.size());
     for (size_t k = 0; k < count; ++k) {
       if (known[k]) continue;
       sizes[k] = 1009;
-      if (attn_shapes(description_, sizes.data(), changed.data(), nullptr, nullptr) != ATTN_OK) {
+      if (attn_shapes(description_, sizes.data(), changed.data(), nullptr, nullptr) != ATTN_OK)
         return out_of_memory();
-      }
       sizes[k] = 1;
       for (size_t j = 0; j < shapes.size(); ++j) {
         if (detail::same_shape(shapes[j], changed[j])) continue;

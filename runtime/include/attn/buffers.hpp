@@ -31,9 +31,8 @@ size_t find(const Row* list, int32_t count, std::string_view name) {
 
 inline bool same_shape(const attn_tensor& a, const attn_tensor& b) {
   if (a.type != b.type || a.rank != b.rank) return false;
-  for (int k = 0; k < a.rank; ++k) {
+  for (int k = 0; k < a.rank; ++k)
     if (a.extent[k] != b.extent[k]) return false;
-  }
   return true;
 }
 

@@ -67,9 +67,8 @@ class Products : detail::Calls {
     for (const Tensor& tensor : model_->params()) params_.push_back(tensor.view());
     param_tangents_.assign(params_.size(), attn_tensor{});
     input_tangents_.assign(inputs_.size(), attn_tensor{});
-    for (const Tangent& tangent : tangents) {
+    for (const Tangent& tangent : tangents)
       if (Status s = take_tangent(tangent); !s) return s;
-    }
     if (Status s = staged_[0].take(*context_, inputs_); !s) return s;
     if (Status s = staged_[1].take(*context_, param_tangents_); !s) return s;
     if (Status s = staged_[2].take(*context_, input_tangents_); !s) return s;
@@ -79,9 +78,8 @@ class Products : detail::Calls {
     const size_t param = detail::find(description_->params, description_->n_params, tangent.first);
     const size_t input = detail::find(description_->inputs, description_->n_inputs, tangent.first);
     const std::string name(tangent.first);
-    if (param == params_.size() && input == inputs_.size()) {
+    if (param == params_.size() && input == inputs_.size())
       return refuse("has no parameter or input " + name);
-    }
     attn_tensor& to = param < params_.size() ? param_tangents_[param] : input_tangents_[input];
     if (to.data != nullptr) return refuse("two tangents of " + name);
     to = tangent.second;
