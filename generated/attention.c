@@ -18,7 +18,7 @@ CODE(attention_norm_f32_forward_1_square) CODE(attention_step_f32_forward_0_m_ne
 /* ---- attention */
 
 static const attn_function attention_forward_function = {
-  ATTN_FORWARD, "forward", .reads_saved = 1, .n_checks = 0, .most_arguments = 7, ROWS(attn_local, workspace, {F32, 0, 0}),
+  ATTN_FORWARD, "forward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 0, 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("contraction q", attention_forward_0_q, 0, 1, I(0), P(0), V(0), V(1), S(0)),
     KERNEL("contraction k", attention_forward_0_q, 0, 1, I(0), P(1), V(0), V(1), S(1)),
@@ -29,8 +29,8 @@ static const attn_function attention_forward_function = {
     KERNEL("row loss", attention_forward_6_loss, 3, 1, W(0), O(0))),
 };
 static const attn_function attention_backward_function = {
-  ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0, .most_arguments = 11,
-  ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 2, 1}, {F32, 2, 2}, {F32, 2, 3}, {F32, 2, 4}, {F32, 3, 5}), ROWS(int32_t, optional, GO(0), GO(1)),
+  ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 2, 1}, {F32, 2, 2}, {F32, 2, 3}, {F32, 2, 4}, {F32, 3, 5}),
+  ROWS(int32_t, optional, GO(0), GO(1)),
   ROWS(attn_kernel, kernels,
     KERNEL("loops dy.total", attention_backward_0_dy_total, 4, 1, I(1), O(1), GO(0), GO(1), V(0), V(1), W(0)),
     KERNEL("contraction dz", attention_backward_1_dz, 0, 1, P(3), W(0), V(0), V(1), W(1)),
@@ -44,7 +44,7 @@ static const attn_function attention_backward_function = {
     KERNEL("contraction dwo", attention_backward_9_dwo, 0, 1, S(4), W(0), V(0), V(1), WP(3))),
 };
 static const attn_function attention_step_f32_forward_function = {
-  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, .most_arguments = 16,
+  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0,
   ROWS(attn_kernel, kernels,
     KERNEL("row m.next v.next w.next", attention_step_f32_forward_0_m_next, 0, 3, I(0), I(1), I(2), I(3), I(4), I(5), I(6), I(7), I(8), I(9), P(0), V(0), V(1), O(1), O(2), O(0))),
 };
@@ -66,7 +66,7 @@ static const attn_model attention_step_f32_description = {
   ROWS(attn_argument, params, PARAM("w", F32, 0, 0, XAVIER, 0, 0, 0, 2, {"Rows", "Columns"})),
 };
 static const attn_function attention_norm_f32_forward_function = {
-  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, .most_arguments = 4, ROWS(attn_local, workspace, {F64, 0, 0}),
+  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, ROWS(attn_local, workspace, {F64, 0, 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("row square.part", attention_norm_f32_forward_0_square_part, 0, 1, I(0), V(0), V(1), W(0)),
     KERNEL("row square", attention_norm_f32_forward_1_square, 1, 1, W(0), V(1), O(0))),

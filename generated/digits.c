@@ -30,7 +30,7 @@ CODE(digits_read_forward_27_look) CODE(digits_read_forward_28_reader_z)
 /* ---- digits */
 
 static const attn_function digits_forward_function = {
-  ATTN_FORWARD, "forward", .reads_saved = 1, .n_checks = 1, .most_arguments = 10, ROWS(attn_local, workspace, {I32, 0, 0}, {I32, 0, 1}),
+  ATTN_FORWARD, "forward", .reads_saved = 1, .n_checks = 1, ROWS(attn_local, workspace, {I32, 0, 0}, {I32, 0, 1}),
   ROWS(attn_data_check, data_checks, {W(0), W(1), 10, "label", "logit"}),
   ROWS(attn_kernel, kernels,
     KERNEL("row label.least label.greatest", digits_forward_0_label_least, 0, 2, I(1), V(0), W(0), W(1)),
@@ -68,7 +68,7 @@ static const attn_function digits_forward_function = {
     KERNEL("row loss", digits_forward_32_loss, 17, 1, I(1), O(1), S(31), V(0), O(0))),
 };
 static const attn_function digits_backward_function = {
-  ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0, .most_arguments = 11,
+  ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0,
   ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 1, 0}, {F32, 2, 0}, {F32, 2, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 1, 1}, {F32, 4, 1},
     {F32, 1, 2}, {F32, 2, 2}, {F32, 2, 3}, {F32, 3, 3}, {F32, 5, 4}, {F32, 5, 5}, {F32, 6, 6}, {F32, 6, 7}, {F32, 3, 8}, {F32, 3, 9}, {F32, 4, 9}, {F32, 6, 10}, {F32, 6, 10},
     {F32, 6, 11}, {F32, 6, 12}, {F32, 3, 13}, {F32, 7, 13}, {F32, 3, 14}, {F32, 4, 14}, {F32, 6, 15}, {F32, 6, 15}, {F32, 4, 15}, {F32, 6, 16}, {F32, 6, 17}, {F32, 7, 18},
@@ -141,7 +141,7 @@ static const attn_function digits_backward_function = {
     KERNEL("row dreader.bias", digits_backward_63_dreader_bias, 16, 1, W(39), V(0), WP(40))),
 };
 static const attn_function digits_step_f32_forward_function = {
-  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, .most_arguments = 16,
+  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0,
   ROWS(attn_kernel, kernels,
     KERNEL("row m.next v.next w.next", digits_step_f32_forward_0_m_next, 0, 3, I(0), I(1), I(2), I(3), I(4), I(5), I(6), I(7), I(8), I(9), P(0), V(0), V(1), O(1), O(2), O(0))),
 };
@@ -163,7 +163,7 @@ static const attn_model digits_step_f32_description = {
   ROWS(attn_argument, params, PARAM("w", F32, 0, 0, XAVIER, 0, 0, 0, 2, {"Rows", "Columns"})),
 };
 static const attn_function digits_norm_f32_forward_function = {
-  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, .most_arguments = 4, ROWS(attn_local, workspace, {F64, 0, 0}),
+  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, ROWS(attn_local, workspace, {F64, 0, 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("row square.part", digits_norm_f32_forward_0_square_part, 0, 1, I(0), V(0), V(1), W(0)),
     KERNEL("row square", digits_norm_f32_forward_1_square, 1, 1, W(0), V(1), O(0))),
@@ -254,7 +254,7 @@ digits_options digits_default_options(void) { return (digits_options){NAN, 0.9, 
 /* ---- digits_read */
 
 static const attn_function digits_read_forward_function = {
-  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, .most_arguments = 9,
+  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0,
   ROWS(attn_local, workspace, {F32, 0, 0}, {F32, 0, 0}, {F32, 1, 0}, {F32, 1, 0}, {F32, 2, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 4, 0}, {F32, 3, 1}, {F32, 3, 1},
     {F32, 3, 1}, {F32, 5, 1}, {F32, 6, 1}, {F32, 6, 1}, {F32, 5, 2}, {F32, 5, 2}, {F32, 5, 2}, {F32, 5, 2}, {F32, 5, 2}, {F32, 6, 2}, {F32, 6, 2}, {F32, 5, 3}, {F32, 3, 3},
     {F32, 5, 3}, {F32, 3, 3}, {F32, 7, 3}, {F32, 7, 3}, {F32, 5, 4}, {F32, 5, 4}),

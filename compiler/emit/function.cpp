@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 #include "compiler/base/check.h"
@@ -30,9 +29,8 @@ class FunctionWriter {
     const std::vector<std::string> workspace = locals();
     for (size_t k = 0; k < f_.loops.size(); ++k) find_slices(f_.loops[k], k);
     const std::vector<std::string> kernels = all_kernels();
-    return {fmt::format("ATTN_{}, {}, .reads_saved = {}, .n_checks = {}, .most_arguments = {},",
-                        kind(), quoted(plan::title(f_)), f_.saved.empty() ? 0 : 1, f_.checks.size(),
-                        most_arguments_),
+    return {fmt::format("ATTN_{}, {}, .reads_saved = {}, .n_checks = {},", kind(),
+                        quoted(plan::title(f_)), f_.saved.empty() ? 0 : 1, f_.checks.size()),
             rows("attn_local", "workspace", workspace),
             rows("attn_slice", "slices", slices_),
             rows("int32_t", "optional", optional()),
@@ -75,8 +73,8 @@ class FunctionWriter {
     std::vector<std::string> list;
     for (TensorId t : needed)
       if (f_.places[t.value] == Place::result) list.push_back(tensor(t));
-    for (size_t k = 0; k < g_.tensors.size(); ++k)
-      if (is_derivative(g_.tensors[k].role)) list.push_back(tensor({static_cast<int32_t>(k)}));
+    for (TensorId t : g_.tensor_ids())
+      if (is_derivative(g_[t].role)) list.push_back(tensor(t));
     return list;
   }
 
@@ -89,8 +87,7 @@ class FunctionWriter {
                                  step, values_.extent(loop.steps.count), loop.steps.down ? 1 : 0));
     std::set<TensorId> touched;
     for (size_t n = loop.first; n < loop.end; ++n)
-      for (const auto* list : {&f_.kernels[n].reads, &f_.kernels[n].writes})
-        touched.insert(list->begin(), list->end());
+      for (TensorId t : f_.kernels[n].arguments()) touched.insert(t);
     for (const plan::Slice& s : f_.slices) {
       if (!touched.count(s.tensor)) continue;
       slice_of_[{number, s.tensor}] = slices_.size();
@@ -114,7 +111,6 @@ class FunctionWriter {
     for (TensorId t : k.reads) arguments += ", " + tensor(t, loop);
     for (SizeId s : k.sizes) arguments += fmt::format(", V({})", values_.of(s));
     for (TensorId t : k.writes) arguments += ", " + tensor(t, loop);
-    most_arguments_ = std::max(most_arguments_, k.reads.size() + k.sizes.size() + k.writes.size());
     return fmt::format("KERNEL({}, {}, {}, {}{})", quoted(title(f_, k)), symbols_.at(&k),
                        values_.operations(plan::operations(g_, k)), k.writes.size(), arguments);
   }
@@ -204,7 +200,6 @@ class FunctionWriter {
   std::map<TensorId, size_t> in_workspace_;
   std::map<std::pair<size_t, TensorId>, size_t> slice_of_;  // by loop
   std::vector<std::string> slices_, loops_;
-  size_t most_arguments_ = 0;
 };
 
 }  // namespace

@@ -74,8 +74,7 @@ Interface interface_of(const plan::Plan& plan) {
     a.differentiable = is_derived(plan, t);
     group.push_back(a);
   };
-  for (size_t k = 0; k < g.tensors.size(); ++k) {
-    TensorId t{static_cast<int32_t>(k)};
+  for (TensorId t : g.tensor_ids()) {
     if (g[t].role == Role::parameter) add(result.params, t, g[t].name);
     if (g[t].role == Role::input) add(result.inputs, t, g[t].name);
   }

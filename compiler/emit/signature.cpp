@@ -20,8 +20,7 @@ std::string signature(const plan::Function& f, const plan::Kernel& kernel) {
   auto name = [&](TensorId t) {
     if (named.insert(t).second) g[t].name = fmt::format("t{}", next++);
   };
-  for (const auto* list : {&kernel.reads, &kernel.writes})
-    for (TensorId t : *list) name(t);
+  for (TensorId t : kernel.arguments()) name(t);
   for (const Definition& d : g.definitions) name(d.target);
   int position = 0;
   for (const Definition& d : g.definitions)

@@ -262,22 +262,26 @@ std::set<IndexId> indices(const Conditions& c) {
   return result;
 }
 
-bool has_division(const Expr& e) {
+Expr replace_reads(const Expr& e, TensorId tensor, const Expr& value) {
+  return rewrite(
+      e, [&](const Expr& x) { return x.is(Kind::read) && x->tensor == tensor ? value : x; });
+}
+
+bool any_part(const Expr& e, const std::function<bool(const Expr&)>& f) {
   bool found = false;
   visit(e, [&](const Expr& x) {
-    found = found || x.is(Kind::quotient) || x.is(Kind::remainder);
+    found = found || f(x);
     return !found;
   });
   return found;
 }
 
+bool has_division(const Expr& e) {
+  return any_part(e, [](const Expr& x) { return x.is(Kind::quotient) || x.is(Kind::remainder); });
+}
+
 bool uses(const Expr& e, IndexId index) {
-  bool found = false;
-  visit(e, [&](const Expr& x) {
-    found = found || (x.is(Kind::index) && x->index == index);
-    return !found;
-  });
-  return found;
+  return any_part(e, [&](const Expr& x) { return x.is(Kind::index) && x->index == index; });
 }
 
 std::set<TensorId> tensors(const Expr& e) {

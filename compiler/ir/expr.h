@@ -166,9 +166,13 @@ Expr rebuild(const Expr& e, std::vector<Expr> args);
 // Bottom up: f gets each rebuilt node and returns it or another. Shared parts are done once.
 Expr rewrite(const Expr& e, const std::function<Expr(const Expr&)>& f);
 Expr substitute(const Expr& e, const std::map<IndexId, Expr>& values);
+// Every read of the tensor, wherever it is read, gives `value` instead.
+Expr replace_reads(const Expr& e, TensorId tensor, const Expr& value);
 Conditions substitute(const Conditions& c, const std::map<IndexId, Expr>& values);
 // Calls f on every distinct node, parents first; f returns false to skip a node's arguments.
 void visit(const Expr& e, const std::function<bool(const Expr&)>& f);
+// Whether f holds for some node.
+bool any_part(const Expr& e, const std::function<bool(const Expr&)>& f);
 // All reads, parents first.
 std::vector<Expr> read_sites(const Expr& e);
 std::set<IndexId> indices(const Expr& e);

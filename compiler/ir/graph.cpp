@@ -45,6 +45,22 @@ TensorId Graph::new_tensor(Tensor tensor) {
   return {static_cast<int32_t>(tensors.size()) - 1};
 }
 
+TensorId Graph::new_part(TensorId of, const std::string& suffix, Storage storage,
+                         std::vector<Poly> part_extents) {
+  Tensor part = (*this)[of];
+  part.name += suffix;
+  part.role = Role::interior;
+  part.storage = storage;
+  part.extents = std::move(part_extents);
+  return new_tensor(std::move(part));
+}
+
+std::vector<TensorId> Graph::tensor_ids() const {
+  std::vector<TensorId> result;
+  for (size_t k = 0; k < tensors.size(); ++k) result.push_back({static_cast<int32_t>(k)});
+  return result;
+}
+
 std::optional<TensorId> Graph::find(std::string_view wanted) const {
   for (size_t k = 0; k < tensors.size(); ++k)
     if (tensors[k].name == wanted) return TensorId{static_cast<int32_t>(k)};
@@ -134,10 +150,23 @@ std::set<TensorId> reads(const Definition& d) {
   return result;
 }
 
+std::set<TensorId> reads(const std::vector<Definition>& definitions) {
+  std::set<TensorId> result;
+  for (const Definition& d : definitions) result.merge(reads(d));
+  for (const Definition& d : definitions) result.erase(d.target);
+  return result;
+}
+
 std::vector<Expr> read_sites(const Definition& d) {
   std::vector<Expr> result = read_sites(d.body);
   for (const Expr& c : d.guard)
     for (const Expr& read : read_sites(c)) result.push_back(read);
+  return result;
+}
+
+std::vector<Expr> read_sites(const Definition& d, const std::set<TensorId>& of) {
+  std::vector<Expr> result = read_sites(d);
+  std::erase_if(result, [&](const Expr& read) { return !of.count(read->tensor); });
   return result;
 }
 
@@ -146,6 +175,11 @@ void map_exprs(Definition& d, const std::function<Expr(const Expr&)>& f) {
   for (const Expr& c : d.guard) guard.merge(conjuncts(f(c)));
   d.guard = std::move(guard);
   d.body = f(d.body);
+}
+
+void substitute(Definition& d, const std::map<IndexId, Expr>& values) {
+  d.guard = substitute(d.guard, values);
+  d.body = substitute(d.body, values);
 }
 
 Definition normal_form(Definition d) {
@@ -183,8 +217,7 @@ Renamed with_fresh_indices(Graph& g, const Definition& d) {
   };
   fresh(r.definition.free);
   fresh(r.definition.reduced);
-  r.definition.guard = substitute(d.guard, r.map);
-  r.definition.body = substitute(d.body, r.map);
+  substitute(r.definition, r.map);
   return r;
 }
 

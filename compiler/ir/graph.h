@@ -31,6 +31,7 @@ struct Index {
 
 // How a tensor is stored.
 enum class Storage : uint8_t { boolean, i32, f16, bf16, f32, f64 };
+constexpr size_t kStorages = static_cast<size_t>(Storage::f64) + 1;
 Type arithmetic_type(Storage s);
 std::string_view name_of(Storage s);
 
@@ -114,6 +115,10 @@ struct Graph {
   IndexId new_index(std::string name, Poly extent);
   // A fresh name is made from `tensor.name` when that is taken.
   TensorId new_tensor(Tensor tensor);
+  // An interior tensor that holds a part of another, or the same in another way: NAME.suffix.
+  TensorId new_part(TensorId of, const std::string& suffix, Storage storage,
+                    std::vector<Poly> extents);
+  std::vector<TensorId> tensor_ids() const;  // in order
   std::optional<TensorId> find(std::string_view name) const;
   std::optional<SizeId> find_size(std::string_view name) const;
   // The definition of a tensor, or null for inputs and parameters.
@@ -139,10 +144,15 @@ struct Graph {
 
 // All tensors that a definition reads, in body and guard.
 std::set<TensorId> reads(const Definition& d);
-// The reads themselves, those of the body first.
+// Those that definitions read and none of them computes.
+std::set<TensorId> reads(const std::vector<Definition>& definitions);
+// The reads themselves, those of the body first; of these tensors alone.
 std::vector<Expr> read_sites(const Definition& d);
+std::vector<Expr> read_sites(const Definition& d, const std::set<TensorId>& of);
 // Replaces the body and each condition by what f makes of it.
 void map_exprs(Definition& d, const std::function<Expr(const Expr&)>& f);
+// In body and guard.
+void substitute(Definition& d, const std::map<IndexId, Expr>& values);
 // Hoists a select over 0 at the top of a set or sum body into the guard; a body that is never
 // reached becomes 0. Every definition in a graph is in this form.
 Definition normal_form(Definition d);

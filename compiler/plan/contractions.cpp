@@ -233,12 +233,9 @@ std::optional<ContractionForm> with_sum(const Graph& g, const Costs& costs,
                                         const Definition& other) {
   std::optional<ContractionForm> o = contraction_of(g, costs, other, nullptr);
   if (!o) return std::nullopt;
-  std::map<IndexId, Expr> names;
-  std::map<IndexId, IndexId> ids;
-  for (size_t k = 0; k < other.free.size(); ++k) {
-    names.emplace(other.free[k], index_value(first.free[k]));
-    ids.emplace(other.free[k], first.free[k]);
-  }
+  Names ids;
+  for (size_t k = 0; k < other.free.size(); ++k) ids.emplace(other.free[k], first.free[k]);
+  const std::map<IndexId, Expr> names = values_of(ids);
   auto renamed = [&](const std::vector<IndexId>& group) {
     std::vector<IndexId> result;
     for (IndexId i : group) result.push_back(ids.at(i));

@@ -75,8 +75,8 @@ class Definer {
     std::vector<Expr> sums;
     for (const Product& p : form.products) sums.push_back(sum_of(p, form.free, {}, g_[form.sum]));
     const Expr sum = ir::add(std::move(sums));
-    if (form.kept) map(form.sum, form.free, {}, replaced(*form.kept, form.sum, sum));
-    map(form.target, form.free, form.guard, replaced(form.epilogue, form.sum, sum));
+    if (form.kept) map(form.sum, form.free, {}, replace_reads(*form.kept, form.sum, sum));
+    map(form.target, form.free, form.guard, replace_reads(form.epilogue, form.sum, sum));
   }
 
   void add(const TilesForm& form) {
@@ -93,11 +93,6 @@ class Definer {
 
   void map(TensorId target, const std::vector<IndexId>& free, Conditions guard, Expr body) {
     define({.target = target, .free = free, .guard = std::move(guard), .body = std::move(body)});
-  }
-
-  static Expr replaced(const Expr& e, TensorId tensor, const Expr& value) {
-    return rewrite(
-        e, [&](const Expr& x) { return x.is(Kind::read) && x->tensor == tensor ? value : x; });
   }
 
   Expr at(TensorId t, const std::vector<IndexId>& indices) const {
@@ -132,7 +127,7 @@ class Definer {
       std::vector<Expr> sums;
       for (const Product& p : tile.dots)
         sums.push_back(sum_of(p, points(form), tile.visible, like));
-      value = replaced(value, tile.dot, ir::add(std::move(sums)));
+      value = replace_reads(value, tile.dot, ir::add(std::move(sums)));
     }
     const std::vector<IndexId> free = tile.tensor.valid() ? tile.free : points(form);
     const TensorId t = tile.tensor.valid() ? tile.tensor : tensor(like.name, like, free);

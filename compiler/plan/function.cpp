@@ -159,8 +159,8 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
 
 void place_arguments(Function& f, const Graph& g) {
   f.places.assign(g.tensors.size(), Place::none);
-  for (size_t k = 0; k < g.tensors.size(); ++k)
-    if (is_argument(g.tensors[k].role)) f.places[k] = Place::given;
+  for (TensorId t : g.tensor_ids())
+    if (is_argument(g[t].role)) f.places[t.value] = Place::given;
   for (const Output& o : g.outputs) f.places[o.tensor.value] = Place::result;
 }
 
@@ -192,12 +192,10 @@ Function plan_function(const std::string& model, Request request, const Costs& c
   for (TensorId t : request.forwarded) f.places[t.value] = Place::forwarded;
   for (TensorId t : request.saved) f.places[t.value] = Place::saved;
   // What they read is there before the call.
-  Graph of_checks = g;
-  of_checks.definitions = checks.definitions;
-  of_checks.outputs.clear();
+  Segment of_checks{.definitions = checks.definitions};
   for (const Definition& d : checks.definitions)
     of_checks.outputs.push_back({.name = g[d.target].name, .tensor = d.target});
-  add_plainly(model, f, f.checks, costs, std::move(of_checks));
+  add_plainly(model, f, f.checks, costs, graph_of(g, of_checks));
   f.data_checks = checks.checks;
   const std::vector<Output> outputs = g.outputs;
   std::vector<Definition> planned;

@@ -101,14 +101,10 @@ class Claims {
   void apply(Proposal proposal) {
     if (proposal.graph) g_ = std::move(*proposal.graph);
     for (Claimed& c : proposal.kernels) {
-      std::set<TensorId> own;
-      for (const Definition& d : c.kernel.definitions) own.insert(d.target);
+      for (const Definition& d : c.kernel.definitions) open_.claimed.insert(d.target);
       // What a kernel of tiles takes from others is stored.
       if (std::holds_alternative<TilesForm>(c.kernel.form))
-        for (const Definition& d : c.kernel.definitions)
-          for (TensorId t : reads(d))
-            if (!own.count(t)) open_.wanted.insert(t);
-      open_.claimed.merge(own);
+        open_.wanted.merge(reads(c.kernel.definitions));
       kernels_.push_back(std::move(c));
     }
   }
@@ -124,11 +120,10 @@ std::optional<BlockBounds> add_bounds(const std::string& model, Function& f, con
                                       Graph& g, const BoundsQuery& query) {
   std::optional<FoundBounds> found = find_bounds(g, query);
   if (!found) return std::nullopt;
-  Graph of_bounds = g;
-  of_bounds.definitions = std::move(found->definitions);
-  of_bounds.outputs = {{.name = "first", .tensor = found->bounds.first},
-                       {.name = "end", .tensor = found->bounds.end}};
-  add_plainly(model, f, f.kernels, costs, std::move(of_bounds));
+  const Segment bounds{.definitions = std::move(found->definitions),
+                       .outputs = {{.name = "first", .tensor = found->bounds.first},
+                                   {.name = "end", .tensor = found->bounds.end}}};
+  add_plainly(model, f, f.kernels, costs, graph_of(g, bounds));
   return found->bounds;
 }
 
@@ -172,11 +167,8 @@ void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& ker
 void finish_kernel(const std::string& model, Function& f, const Graph& g, Kernel& kernel,
                    const std::set<TensorId>& wanted) {
   f.places.resize(g.tensors.size(), Place::none);
-  std::set<TensorId> own, read;
+  std::set<TensorId> own, read = reads(kernel.definitions);
   for (const Definition& d : kernel.definitions) own.insert(d.target);
-  for (const Definition& d : kernel.definitions)
-    for (TensorId t : reads(d))
-      if (!own.count(t)) read.insert(t);
   if (const auto* tiles = std::get_if<TilesForm>(&kernel.form); tiles && tiles->bounds)
     read.insert({tiles->bounds->first, tiles->bounds->end});
   kernel.reads.assign(read.begin(), read.end());
@@ -191,9 +183,7 @@ void finish_kernel(const std::string& model, Function& f, const Graph& g, Kernel
              "a kernel that nothing reads, of " + g[kernel.definitions[0].target].name);
   for (TensorId t : kernel.writes)
     if (f.places[t.value] == Place::none) f.places[t.value] = Place::workspace;
-  std::vector<TensorId> arguments = kernel.reads;
-  arguments.insert(arguments.end(), kernel.writes.begin(), kernel.writes.end());
-  kernel.sizes = sizes_used(g, kernel.definitions, arguments);
+  kernel.sizes = sizes_used(g, kernel.definitions, kernel.arguments());
   kernel.name = symbol(fmt::format("{}_{}_{}_{}", model, f.name, f.checks.size() + f.kernels.size(),
                                    g[kernel.writes[0]].name));
   verify(g, kernel);

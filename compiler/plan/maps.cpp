@@ -23,23 +23,12 @@ Readers readers_of(const Graph& g) {
   return readers;
 }
 
-// All reads of `t` in `d`.
-std::vector<Expr> sites(const Definition& d, TensorId t) {
-  std::vector<Expr> result = read_sites(d);
-  std::erase_if(result, [&](const Expr& read) { return read->tensor != t; });
-  return result;
-}
-
 bool is_read_in_condition(const Definition& d, TensorId t) {
-  if (tensors(d.guard).count(t)) return true;
-  bool found = false;
-  visit(d.body, [&](const Expr& x) {
-    if (x.is(Kind::select)) found = found || tensors(x.args()[0]).count(t);
-    if (x.is(Kind::read))
-      for (const Expr& s : x.args()) found = found || tensors(s).count(t);
-    return true;
-  });
-  return found;
+  const auto reads_it = [&](const Expr& e) { return tensors(e).count(t) > 0; };
+  return tensors(d.guard).count(t) || any_part(d.body, [&](const Expr& x) {
+           return (x.is(Kind::select) && reads_it(x.args()[0])) ||
+                  (x.is(Kind::read) && std::ranges::any_of(x.args(), reads_it));
+         });
 }
 
 // The work of a reader does not grow: each of its points reads another element, up to indices
@@ -81,7 +70,7 @@ std::vector<TensorId> operands_of(const Graph& g, const Costs& costs, const Read
     if (!sum || sum->combine != Combine::sum || g.is_output(t)) continue;
     if (!is_sum_of_products(*sum) || readers.at(t).size() != 1 || is_read_in_condition(map, t))
       continue;
-    std::vector<Expr> here = sites(map, t);
+    std::vector<Expr> here = read_sites(map, {t});
     bool own = !here.empty() && here[0].args().size() == map.free.size();
     for (const Expr& site : here)
       for (size_t k = 0; own && k < map.free.size(); ++k)
@@ -97,18 +86,57 @@ bool is_inlined(const Graph& g, const Costs& costs, const Readers& readers, cons
   const std::vector<size_t>& own = readers.at(d.target);
   const Definition& first = g.definitions[own[0]];
   const bool one_reader = own.size() == 1;
-  const bool in_map =
-      one_reader && first.combine == Combine::set && same_work(first, sites(first, d.target));
+  const bool in_map = one_reader && first.combine == Combine::set &&
+                      same_work(first, read_sites(first, {d.target}));
   if (!operands_of(g, costs, readers, d).empty() && !in_map) return false;
   const int64_t total = cost(d.body) + static_cast<int64_t>(d.guard.size());
   const bool whole = !is_real(arithmetic_type(g[d.target].storage));
   const bool cheap = total <= costs.cheap_map || (whole && total <= 4 * costs.cheap_map);
   return cheap || in_map ||
-         (one_reader && sites(first, d.target).size() == 1 &&
-          (is_packed(g, costs, first) || same_work(first, sites(first, d.target))));
+         (one_reader && read_sites(first, {d.target}).size() == 1 &&
+          (is_packed(g, costs, first) || same_work(first, read_sites(first, {d.target}))));
+}
+
+// The read of `site` as a tensor over the indices that it uses; its definition goes to `result`.
+Expr gathered(Graph& g, const Expr& site, std::vector<Definition>& result) {
+  const std::set<IndexId> used = indices(site);
+  const Definition whole = with_fresh_indices(g, *g.definition_of(site->tensor)).definition;
+  std::map<IndexId, Expr> at;
+  for (size_t k = 0; k < whole.free.size(); ++k) at.emplace(whole.free[k], site.args()[k]);
+  Definition d = whole;
+  d.free.assign(used.begin(), used.end());
+  substitute(d, at);
+  d.target = g.new_part(site->tensor, ".at", g[site->tensor].storage, g.extents(d.free));
+  const Expr value = g.target(d);
+  result.push_back(with_fresh_indices(g, d).definition);
+  return value;
 }
 
 }  // namespace
+
+std::vector<Definition> compute_gathered(Graph& g, const solve::Unmaterialised& unmaterialised) {
+  std::vector<Definition> result;
+  std::set<TensorId> wholes;
+  for (Definition d : std::vector<Definition>(g.definitions)) {
+    std::map<Expr, Expr> again;
+    for (const Expr& read : read_sites(d)) {
+      if (!unmaterialised(read->tensor) || !g.definition_of(read->tensor) ||
+          indices(read).size() == read.args().size())
+        continue;
+      wholes.insert(read->tensor);
+      if (!again.count(read)) again.emplace(read, gathered(g, read, result));
+    }
+    const auto replaced = [&](const Expr& x) { return again.count(x) ? again.at(x) : x; };
+    if (!again.empty()) map_exprs(d, [&](const Expr& e) { return rewrite(e, replaced); });
+    result.push_back(std::move(d));
+  }
+  // What was read at these places only is not computed as a whole.
+  for (const Output& o : g.outputs) wholes.erase(o.tensor);
+  for (const Definition& d : result)
+    for (TensorId t : reads(d)) wholes.erase(t);
+  std::erase_if(result, [&](const Definition& d) { return wholes.count(d.target) > 0; });
+  return result;
+}
 
 Definition substitute_maps(const Graph& g, Definition d,
                            const std::map<TensorId, Definition>& maps) {

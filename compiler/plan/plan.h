@@ -1,7 +1,6 @@
 // The plan of a function: which kernels compute it, which tensors exist in memory, and where.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,9 +31,10 @@ struct Kernel {
   Form form;
   // The graph's definitions that it computes, with inlined maps substituted, in order.
   std::vector<ir::Definition> definitions;
-  std::vector<ir::TensorId> reads, writes;  // in memory
-  std::vector<ir::SizeId> sizes;            // run-time sizes that it takes
-  std::string why;                          // for a slow lowering: the reason, else empty
+  std::vector<ir::TensorId> reads, writes;      // in memory
+  std::vector<ir::TensorId> arguments() const;  // both
+  std::vector<ir::SizeId> sizes;                // run-time sizes that it takes
+  std::string why;                              // for a slow lowering: the reason, else empty
 };
 
 // Integer data used in a subscript, checked before anything is written: the least and greatest
@@ -148,9 +148,6 @@ ir::Poly runs(const Function& f, size_t n);
 
 // Bytes of one element as kernels store it; the log-sum-exp of a tensor takes two planes of it.
 int element_bytes(ir::Storage s);
-// True for tensors that a log-sum-exp defines: they are stored as two planes, the maximum and the
-// logarithm of the rest, along a new outermost dimension of extent 2.
-bool is_split(const ir::Graph& g, ir::TensorId t);
 // Elements in memory, planes included.
 ir::Poly elements(const ir::Graph& g, ir::TensorId t);
 

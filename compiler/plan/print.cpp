@@ -1,8 +1,6 @@
 // The printed plan: what a golden file holds, so that a lost fusion shows as a difference.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "compiler/plan/function.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/solve/equalities.h"
@@ -85,10 +83,7 @@ class FormPrinter {
 
   // An expression in which `sum` is the sum of the products before it.
   std::string of_sum(const Expr& e, TensorId sum) {
-    const Expr named = g_.read(sum_, {});
-    return text::to_string(g_, rewrite(e, [&](const Expr& x) {
-                             return x.is(Kind::read) && x->tensor == sum ? named : x;
-                           }));
+    return text::to_string(g_, replace_reads(e, sum, g_.read(sum_, {})));
   }
 
   // Factors that are packed, or what is computed at each point.

@@ -22,8 +22,8 @@ class Same {
   explicit Same(const Shared& shared)
       : shared_(shared), g_(shared.later.graph), other_(shared.forward.graph) {
     if (!same_sizes()) return;
-    for (size_t k = 0; k < g_.tensors.size(); ++k)
-      if (is_argument(g_.tensors[k].role)) take({static_cast<int32_t>(k)});
+    for (TensorId t : g_.tensor_ids())
+      if (is_argument(g_[t].role)) take(t);
     const std::vector<Recurrence> all = recurrences(g_);
     auto recurrence = all.begin();
     for (size_t k = 0; k < g_.definitions.size();) {

@@ -202,8 +202,7 @@ class Claim {
           for (IndexId kernel : *group) name(names, own, kernel);
     if (names.size() != d.free.size() + d.reduced.size()) return std::nullopt;
     Definition result = d;
-    result.body = substitute(d.body, values_of(names));
-    result.guard = substitute(d.guard, values_of(names));
+    substitute(result, values_of(names));
     for (auto* list : {&result.free, &result.reduced})
       for (IndexId& i : *list) i = names.at(i);
     return fits(result) ? std::optional(result) : std::nullopt;
@@ -274,16 +273,12 @@ std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
     // One long sum is taken down the columns first, in parallel; others along the rows.
     const bool down = d.free.empty() && d.combine == Combine::sum;
     const std::vector<IndexId> kept = down ? std::vector{*column} : others;
-    Tensor part = g[d.target];
-    part.name += ".part";
-    part.role = Role::interior;
-    if (is_real(arithmetic_type(part.storage)) && part.storage != Storage::f64)
-      part.storage = Storage::f32;
     Definition first = d;
     first.free.insert(first.free.end(), kept.begin(), kept.end());
     first.reduced = down ? others : std::vector{*column};
-    part.extents = g.extents(first.free);
-    first.target = g.new_tensor(part);
+    const Storage whole = g[d.target].storage;
+    const Storage storage = arithmetic_type(whole) == Type::f32 ? Storage::f32 : whole;
+    first.target = g.new_part(d.target, ".part", storage, g.extents(first.free));
     const Definition rest{.target = d.target,
                           .free = d.free,
                           .combine = d.combine,

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "compiler/ir/recurrence.h"
 
 namespace attn::plan {
@@ -41,11 +39,10 @@ class OneStep {
   Slice slice(size_t k) {
     const size_t dimension = r_.step[k - r_.first];
     const TensorId whole = g_.definitions[k].target;
-    Tensor t = g_[whole];
-    t.name += "." + g_[step_of(k)].name;
-    t.role = Role::interior;
-    t.extents.erase(t.extents.begin() + dimension);
-    return {g_.new_tensor(t), whole, dimension};
+    std::vector<Poly> extents = g_[whole].extents;
+    extents.erase(extents.begin() + dimension);
+    const std::string suffix = "." + g_[step_of(k)].name;
+    return {g_.new_part(whole, suffix, g_[whole].storage, extents), whole, dimension};
   }
 
   Definition at_step(size_t k) {

@@ -46,11 +46,11 @@ StepMajor step_major(Graph g, const StepDimensions& dimensions) {
   for (const Definition& d : g.definitions) {
     auto found = dimensions.find(d.target);
     if (found == dimensions.end()) continue;
-    Tensor t = g[d.target];
-    t.name += ".steps";
-    t.role = Role::interior;
-    t.extents = first(t.extents, found->second);
-    moved.emplace(d.target, Moved{g.new_tensor(t), found->second});
+    const size_t dimension = found->second;
+    const Tensor& t = g[d.target];
+    moved.emplace(
+        d.target,
+        Moved{g.new_part(d.target, ".steps", t.storage, first(t.extents, dimension)), dimension});
   }
   if (moved.empty()) return {std::move(g), {}};
   auto there = [&](const Expr& e) {

@@ -62,8 +62,7 @@ class Checker {
 
   void check_arguments(const Graph& form) const {
     require(!k_.writes.empty(), "a kernel without results");
-    std::vector<TensorId> arguments = k_.reads;
-    arguments.insert(arguments.end(), k_.writes.begin(), k_.writes.end());
+    const std::vector<TensorId> arguments = k_.arguments();
     require(
         std::is_sorted(arguments.begin(), arguments.begin() + static_cast<long>(k_.reads.size())) &&
             std::set(arguments.begin(), arguments.end()).size() == arguments.size(),

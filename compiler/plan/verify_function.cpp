@@ -23,6 +23,7 @@ class FunctionChecker {
   }
 
   void run() const {
+    require(f_.places.size() == f_.graph.tensors.size(), "tensors without a place");
     check_names();
     check_claims();
     check_slices();
@@ -100,20 +101,16 @@ class FunctionChecker {
       rest.erase(rest.begin() + static_cast<long>(s.dimension));
       require(f_.graph[s.tensor].extents == rest, s.tensor, "a step of other extents");
     }
-    for (size_t t = 0; t < f_.places.size(); ++t)
-      if (f_.places[t] == Place::step)
-        require(seen.count({static_cast<int32_t>(t)}), {static_cast<int32_t>(t)},
-                "a step of nothing");
+    for (TensorId t : f_.graph.tensor_ids())
+      require(f_.places.at(t.value) != Place::step || seen.count(t), t, "a step of nothing");
   }
 
   void check_places() const {
-    require(f_.places.size() == f_.graph.tensors.size(), "tensors without a place");
     std::set<TensorId> wholes;
     for (const Slice& s : f_.slices) wholes.insert(s.whole);
-    for (size_t n = 0; n < f_.places.size(); ++n) {
-      const TensorId t{static_cast<int32_t>(n)};
+    for (TensorId t : f_.graph.tensor_ids()) {
       const bool is_given = is_argument(f_.graph[t].role);
-      switch (f_.places[n]) {
+      switch (f_.places[t.value]) {
         case Place::given:
         case Place::forwarded:
           require(is_given && !written_.count(t), t, "given, though it is computed");
@@ -143,11 +140,9 @@ class FunctionChecker {
   void check_saved() const {
     const std::set<TensorId> saved(f_.saved.begin(), f_.saved.end());
     require(saved.size() == f_.saved.size(), "a tensor saved twice");
-    for (size_t n = 0; n < f_.places.size(); ++n) {
-      const TensorId t{static_cast<int32_t>(n)};
-      require((f_.places[n] == Place::saved) == saved.count(t), t,
+    for (TensorId t : f_.graph.tensor_ids())
+      require((f_.places[t.value] == Place::saved) == saved.count(t), t,
               "in the saved block and elsewhere");
-    }
   }
 
   // A kernel is in the loop whose step it takes; it reads what steps before have left.
@@ -274,9 +269,8 @@ void verify(const Plan& plan) {
            left.extents == right.extents;
   };
   for (const Function* f : functions(plan)) {
-    for (size_t n = 0; n < f->places.size(); ++n) {
-      const TensorId t{static_cast<int32_t>(n)};
-      const Place place = f->places[n];
+    for (TensorId t : f->graph.tensor_ids()) {
+      const Place place = f->places[t.value];
       const bool is_output = std::ranges::any_of(
           forward.graph.outputs, [&](const Output& o) { return same(*f, t, forward, o.tensor); });
       if (place == Place::forwarded)

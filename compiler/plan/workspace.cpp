@@ -8,26 +8,20 @@ namespace attn::plan {
 
 using namespace ir;
 
-int element_bytes(Storage s) {
-  switch (s) {
-    case Storage::boolean:
-      return 1;
-    case Storage::f16:
-    case Storage::bf16:
-      return 2;
-    case Storage::i32:
-    case Storage::f32:
-      return 4;
-    case Storage::f64:
-      return 8;
-  }
-  throw InternalError("a storage without a size");
+std::vector<TensorId> Kernel::arguments() const {
+  std::vector<TensorId> all = reads;
+  all.insert(all.end(), writes.begin(), writes.end());
+  return all;
 }
 
-bool is_split(const Graph& g, TensorId t) { return g[t].split; }
+int element_bytes(Storage s) {
+  constexpr int kBytes[] = {1, 4, 2, 2, 4, 8};  // by storage
+  static_assert(std::size(kBytes) == kStorages);
+  return kBytes[static_cast<size_t>(s)];
+}
 
 Poly elements(const Graph& g, TensorId t) {
-  Poly product = is_split(g, t) ? 2 : 1;
+  Poly product = g[t].split ? 2 : 1;
   for (const Poly& extent : g[t].extents) product = product * extent;
   return product;
 }
@@ -48,8 +42,7 @@ class Lives {
     for (const Loop& loop : f.loops) touch_carried(loop);
     for (size_t n = 0; n < f.kernels.size(); ++n) {
       const int time = static_cast<int>(n) + 1;
-      for (TensorId t : f.kernels[n].writes) touch(t, time, time);
-      for (TensorId t : f.kernels[n].reads) touch(t, time, time);
+      for (TensorId t : f.kernels[n].arguments()) touch(t, time, time);
     }
     for (const Loop& loop : f.loops) widen(loop);
   }

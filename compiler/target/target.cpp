@@ -11,17 +11,18 @@ namespace {
 // A bit of a processor's features: of CPUID (Intel SDM, volume 2A), or of the registers that the
 // system saves.
 struct Bit {
-  Word word;
+  attn_cpu_word word;
   int bit;
 };
-constexpr Bit kFma{kCpuid1Ecx, 12}, kSse42{kCpuid1Ecx, 20}, kPopcnt{kCpuid1Ecx, 23};
-constexpr Bit kOsxsave{kCpuid1Ecx, 27}, kAvx{kCpuid1Ecx, 28}, kF16c{kCpuid1Ecx, 29};
-constexpr Bit kBmi{kCpuid7Ebx, 3}, kAvx2{kCpuid7Ebx, 5}, kBmi2{kCpuid7Ebx, 8};
-constexpr Bit kAvx512f{kCpuid7Ebx, 16}, kAvx512dq{kCpuid7Ebx, 17}, kAvx512cd{kCpuid7Ebx, 28};
-constexpr Bit kAvx512bw{kCpuid7Ebx, 30}, kAvx512vl{kCpuid7Ebx, 31};
-constexpr Bit kLzcnt{kCpuid80000001Ecx, 5};
-constexpr Bit kXmm{kXcr0, 1}, kYmm{kXcr0, 2}, kMasks{kXcr0, 5}, kZmmHalves{kXcr0, 6};
-constexpr Bit kZmm16{kXcr0, 7};
+constexpr Bit kFma{ATTN_CPUID_1_ECX, 12}, kSse42{ATTN_CPUID_1_ECX, 20};
+constexpr Bit kPopcnt{ATTN_CPUID_1_ECX, 23}, kOsxsave{ATTN_CPUID_1_ECX, 27};
+constexpr Bit kAvx{ATTN_CPUID_1_ECX, 28}, kF16c{ATTN_CPUID_1_ECX, 29};
+constexpr Bit kBmi{ATTN_CPUID_7_EBX, 3}, kAvx2{ATTN_CPUID_7_EBX, 5}, kBmi2{ATTN_CPUID_7_EBX, 8};
+constexpr Bit kAvx512f{ATTN_CPUID_7_EBX, 16}, kAvx512dq{ATTN_CPUID_7_EBX, 17};
+constexpr Bit kAvx512cd{ATTN_CPUID_7_EBX, 28}, kAvx512bw{ATTN_CPUID_7_EBX, 30};
+constexpr Bit kAvx512vl{ATTN_CPUID_7_EBX, 31}, kLzcnt{ATTN_CPUID_80000001_ECX, 5};
+constexpr Bit kXmm{ATTN_XCR0, 1}, kYmm{ATTN_XCR0, 2}, kMasks{ATTN_XCR0, 5};
+constexpr Bit kZmmHalves{ATTN_XCR0, 6}, kZmm16{ATTN_XCR0, 7};
 
 constexpr Features with(Features features, std::initializer_list<Bit> more) {
   for (const Bit& b : more) features[b.word] |= uint32_t{1} << b.bit;

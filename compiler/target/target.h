@@ -2,6 +2,8 @@
 // an architecture. Names on the command line, in messages and in symbols come from here.
 #pragma once
 
+#include <attn/program.h>
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -16,17 +18,8 @@ enum class Arch : uint8_t { x86_64 };
 // An instruction set of an architecture. What is tuned for one stands in lower's tuning.cpp.
 enum class Level : uint8_t { x86_64_v2, x86_64_v3, x86_64_v4 };
 
-// What a processor must have: bits of these words, in the order of attn/program.h.
-enum Word {
-  kCpuid1Ecx,
-  kCpuid7Ebx,
-  kCpuid7Ecx,
-  kCpuid7Subleaf1Eax,
-  kCpuid80000001Ecx,
-  kXcr0,
-  kWords
-};
-using Features = std::array<uint32_t, kWords>;
+// What a processor must have, by attn_cpu_word.
+using Features = std::array<uint32_t, ATTN_CPU_WORDS>;
 
 struct Target {
   std::string_view name;  // "x86-64-v3"

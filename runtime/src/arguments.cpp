@@ -1,26 +1,31 @@
 // What callers give: which groups of tensors a function takes, and whether a tensor fits.
 #include <attn/types.h>
 
+#include <algorithm>
+
 #include "frame.h"
 
 namespace attn::rt {
 namespace {
 
-constexpr Use kForward[] = {{ATTN_OUTPUTS, true, false, true, "", "outputs"}};
-constexpr Use kBackward[] = {{ATTN_OUTPUTS, false, false, true, "", "outputs"},
-                             {ATTN_GIVEN_OUTPUTS, false, true, true, "cotangent", "cotangents"},
-                             {ATTN_WANTED_PARAMS, true, true, false, "gradient", ""},
-                             {ATTN_WANTED_INPUTS, true, true, false, "gradient", ""}};
-constexpr Use kJvp[] = {{ATTN_GIVEN_PARAMS, false, true, false, "tangent", ""},
-                        {ATTN_GIVEN_INPUTS, false, true, false, "tangent", ""},
-                        {ATTN_OUTPUTS, true, true, false, "", ""},
-                        {ATTN_WANTED_OUTPUTS, true, true, false, "tangent", ""}};
-constexpr Use kHvp[] = {{ATTN_GIVEN_PARAMS, false, true, false, "tangent", ""},
-                        {ATTN_GIVEN_INPUTS, false, true, false, "tangent", ""},
-                        {ATTN_WANTED_PARAMS, true, true, false, "Hessian product", ""},
-                        {ATTN_WANTED_INPUTS, true, true, false, "Hessian product", ""}};
-constexpr Use kProbe[] = {{ATTN_OUTPUTS, false, false, true, "", "outputs"},
-                          {ATTN_RESULT, true, false, true, "", "result"}};
+// By function.
+constexpr Use kUses[] = {
+    {ATTN_FORWARD, ATTN_OUTPUTS, true, false, true, "", "outputs"},
+    {ATTN_BACKWARD, ATTN_OUTPUTS, false, false, true, "", "outputs"},
+    {ATTN_BACKWARD, ATTN_GIVEN_OUTPUTS, false, true, true, "cotangent", "cotangents"},
+    {ATTN_BACKWARD, ATTN_WANTED_PARAMS, true, true, false, "gradient", ""},
+    {ATTN_BACKWARD, ATTN_WANTED_INPUTS, true, true, false, "gradient", ""},
+    {ATTN_JVP, ATTN_GIVEN_PARAMS, false, true, false, "tangent", ""},
+    {ATTN_JVP, ATTN_GIVEN_INPUTS, false, true, false, "tangent", ""},
+    {ATTN_JVP, ATTN_OUTPUTS, true, true, false, "", ""},
+    {ATTN_JVP, ATTN_WANTED_OUTPUTS, true, true, false, "tangent", ""},
+    {ATTN_HVP, ATTN_GIVEN_PARAMS, false, true, false, "tangent", ""},
+    {ATTN_HVP, ATTN_GIVEN_INPUTS, false, true, false, "tangent", ""},
+    {ATTN_HVP, ATTN_WANTED_PARAMS, true, true, false, "Hessian product", ""},
+    {ATTN_HVP, ATTN_WANTED_INPUTS, true, true, false, "Hessian product", ""},
+    {ATTN_PROBE, ATTN_OUTPUTS, false, false, true, "", "outputs"},
+    {ATTN_PROBE, ATTN_RESULT, true, false, true, "", "result"},
+};
 
 bool is_derivative(int32_t group) {
   return group >= ATTN_GIVEN_PARAMS && group <= ATTN_WANTED_OUTPUTS;
@@ -29,19 +34,8 @@ bool is_derivative(int32_t group) {
 }  // namespace
 
 std::span<const Use> uses_of(attn_function_kind kind) {
-  switch (kind) {
-    case ATTN_FORWARD:
-      return kForward;
-    case ATTN_BACKWARD:
-      return kBackward;
-    case ATTN_JVP:
-      return kJvp;
-    case ATTN_HVP:
-      return kHvp;
-    case ATTN_PROBE:
-      return kProbe;
-  }
-  return {};
+  const auto found = std::ranges::equal_range(kUses, kind, {}, &Use::function);
+  return {found.begin(), found.end()};
 }
 
 attn_type Frame::type_of(int32_t group, int32_t k) const {
@@ -59,12 +53,12 @@ void Frame::fill_shape(attn_tensor* tensor, attn_type type, int32_t shape) const
 
 attn_status Frame::check(const char* kind, int32_t group, const attn_tensor* given,
                          bool is_optional) const {
-  attn_status status = ATTN_OK;
-  for (int32_t k = 0; given != nullptr && k < count_of(group) && status == ATTN_OK; ++k) {
+  for (int32_t k = 0; given != nullptr && k < count_of(group); ++k) {
     const attn_argument& argument = arguments_of(group)[k];
-    status = check_tensor(context, kind, argument, &given[k], wanted[base[group] + k], is_optional);
+    ATTN_TRY(
+        check_tensor(context, kind, argument, &given[k], wanted[base[group] + k], is_optional));
   }
-  return status;
+  return ATTN_OK;
 }
 
 }  // namespace attn::rt

@@ -88,9 +88,8 @@ void attn_context_trim(attn_context* context) {
   if (context == nullptr) return;
   release_cached(context);
   release_lists(&context->lists);
-  for (int32_t k = 0; k < context->pool.started; ++k) {
+  for (int32_t k = 0; k < context->pool.started; ++k)
     release_lists(&context->pool.workers[k].lists);
-  }
 }
 
 void attn_context_fail_allocation(attn_context* context, int64_t n) {

@@ -10,6 +10,13 @@
 #include <atomic>
 #include <cstdarg>
 
+// Returns what a call came to, unless it went well.
+#define ATTN_TRY(call)                      \
+  do {                                      \
+    const attn_status came_to = (call);     \
+    if (came_to != ATTN_OK) return came_to; \
+  } while (0)
+
 namespace attn::rt {
 
 constexpr int kSizeClasses = 4 * 42;
@@ -141,8 +148,8 @@ void warn(attn_context* context, const char* format, ...) __attribute__((format(
 // Keeps an earlier text of the same call: of several workers that fail, the first is told.
 void kernel_message(attn_context* context, const char* format, va_list arguments);
 attn_status out_of_memory(attn_context* context);
-// The status after a device's function failed, with a text.
-attn_status device_failed(attn_context* context);
+// What a device's function came to, which returns 0 where it went well; a failure has a text.
+attn_status device_status(attn_context* context, int code);
 // A 64-bit integer as printf's %lld takes it.
 inline long long shown(int64_t value) { return value; }
 

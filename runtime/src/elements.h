@@ -7,6 +7,10 @@ namespace attn::rt {
 
 inline bool is_real(attn_type type) { return type <= ATTN_BF16; }
 
+inline int64_t bytes_of(const attn_tensor& tensor) {
+  return attn_element_count(&tensor) * attn_type_size(tensor.type);
+}
+
 template <class T>
 T get(const void* data, int64_t k) {
   T value;

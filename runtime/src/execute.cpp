@@ -29,19 +29,19 @@ class Execution {
       return attn_fail(context_, ATTN_REFUSED, "this library was built for %s and later processors",
                        frame_.program.targets[0].name);
     }
-    attn_status status = bind();
-    if (status == ATTN_OK && traces()) begin_trace();
-    if (status == ATTN_OK) status = launch_all(0, f_.n_checks);
-    if (status == ATTN_OK) status = check_data();
+    ATTN_TRY(bind());
+    if (traces()) begin_trace();
+    ATTN_TRY(launch_all(0, f_.n_checks));
+    ATTN_TRY(check_data());
     int32_t next = f_.n_checks;
-    for (int32_t k = 0; k < f_.n_loops && status == ATTN_OK; ++k) {
-      status = launch_all(next, f_.loops[k].first);
-      if (status == ATTN_OK) status = run_loop(k);
+    for (int32_t k = 0; k < f_.n_loops; ++k) {
+      ATTN_TRY(launch_all(next, f_.loops[k].first));
+      ATTN_TRY(run_loop(k));
       next = f_.loops[k].end;
     }
-    if (status == ATTN_OK) status = launch_all(next, f_.n_kernels);
-    if (status == ATTN_OK && traces()) end_trace();
-    return status;
+    ATTN_TRY(launch_all(next, f_.n_kernels));
+    if (traces()) end_trace();
+    return ATTN_OK;
   }
 
  private:
@@ -63,8 +63,8 @@ class Execution {
     for (int32_t k = 0; k < frame_.program.n_saved; ++k)
       show(*t++, call_.saved ? static_cast<char*>(call_.saved) + frame_.saved_offsets[k] : nullptr);
     for (int32_t k = 0; k < f_.n_workspace; ++k) show(*t++, workspace_at(k));
-    const attn_status status = f_.n_optional > 0 ? bind_optional() : ATTN_OK;
-    return status == ATTN_OK && frame_.empty_bytes > 0 ? bind_empty() : status;
+    ATTN_TRY(bind_optional());
+    return frame_.empty_bytes > 0 ? bind_empty() : ATTN_OK;
   }
 
   char* workspace_at(int32_t k) const {
@@ -88,10 +88,13 @@ class Execution {
       show(t, workspace_at(f_.n_workspace + k));
       const int32_t group = f_.optional[k] >> 24;
       const bool is_given = group >= ATTN_GIVEN_PARAMS && group <= ATTN_GIVEN_OUTPUTS;
-      const size_t bytes = static_cast<size_t>(t.bytes());
-      if (is_given && device_->zero(context_, t.data, bytes) != 0) return device_failed(context_);
+      if (is_given) ATTN_TRY(zero(t.data, static_cast<size_t>(t.bytes())));
     }
     return ATTN_OK;
+  }
+
+  attn_status zero(void* data, size_t bytes) {
+    return device_status(context_, device_->zero(context_, data, bytes));
   }
 
   // Each empty tensor has a row of its own: kernels may write to it.
@@ -99,7 +102,7 @@ class Execution {
     const size_t bytes = static_cast<size_t>(frame_.empty_bytes);
     rows_ = attn_device_allocate(context_, bytes);
     if (rows_ == nullptr) return out_of_memory(context_);
-    if (device_->zero(context_, rows_, bytes) != 0) return device_failed(context_);
+    ATTN_TRY(zero(rows_, bytes));
     int64_t at = 0;
     for (Tensor* t = frame_.tensors; t < frame_.tensors + frame_.base[ATTN_SLICES]; ++t) {
       if (t->shape->count != 0) continue;
@@ -127,8 +130,7 @@ class Execution {
         const int64_t at = step * whole.shape->dim[slice.dimension].stride * whole.element_bytes;
         show(t, static_cast<char*>(whole.data) + at);
       }
-      const attn_status status = launch_all(loop.first, loop.end);
-      if (status != ATTN_OK) return status;
+      ATTN_TRY(launch_all(loop.first, loop.end));
     }
     steps_ = 0;
     return ATTN_OK;
@@ -140,7 +142,7 @@ class Execution {
       if (!has_work(kernel)) continue;
       const double begin = traces() ? milliseconds_now() : 0;
       const int code = kernel.code[frame_.target](frame_.arguments[k]);
-      if (code != 0) return kernel_status(context_, kernel.name, code);
+      ATTN_TRY(kernel_status(context_, kernel.name, code));
       if (traces()) trace(k, begin);
     }
     return ATTN_OK;
@@ -158,16 +160,19 @@ class Execution {
     for (int32_t k = 0; k < f_.n_data_checks; ++k) {
       const attn_data_check& check = f_.data_checks[k];
       int32_t least, greatest;
-      if (device_->copy_out(context_, &least, frame_.tensor(check.least).data, 4) != 0 ||
-          device_->copy_out(context_, &greatest, frame_.tensor(check.greatest).data, 4) != 0) {
-        return device_failed(context_);
-      }
+      ATTN_TRY(copy_out(&least, check.least));
+      ATTN_TRY(copy_out(&greatest, check.greatest));
       const int64_t extent = frame_.extent(check.extent);
       if (least > greatest || (least >= 0 && greatest < extent)) continue;
       return attn_fail(context_, ATTN_BAD_DATA, "%s: reads %s at %d..%d, must be in 0..%lld",
                        check.data, check.read, least, greatest, shown(extent - 1));
     }
     return ATTN_OK;
+  }
+
+  attn_status copy_out(int32_t* to, int32_t tensor) {
+    const void* from = frame_.tensor(tensor).data;
+    return device_status(context_, device_->copy_out(context_, to, from, sizeof *to));
   }
 
   // ---- trace

@@ -155,9 +155,8 @@ void Frame::list_arguments() {
 // ---- sizes
 
 attn_status Frame::read_sizes(const attn_tensor* params, const attn_tensor* inputs) {
-  if (model.n_inputs > 0 && inputs == nullptr) {
+  if (model.n_inputs > 0 && inputs == nullptr)
     return attn_fail(context, ATTN_REFUSED, "%s: no inputs", model.name);
-  }
   const bool is_complete = params != nullptr || model.n_params == 0;
   bool is_same = is_checked_ && is_complete;
   is_checked_ = false;
@@ -169,18 +168,17 @@ attn_status Frame::read_sizes(const attn_tensor* params, const attn_tensor* inpu
     int64_t size = group[rule.argument].extent[rule.dimension];
     if (rule.rest != 0 || rule.factor != 1 || rule.divisor != 1) {
       if (!is_same && rule.rest < 0) program.values(value);  // of the sizes that are known by now
-      const attn_status status = solve(rule, size, &size);
-      if (status != ATTN_OK) return status;
+      ATTN_TRY(solve(rule, size, &size));
     }
     is_same = is_same && value[rule.size] == size;
     value[rule.size] = size;
   }
   if (!is_same) compute();
-  attn_status status = check("", ATTN_INPUTS, inputs, false);
-  if (status == ATTN_OK) status = check("", ATTN_PARAMS, params, false);
-  if (status == ATTN_OK && !is_same) status = check_sizes();
-  is_checked_ = status == ATTN_OK && is_complete;
-  return status;
+  ATTN_TRY(check("", ATTN_INPUTS, inputs, false));
+  ATTN_TRY(check("", ATTN_PARAMS, params, false));
+  if (!is_same) ATTN_TRY(check_sizes());
+  is_checked_ = is_complete;
+  return ATTN_OK;
 }
 
 attn_status Frame::solve(const attn_size_rule& rule, int64_t given, int64_t* size) const {

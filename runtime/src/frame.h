@@ -35,6 +35,7 @@ struct Tensor {
 
 // A group of tensors that the caller of a function gives beside parameters and inputs.
 struct Use {
+  attn_function_kind function;
   int8_t group;  // attn_group
   bool is_written;
   bool is_optional;  // null data is allowed

@@ -25,11 +25,11 @@ HostCopy::HostCopy(attn_context* context, const attn_tensor& tensor, bool read)
   }
   bytes_ = static_cast<size_t>(count * attn_type_size(tensor.type));
   staged_ = exact_allocate(context, bytes_);
-  if (staged_ == nullptr) {
+  if (staged_ == nullptr)
     status_ = out_of_memory(context);
-  } else if (read && context->device->copy_out(context, staged_, tensor.data, bytes_) != 0) {
-    status_ = device_failed(context);
-  }
+  else if (read)
+    status_ =
+        device_status(context, context->device->copy_out(context, staged_, tensor.data, bytes_));
   tensor_.data = staged_;
   tensor_.device = {};
 }
@@ -38,8 +38,7 @@ HostCopy::~HostCopy() { attn_free(nullptr, staged_); }
 
 attn_status HostCopy::write_to(const attn_tensor& tensor) {
   if (staged_ == nullptr || status_ != ATTN_OK) return status_;
-  const int failed = context_->device->copy_in(context_, tensor.data, staged_, bytes_);
-  return failed == 0 ? ATTN_OK : device_failed(context_);
+  return device_status(context_, context_->device->copy_in(context_, tensor.data, staged_, bytes_));
 }
 
 }  // namespace attn::rt
@@ -59,6 +58,6 @@ attn_status attn_copy(attn_context* context, const attn_tensor* to, const attn_t
     return ATTN_OK;
   }
   if (!is_same(to->device, device_of(context))) return elsewhere(context);
-  const int failed = context->device->copy_in(context, to->data, copied.tensor().data, bytes);
-  return failed == 0 ? ATTN_OK : device_failed(context);
+  return device_status(context,
+                       context->device->copy_in(context, to->data, copied.tensor().data, bytes));
 }

@@ -2,7 +2,6 @@
 #include <attn/train.h>
 #include <attn/types.h>
 #include <math.h>
-#include <string.h>
 
 #include "check.h"
 #include "elements.h"
@@ -20,9 +19,7 @@ uint64_t mix(uint64_t z) {
 
 uint64_t name_hash(const char* name) {  // FNV-1a
   uint64_t hash = 0xcbf29ce484222325u;
-  for (; *name != '\0'; ++name) {
-    hash = (hash ^ static_cast<unsigned char>(*name)) * 0x100000001b3u;
-  }
+  for (; *name != '\0'; ++name) hash = (hash ^ static_cast<unsigned char>(*name)) * 0x100000001b3u;
   return hash;
 }
 
@@ -138,8 +135,7 @@ using namespace attn::rt;
 
 attn_status attn_initialise(attn_context* context, const attn_argument* argument,
                             const attn_tensor* tensor, uint64_t seed) {
-  attn_status status = check_argument(context, *argument, tensor);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(check_argument(context, *argument, tensor));
   const int64_t count = attn_element_count(tensor);
   if (count == 0) return ATTN_OK;
   if (!is_real(tensor->type) && is_random(argument->init)) {
@@ -148,26 +144,23 @@ attn_status attn_initialise(attn_context* context, const attn_argument* argument
   }
   HostCopy copy(context, *tensor, false);
   const attn_tensor& host = copy.tensor();
-  if (copy.status() != ATTN_OK) return copy.status();
+  ATTN_TRY(copy.status());
   const Generator generator(seed, argument->name);
   if (argument->init == ATTN_INIT_ORTHOGONAL) {
-    status = fill_orthogonal(context, *argument, host, generator);
-    return status == ATTN_OK ? copy.write_to(*tensor) : status;
+    ATTN_TRY(fill_orthogonal(context, *argument, host, generator));
+    return copy.write_to(*tensor);
   }
   const Fans fans = fans_of(*argument, *tensor);
   const double bound = sqrt(6 / (fans.in + fans.out));
-  for (int64_t k = 0; k < count; ++k) {
+  for (int64_t k = 0; k < count; ++k)
     put_real(host.type, host.data, k,
              element_start(*argument, generator, bound, static_cast<uint64_t>(k)));
-  }
   return copy.write_to(*tensor);
 }
 
 attn_status attn_initialise_model(attn_context* context, const attn_model* model,
                                   const attn_tensor* params, uint64_t seed) {
-  for (int32_t k = 0; k < model->n_params; ++k) {
-    const attn_status status = attn_initialise(context, &model->params[k], &params[k], seed);
-    if (status != ATTN_OK) return status;
-  }
+  for (int32_t k = 0; k < model->n_params; ++k)
+    ATTN_TRY(attn_initialise(context, &model->params[k], &params[k], seed));
   return ATTN_OK;
 }

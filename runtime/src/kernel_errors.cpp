@@ -1,5 +1,7 @@
 // What kernels call when one of their assertions fails. The runtime checks every argument before a
-// kernel runs, so apart from memory these report defects; the codes are Halide's.
+// kernel runs, so apart from memory these report defects; the codes are Halide's. Its other
+// errors are of what no kernel has: extern stages, specialisations, folded storage, parameters with
+// bounds, devices.
 #include <stdint.h>
 
 #include "context.h"
@@ -28,10 +30,6 @@ void attn_k_error(void* context, Text text) { report(context, -1, "%s", text); }
 #define KERNEL_ERROR(name, code, parameters, ...) \
   int attn_k_error_##name WITH_CONTEXT parameters { return report(context, code, __VA_ARGS__); }
 
-KERNEL_ERROR(bounds_inference_call_failed, result, (Text stage, int result),
-             "bounds of extern stage %s: %d", stage, result)
-KERNEL_ERROR(extern_stage_failed, result, (Text stage, int result), "extern stage %s: %d", stage,
-             result)
 KERNEL_ERROR(explicit_bounds_too_small, -2,
              (Text func, Text var, int min_bound, int max_bound, int min_required,
               int max_required),
@@ -57,45 +55,13 @@ KERNEL_ERROR(constraints_make_required_region_smaller, -7,
 KERNEL_ERROR(constraint_violated, -8,
              (Text var, int value, Text constrained, int constrained_value),
              "%s is %d, must be %s (%d)", var, value, constrained, constrained_value)
-KERNEL_ERROR(param_too_small_i64, -9, (Text name, long long value, long long least),
-             "%s is %lld, must be at least %lld", name, value, least)
-KERNEL_ERROR(param_too_small_u64, -9,
-             (Text name, unsigned long long value, unsigned long long least),
-             "%s is %llu, must be at least %llu", name, value, least)
-KERNEL_ERROR(param_too_small_f64, -9, (Text name, double value, double least),
-             "%s is %g, must be at least %g", name, value, least)
-KERNEL_ERROR(param_too_large_i64, -10, (Text name, long long value, long long most),
-             "%s is %lld, must be at most %lld", name, value, most)
-KERNEL_ERROR(param_too_large_u64, -10,
-             (Text name, unsigned long long value, unsigned long long most),
-             "%s is %llu, must be at most %llu", name, value, most)
-KERNEL_ERROR(param_too_large_f64, -10, (Text name, double value, double most),
-             "%s is %g, must be at most %g", name, value, most)
 KERNEL_ERROR(out_of_memory, -11, (), "out of memory")
 KERNEL_ERROR(buffer_argument_is_null, -12, (Text name), "%s is null", name)
-KERNEL_ERROR(debug_to_file_failed, -13, (Text func, Text file, int code),
-             "%s could not be written to %s: %d", func, file, code)
-KERNEL_ERROR(no_device_interface, -19, (), "a buffer has no device interface")
-KERNEL_ERROR(unaligned_host_ptr, -24, (Text func, int alignment), "%s is not aligned to %d bytes",
-             func, alignment)
-KERNEL_ERROR(bad_fold, -25, (Text func, Text var, Text loop),
-             "%s cannot be folded over %s in loop %s", func, var, loop)
-KERNEL_ERROR(fold_factor_too_small, -26, (Text func, Text var, int factor, Text loop, int required),
-             "%s is folded over %s by %d, loop %s needs %d", func, var, factor, loop, required)
 KERNEL_ERROR(requirement_failed, -27, (Text condition, Text message), "requirement failed: %s: %s",
              condition, message)
 KERNEL_ERROR(buffer_extents_negative, -28, (Text name, int dimension, int extent),
              "%s has extent %d in dimension %d", name, extent, dimension)
-KERNEL_ERROR(specialize_fail, -31, (Text message), "no specialisation applies: %s", message)
 KERNEL_ERROR(host_is_null, -34, (Text func), "the data of %s is null", func)
-KERNEL_ERROR(bad_extern_fold, -35,
-             (Text func, int dimension, int min, int extent, int valid_min, int factor),
-             "%s: dimension %d is read at %d + %d, folded from %d by %d", func, dimension, min,
-             extent, valid_min, factor)
-KERNEL_ERROR(device_interface_no_device, -36, (), "a buffer has a device interface and no device")
-KERNEL_ERROR(host_and_device_dirty, -37, (), "a buffer is dirty on host and device")
-KERNEL_ERROR(buffer_is_null, -38, (Text routine), "a buffer given to %s is null", routine)
-KERNEL_ERROR(device_crop_failed, -41, (), "a device buffer could not be cropped")
 KERNEL_ERROR(bad_dimensions, -43, (Text func, int32_t given, int32_t correct),
              "%s has %d dimensions, must have %d", func, given, correct)
 KERNEL_ERROR(device_dirty_with_no_device_support, -44, (Text name),
@@ -106,7 +72,5 @@ KERNEL_ERROR(split_factor_not_positive, -46,
              (Text func, Text original, Text outer, Text inner, Text factor_text, int factor),
              "%s: %s is split into %s and %s by %s, which is %d", func, original, outer, inner,
              factor_text, factor)
-KERNEL_ERROR(vscale_invalid, -47, (Text func, int at_run, int at_compile),
-             "%s: vscale is %d, was compiled for %d", func, at_run, at_compile)
 
 }  // extern "C"

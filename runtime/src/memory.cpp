@@ -1,7 +1,6 @@
 // The pooled allocator: free lists by size class, four classes to each power of two. On small calls
 // it is worth a factor of two over the system's allocator.
 #include <stdlib.h>
-#include <string.h>
 
 #include <bit>
 

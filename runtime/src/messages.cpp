@@ -32,7 +32,8 @@ attn_status out_of_memory(attn_context* context) {
   return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
 }
 
-attn_status device_failed(attn_context* context) {
+attn_status device_status(attn_context* context, int code) {
+  if (code == 0) return ATTN_OK;
   if (context->message[0] != '\0') return ATTN_INTERNAL;
   return attn_fail(context, ATTN_INTERNAL, "%s failed", context->device->name);
 }

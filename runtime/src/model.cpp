@@ -1,6 +1,5 @@
 // The calls of a model: what a caller gives is checked before anything is written.
 #include <attn/model.h>
-#include <attn/types.h>
 #include <string.h>
 
 #include <algorithm>
@@ -16,13 +15,13 @@ class Caller {
       : context_(context), model_(*model), frame_(frame) {}
 
   attn_status run(Call call) {
-    attn_status status = check_tensors(call);
-    if (status == ATTN_OK) status = find_memory(call);
-    if (status != ATTN_OK) return status;
+    ATTN_TRY(check_tensors(call));
+    ATTN_TRY(find_memory(call));
     const LaunchScope scope(context_);
-    status = execute(frame_, call);
-    if (status == ATTN_OK && frame_.function->kind == ATTN_FORWARD) status = write_header(call);
-    return status;
+    ATTN_TRY(execute(frame_, call));
+    if (frame_.function->kind != ATTN_FORWARD) return ATTN_OK;
+    return device_status(
+        context_, context_->device->copy_in(context_, call.saved, frame_.header, header_bytes()));
   }
 
  private:
@@ -33,15 +32,13 @@ class Caller {
   attn_status check_tensors(const Call& call) {
     if (model_.n_params > 0 && call.tensors[ATTN_PARAMS] == nullptr)
       return refuse("%s: no %s", "parameters");
-    attn_status status = frame_.read_sizes(call.tensors[ATTN_PARAMS], call.tensors[ATTN_INPUTS]);
-    if (status != ATTN_OK) return status;
+    ATTN_TRY(frame_.read_sizes(call.tensors[ATTN_PARAMS], call.tensors[ATTN_INPUTS]));
     add_intervals(ATTN_PARAMS, call, false);
     add_intervals(ATTN_INPUTS, call, false);
     for (const Use& use : uses_of(frame_.function->kind)) {
       const attn_tensor* given = call.tensors[use.group];
       if (given == nullptr && use.is_required) return refuse("%s: no %s", use.name);
-      status = frame_.check(use.kind, use.group, given, use.is_optional);
-      if (status != ATTN_OK) return status;
+      ATTN_TRY(frame_.check(use.kind, use.group, given, use.is_optional));
       add_intervals(use.group, call, use.is_written);
     }
     return check_overlap(context_, n_intervals_, frame_.intervals);
@@ -60,27 +57,20 @@ class Caller {
   // Finds the saved block: a forward call that is given none keeps it after the workspace.
   attn_status find_memory(Call& call) {
     const attn_function& f = *frame_.function;
-    attn_status status = check_memory(context_, model_, "workspace", call.workspace);
-    if (status != ATTN_OK) return status;
+    ATTN_TRY(check_memory(context_, model_, "workspace", call.workspace));
     if (f.kind == ATTN_FORWARD && call.saved == nullptr)
       call.saved = static_cast<char*>(call.workspace) + frame_.workspace_bytes;
     if (f.kind == ATTN_JVP || f.kind == ATTN_HVP || (f.kind == ATTN_PROBE && !f.reads_saved))
       return ATTN_OK;
-    status = check_memory(context_, model_, "saved block", call.saved);
-    if (status != ATTN_OK || f.kind == ATTN_FORWARD) return status;
-    if (context_->device->copy_out(context_, frame_.stored, call.saved, header_bytes()) != 0)
-      return device_failed(context_);
+    ATTN_TRY(check_memory(context_, model_, "saved block", call.saved));
+    if (f.kind == ATTN_FORWARD) return ATTN_OK;
+    ATTN_TRY(device_status(
+        context_, context_->device->copy_out(context_, frame_.stored, call.saved, header_bytes())));
     if (memcmp(frame_.stored, frame_.header, header_bytes()) == 0) return ATTN_OK;
     return refuse("%s: the %s is of another call", "saved block");
   }
 
   size_t header_bytes() const { return 8 * (1 + static_cast<size_t>(model_.n_sizes)); }
-
-  attn_status write_header(const Call& call) {
-    const int failed =
-        context_->device->copy_in(context_, call.saved, frame_.header, header_bytes());
-    return failed == 0 ? ATTN_OK : device_failed(context_);
-  }
 
   attn_context* context_;
   const attn_model& model_;
@@ -91,8 +81,7 @@ class Caller {
 attn_status call(attn_context* context, const attn_model* model, const attn_function* function,
                  const char* name, const Call& given) {
   if (context == nullptr) return ATTN_REFUSED;
-  const attn_status status = check_version(context, model);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(check_version(context, model));
   if (function == nullptr)
     return attn_fail(context, ATTN_REFUSED, "%s: was compiled without %s", model->name, name);
   const Frame::Pointer frame = Frame::take(context, *model, function);
@@ -144,12 +133,10 @@ attn_status attn_call_sizes(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const attn_tensor* inputs,
                             attn_sizes* sizes) {
   if (context == nullptr || sizes == nullptr) return ATTN_REFUSED;
-  attn_status status = check_version(context, model);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(check_version(context, model));
   const Frame::Pointer frame = Frame::take(context, *model, model->program->forward);
   if (frame == nullptr) return out_of_memory(context);
-  status = frame->read_sizes(params, inputs);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(frame->read_sizes(params, inputs));
   const attn_program& program = *model->program;
   const auto workspace = [&](const attn_function* f) {
     return f != nullptr ? frame->lay_out(*f) : 0;

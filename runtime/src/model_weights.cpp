@@ -3,7 +3,6 @@
 #include <attn/device.h>
 #include <attn/safetensors.h>
 #include <attn/train.h>
-#include <attn/types.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include <cstdarg>
 
 #include "check.h"
+#include "elements.h"
 #include "files.h"
 
 namespace attn::rt {
@@ -104,9 +104,7 @@ attn_status compare(attn_context* context, const attn_model* model, const attn_t
 attn_status read_all(attn_context* context, const attn_model* model, const attn_tensor* params,
                      const attn_weights* weights) {
   int64_t total = 0;
-  for (int32_t k = 0; k < model->n_params; ++k) {
-    total += attn_element_count(&params[k]) * attn_type_size(params[k].type);
-  }
+  for (int32_t k = 0; k < model->n_params; ++k) total += bytes_of(params[k]);
   char* staged = static_cast<char*>(exact_allocate(context, static_cast<size_t>(total)));
   if (staged == nullptr) return out_of_memory(context);
   attn_status status = ATTN_OK;
@@ -122,7 +120,7 @@ attn_status read_all(attn_context* context, const attn_model* model, const attn_
     read.data = at;
     read.device = {};
     status = attn_copy(context, &params[k], &read);
-    at += attn_element_count(&read) * attn_type_size(read.type);
+    at += bytes_of(read);
   }
   attn_free(nullptr, staged);
   return status;
@@ -143,14 +141,11 @@ attn_status attn_model_save(attn_context* context, const attn_model* model,
 
 attn_status attn_model_load(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const char* path) {
-  for (int32_t k = 0; k < model->n_params; ++k) {
-    const attn_status status = check_argument(context, model->params[k], &params[k]);
-    if (status != ATTN_OK) return status;
-  }
+  for (int32_t k = 0; k < model->n_params; ++k)
+    ATTN_TRY(check_argument(context, model->params[k], &params[k]));
   attn_weights* weights;
-  attn_status status = attn_weights_open(context, path, &weights);
-  if (status != ATTN_OK) return status;
-  status = compare(context, model, params, weights, path);
+  ATTN_TRY(attn_weights_open(context, path, &weights));
+  attn_status status = compare(context, model, params, weights, path);
   if (status == ATTN_OK) status = read_all(context, model, params, weights);
   attn_weights_close(weights);
   return status;
@@ -159,9 +154,8 @@ attn_status attn_model_load(attn_context* context, const attn_model* model,
 attn_status attn_model_load_shapes(attn_context* context, const attn_model* model,
                                    attn_tensor* params, const char* path) {
   attn_weights* weights;
-  attn_status status = attn_weights_open(context, path, &weights);
-  if (status != ATTN_OK) return status;
-  status = compare(context, model, nullptr, weights, path);
+  ATTN_TRY(attn_weights_open(context, path, &weights));
+  attn_status status = compare(context, model, nullptr, weights, path);
   for (int32_t k = 0; k < model->n_params && status == ATTN_OK; ++k) {
     const attn_weight weight =
         attn_weights_at(weights, attn_weights_find(weights, model->params[k].weight_name));

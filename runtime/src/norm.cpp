@@ -59,11 +59,10 @@ attn_status attn_scale(attn_context* context, int32_t count, const attn_tensor* 
     }
     HostCopy copy(context, tensors[t], true);
     const attn_tensor& host = copy.tensor();
-    if (copy.status() != ATTN_OK) return copy.status();
+    ATTN_TRY(copy.status());
     for (int64_t k = 0; k < elements; ++k)
       put_real(host.type, host.data, k, factor * get_real(host.type, host.data, k));
-    const attn_status status = copy.write_to(tensors[t]);
-    if (status != ATTN_OK) return status;
+    ATTN_TRY(copy.write_to(tensors[t]));
   }
   return ATTN_OK;
 }

@@ -129,8 +129,7 @@ attn_status read_transposed(attn_context* context, const Source& source, int64_t
   at = 0;
   for (int64_t done = 0; done < bytes;) {
     const int64_t part = std::min<int64_t>(bytes - done, sizeof piece);
-    const attn_status status = read_at(context, source, offset + done, piece, part);
-    if (status != ATTN_OK) return status;
+    ATTN_TRY(read_at(context, source, offset + done, piece, part));
     for (int64_t j = 0; j < part; j += size) {
       memcpy(base + at, piece + j, static_cast<size_t>(size));
       for (int32_t k = 0; k < array->rank; ++k) {
@@ -161,10 +160,9 @@ attn_status read_elements(attn_context* context, const Source& source, int64_t o
   memcpy(array->extent, header.extent, sizeof array->extent);
   array->data = exact_allocate(context, static_cast<size_t>(bytes));
   if (array->data == nullptr) return out_of_memory(context);
-  const attn_status status = header.fortran && header.rank > 1
-                                 ? read_transposed(context, source, offset, array, bytes)
-                                 : read_at(context, source, offset, array->data, bytes);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(header.fortran && header.rank > 1
+               ? read_transposed(context, source, offset, array, bytes)
+               : read_at(context, source, offset, array->data, bytes));
   if (header.swapped) swap_bytes(array->data, array->count, attn_file_type_size(array->type));
   const bool is_bool = header.type == ATTN_FILE_BOOL;
   return is_bool ? check_bools(context, source, "", array->data, bytes) : ATTN_OK;
@@ -173,8 +171,7 @@ attn_status read_elements(attn_context* context, const Source& source, int64_t o
 attn_status load(attn_context* context, const Source& source, attn_array* array) {
   unsigned char start[12] = {};
   const int64_t begun = source.size < 12 ? source.size : 12;
-  attn_status status = read_at(context, source, 0, start, begun);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(read_at(context, source, 0, start, begun));
   if (memcmp(start, "PK", 2) == 0) return bad_file(context, source, ".npz is not supported");
   if (begun < 10 || memcmp(start, kMagic, 6) != 0)
     return bad_file(context, source, "is no .npy file");
@@ -189,8 +186,7 @@ attn_status load(attn_context* context, const Source& source, attn_array* array)
   if (length > kMaxHeader) return bad_file(context, source, "the header exceeds 64 KiB");
   const Scratch<char> text(context, length);
   if (text.data() == nullptr) return out_of_memory(context);
-  status = read_at(context, source, prefix, text.data(), length);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(read_at(context, source, prefix, text.data(), length));
   Header header = {};
   HeaderScanner scanner(text.data(), text.data() + length);
   if (!scanner.parse(&header)) return bad_file(context, source, "%s", scanner.wrong());
@@ -205,9 +201,8 @@ using namespace attn::rt;
 attn_status attn_npy_load(attn_context* context, const char* path, attn_array* array) {
   *array = attn_array{};
   Source source;
-  attn_status status = open_source(context, path, &source);
-  if (status != ATTN_OK) return status;
-  status = load(context, source, array);
+  ATTN_TRY(open_source(context, path, &source));
+  const attn_status status = load(context, source, array);
   close_source(&source);
   if (status != ATTN_OK) attn_array_free(array);
   return status;
@@ -223,11 +218,10 @@ attn_status attn_npy_parse(attn_context* context, const char* label, const void*
 
 attn_status attn_npy_save(attn_context* context, const char* path, const attn_tensor* tensor) {
   const int64_t count = attn_element_count(tensor);
-  if (count < 0 || (count > 0 && tensor->data == nullptr)) {
+  if (count < 0 || (count > 0 && tensor->data == nullptr))
     return attn_fail(context, ATTN_REFUSED, "%s: the array has no valid size or data", path);
-  }
   const HostCopy copy(context, *tensor, true);
-  if (copy.status() != ATTN_OK) return copy.status();
+  ATTN_TRY(copy.status());
   const void* data = copy.tensor().data;
   const attn_type type = tensor->type == ATTN_BF16 ? ATTN_F32 : tensor->type;
   const char* order = attn_type_size(type) == 1 ? "|" : "<";

@@ -4,7 +4,6 @@
 // runs on the thread that meets it: no deadlock, no stack that grows with the number of tasks.
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <xmmintrin.h>
@@ -178,9 +177,8 @@ void start_workers(attn_context* context) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
-  if (pool->started < wanted) {
+  if (pool->started < wanted)
     warn(context, "only %d of %d threads could be started", pool->started + 1, context->threads);
-  }
 }
 
 // In a forked child the workers are gone, and what they held may be locked for ever.
@@ -228,9 +226,8 @@ void pool_stop(attn_context* context) {
 }
 
 int pool_run(attn_context* context, int64_t count, int (*task)(void*, int64_t), void* closure) {
-  if (context == nullptr || context->threads == 1 || count < 2) {
+  if (context == nullptr || context->threads == 1 || count < 2)
     return run_serially(count, task, closure);
-  }
   Pool* pool = &context->pool;
   if (pool->busy.exchange(true)) return run_serially(count, task, closure);
   forget_lost_workers(context);

@@ -126,9 +126,8 @@ attn_status Parser::entry(Text name, Entry* entry) {
   if (entry->end < entry->begin) return complain_of(name, "data_offsets run backwards");
   if (entry->end > data_bytes) return complain_of(name, "data_offsets pass the end of the file");
   const attn_file_type type = static_cast<attn_file_type>(entry->type);
-  if (!array_size(type, entry->rank, extent, &elements, &bytes)) {
+  if (!array_size(type, entry->rank, extent, &elements, &bytes))
     return complain_of(name, "the shape overflows");
-  }
   if (bytes != entry->end - entry->begin) {
     char text[320];
     snprintf(text, sizeof text, "shape [%s] of %s takes %lld bytes, data_offsets span %lld",
@@ -165,8 +164,7 @@ attn_status Parser::object(Entry* entries, int32_t* count) {
 attn_status Parser::tensor(Text name, Entry* entries, int32_t* count) {
   if (*count == kMaxTensors) return complain("there are more than 1,000,000 tensors");
   Entry found = {};
-  const attn_status status = entry(name, &found);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(entry(name, &found));
   if (entries != nullptr) {
     const size_t length = decode_escapes(name);
     const char* wrong = name_complaint(name.begin, length);
@@ -219,8 +217,7 @@ attn_status read_header(attn_context* context, attn_weights* weights) {
     return bad_file(context, source, "is no safetensors file: it has %lld bytes",
                     shown(source.size));
   }
-  attn_status status = read_at(context, source, 0, start, 8);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(read_at(context, source, 0, start, 8));
   uint64_t length = 0;
   for (int k = 7; k >= 0; --k) length = length << 8 | start[k];
   if (length > static_cast<uint64_t>(source.size - 8)) {
@@ -231,16 +228,15 @@ attn_status read_header(attn_context* context, attn_weights* weights) {
   weights->header_bytes = static_cast<int64_t>(length);
   weights->header = static_cast<char*>(exact_allocate(context, length));
   if (weights->header == nullptr) return out_of_memory(context);
-  status = read_at(context, source, 8, weights->header, weights->header_bytes);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(read_at(context, source, 8, weights->header, weights->header_bytes));
   if (!valid_utf8(weights->header, weights->header_bytes))
     return bad_file(context, source, "the header is not UTF-8");
 
   const int64_t data_bytes = source.size - 8 - weights->header_bytes;
   char* end = weights->header + weights->header_bytes;
   int32_t count;
-  status = Parser{context, weights, data_bytes, {weights->header, end}}.object(nullptr, &count);
-  if (status != ATTN_OK) return status;
+  Parser counter{context, weights, data_bytes, {weights->header, end}};
+  ATTN_TRY(counter.object(nullptr, &count));
   const int64_t table_bytes = count * static_cast<int64_t>(sizeof(Entry));
   if (table_bytes > data_bytes + kTableBytes) {
     return bad_file(context, source, "%d tensors are too many for a file of %lld bytes", count,
@@ -249,9 +245,9 @@ attn_status read_header(attn_context* context, attn_weights* weights) {
   weights->entries = static_cast<Entry*>(exact_allocate(context, static_cast<size_t>(table_bytes)));
   if (weights->entries == nullptr) return out_of_memory(context);
   Parser filler{context, weights, data_bytes, {weights->header, end}};
-  status = filler.object(weights->entries, &weights->count);
-  if (status == ATTN_OK) status = check_cover(context, weights, data_bytes);
-  return status == ATTN_OK ? check_names(context, weights) : status;
+  ATTN_TRY(filler.object(weights->entries, &weights->count));
+  ATTN_TRY(check_cover(context, weights, data_bytes));
+  return check_names(context, weights);
 }
 
 attn_status open_weights(attn_context* context, Source source, attn_weights** result) {
@@ -278,8 +274,8 @@ using namespace attn::rt;
 attn_status attn_weights_open(attn_context* context, const char* path, attn_weights** weights) {
   *weights = nullptr;
   Source source;
-  const attn_status status = open_source(context, path, &source);
-  return status == ATTN_OK ? open_weights(context, source, weights) : status;
+  ATTN_TRY(open_source(context, path, &source));
+  return open_weights(context, source, weights);
 }
 
 attn_status attn_weights_parse(attn_context* context, const char* label, const void* bytes,
@@ -324,9 +320,9 @@ attn_status attn_weights_read(attn_context* context, const attn_weights* weights
                               void* destination) {
   const Entry& entry = weights->entries[index];
   const int64_t bytes = entry.end - entry.begin;
-  const attn_status status = read_at(context, weights->source,
-                                     8 + weights->header_bytes + entry.begin, destination, bytes);
-  if (status != ATTN_OK || entry.type != ATTN_FILE_BOOL) return status;
+  const int64_t at = 8 + weights->header_bytes + entry.begin;
+  ATTN_TRY(read_at(context, weights->source, at, destination, bytes));
+  if (entry.type != ATTN_FILE_BOOL) return ATTN_OK;
   char of[450];
   snprintf(of, sizeof of, "tensor %s: ", Quoted(entry.name).text());
   return check_bools(context, weights->source, of, destination, bytes);

@@ -1,10 +1,10 @@
 // Writing safetensors. Tensors of large elements come first, so that each is aligned in the file.
-#include <attn/types.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <algorithm>
 
+#include "elements.h"
 #include "file_types.h"
 #include "host_copy.h"
 #include "weights.h"
@@ -38,10 +38,6 @@ struct HeaderWriter {
   }
 };
 
-int64_t tensor_bytes(const attn_tensor& tensor) {
-  return attn_element_count(&tensor) * attn_type_size(tensor.type);
-}
-
 struct Plan {
   int32_t count;
   const int32_t* order;
@@ -65,7 +61,7 @@ void write_header(const Plan& plan, HeaderWriter* to) {
     }
     to->text("],\"data_offsets\":[");
     to->integer(offset);
-    offset += tensor_bytes(tensor);
+    offset += bytes_of(tensor);
     to->text(",");
     to->integer(offset);
     to->text("]}");
@@ -83,9 +79,8 @@ attn_status check(attn_context* context, const char* path, const Plan& plan) {
     const int64_t elements = attn_element_count(&tensor);
     if (wrong == nullptr && elements < 0) wrong = "its type or shape is not valid";
     if (wrong == nullptr && elements > 0 && tensor.data == nullptr) wrong = "its data is null";
-    if (wrong == nullptr && __builtin_add_overflow(total, tensor_bytes(tensor), &total)) {
+    if (wrong == nullptr && __builtin_add_overflow(total, bytes_of(tensor), &total))
       wrong = "the sum of all sizes overflows";
-    }
     if (wrong != nullptr) {
       return attn_fail(context, ATTN_REFUSED, "%s: tensor %s: %s", path, Quoted(name).text(),
                        wrong);
@@ -121,8 +116,8 @@ attn_status write(attn_context* context, const char* path, int32_t* order, const
   write_header(plan, &writer);
   for (int32_t k = 0; k < plan.count; ++k) {
     const HostCopy copy(context, plan.tensors[order[k]], true);
-    if (copy.status() != ATTN_OK) return copy.status();
-    file.write(copy.tensor().data, tensor_bytes(copy.tensor()));
+    ATTN_TRY(copy.status());
+    file.write(copy.tensor().data, bytes_of(copy.tensor()));
   }
   return file.commit();
 }
@@ -137,6 +132,6 @@ attn_status attn_weights_save(attn_context* context, const char* path, int32_t c
   const Scratch<int32_t> order(context, std::max(count, 0));
   if (order.data() == nullptr) return out_of_memory(context);
   const Plan plan{count, order.data(), names, tensors};
-  const attn_status status = check(context, path, plan);
-  return status == ATTN_OK ? write(context, path, order.data(), plan) : status;
+  ATTN_TRY(check(context, path, plan));
+  return write(context, path, order.data(), plan);
 }

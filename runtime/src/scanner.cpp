@@ -90,18 +90,16 @@ bool JsonScanner::string(Text* text) {
     if (at_ == end_) break;
     const char escape = *at_++;
     if (escape != 'u') {
-      if (strchr("\"\\/bfnrt", escape) == nullptr || escape == '\0') {
+      if (strchr("\"\\/bfnrt", escape) == nullptr || escape == '\0')
         return fail("an unknown escape in a string");
-      }
       continue;
     }
     const int unit = hex_unit(at_, end_);
     if (unit < 0 || is_low(unit)) return fail("a bad \\u escape in a string");
     at_ += 4;
     if (!is_high(unit)) continue;
-    if (end_ - at_ < 6 || at_[0] != '\\' || at_[1] != 'u' || !is_low(hex_unit(at_ + 2, end_))) {
+    if (end_ - at_ < 6 || at_[0] != '\\' || at_[1] != 'u' || !is_low(hex_unit(at_ + 2, end_)))
       return fail("half a surrogate pair in a string");
-    }
     at_ += 6;
   }
   if (at_ == end_) return fail("a string does not end");

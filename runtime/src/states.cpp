@@ -43,9 +43,8 @@ class StatesAsModel {
     ok_ = true;
   }
   ~StatesAsModel() {
-    for (int32_t k = 0; arguments_.data() != nullptr && k < count_; ++k) {
+    for (int32_t k = 0; arguments_.data() != nullptr && k < count_; ++k)
       attn_free(context_, const_cast<char*>(arguments_[k].name));
-    }
   }
 
   bool ok() const { return ok_; }
@@ -82,19 +81,19 @@ attn_status attn_initialise_states(attn_context* context, const attn_model* mode
                                    const attn_tensor* states) {
   for (int32_t k = 0; k < model->n_step_states * model->n_params; ++k) {
     const attn_tensor& state = states[k];
+    const attn_step_state& row = model->step_states[k / model->n_params];
+    const attn_argument& param = model->params[k % model->n_params];
     const int64_t count = attn_element_count(&state);
     if (count < 0 || (count > 0 && state.data == nullptr) ||
-        state.type != attn_state_type(model->params[k % model->n_params].type)) {
-      return attn_fail(
-          context, ATTN_REFUSED, "state %s of %s: its type, shape or data is not valid",
-          model->step_states[k / model->n_params].name, model->params[k % model->n_params].name);
+        state.type != attn_state_type(param.type)) {
+      return attn_fail(context, ATTN_REFUSED,
+                       "state %s of %s: its type, shape or data is not valid", row.name,
+                       param.name);
     }
-    const double value = model->step_states[k / model->n_params].value;
     HostCopy copy(context, state, false);
-    if (copy.status() != ATTN_OK) return copy.status();
-    for (int64_t j = 0; j < count; ++j) put_real(state.type, copy.tensor().data, j, value);
-    const attn_status status = copy.write_to(state);
-    if (status != ATTN_OK) return status;
+    ATTN_TRY(copy.status());
+    for (int64_t j = 0; j < count; ++j) put_real(state.type, copy.tensor().data, j, row.value);
+    ATTN_TRY(copy.write_to(state));
   }
   return ATTN_OK;
 }
@@ -111,7 +110,7 @@ attn_status attn_states_load(attn_context* context, const attn_model* model,
                              const attn_tensor* states, int64_t* step, const char* path) {
   StatesAsModel list(context, model, states);
   if (!list.ok()) return out_of_memory(context);
-  const attn_status status = attn_model_load(context, list.model(), list.tensors(), path);
-  if (status == ATTN_OK) *step = static_cast<int64_t>(list.step);
-  return status;
+  ATTN_TRY(attn_model_load(context, list.model(), list.tensors(), path));
+  *step = static_cast<int64_t>(list.step);
+  return ATTN_OK;
 }

@@ -1,12 +1,12 @@
 // The update of a model: what a caller gives is checked, then the parameters are updated one after
 // the other, each as rows of elements for kernels that know neither rank nor shape.
 #include <attn/model.h>
-#include <attn/types.h>
 #include <math.h>
 #include <stdio.h>
 
 #include <algorithm>
 
+#include "elements.h"
 #include "execute.h"
 
 namespace attn::rt {
@@ -57,18 +57,17 @@ struct Given {
 attn_status check_parameter(attn_context* context, const attn_model& model, const Given& given,
                             int32_t k) {
   const attn_argument& argument = model.params[k];
-  attn_status status = check_argument(context, argument, &given.params[k]);
+  ATTN_TRY(check_argument(context, argument, &given.params[k]));
   attn_tensor wanted = given.params[k];
   wanted.type = attn_gradient_type(argument.type);
-  if (status == ATTN_OK)
-    status = check_tensor(context, "gradient", argument, &given.gradients[k], wanted, true);
-  for (int32_t s = 0; s < model.n_step_states && status == ATTN_OK; ++s) {
+  ATTN_TRY(check_tensor(context, "gradient", argument, &given.gradients[k], wanted, true));
+  for (int32_t s = 0; s < model.n_step_states; ++s) {
     char kind[256];
     snprintf(kind, sizeof kind, "state %s", model.step_states[s].name);
     const attn_tensor& state = given.states[s * model.n_params + k];
-    status = check_tensor(context, kind, argument, &state, wanted, false);
+    ATTN_TRY(check_tensor(context, kind, argument, &state, wanted, false));
   }
-  return status;
+  return ATTN_OK;
 }
 
 attn_status check_step_overlap(attn_context* context, const attn_model& model, const Given& given) {
@@ -82,8 +81,7 @@ attn_status check_step_overlap(attn_context* context, const attn_model& model, c
       const attn_tensor& t = group == 0   ? given.params[k]
                              : group == 1 ? given.gradients[k]
                                           : given.states[(group - 2) * n + k];
-      const int64_t bytes = attn_element_count(&t) * attn_type_size(t.type);
-      list[count++] = {model.params[k].name, t.data, bytes, group != 1};
+      list[count++] = {model.params[k].name, t.data, bytes_of(t), group != 1};
     }
   }
   return check_overlap(context, count, list.data());
@@ -110,8 +108,7 @@ attn_status check_step(attn_context* context, const attn_model& model, const Giv
   }
   for (int32_t k = 0; k < model.n_params; ++k) {
     if (is_skipped(given.params[k], given.gradients[k])) continue;
-    const attn_status status = check_parameter(context, model, given, k);
-    if (status != ATTN_OK) return status;
+    ATTN_TRY(check_parameter(context, model, given, k));
   }
   return check_step_overlap(context, model, given);
 }
@@ -134,12 +131,11 @@ class Update {
         context_, sizeof(double) * static_cast<size_t>(program_.n_scalars + 1)));
     if (scalars_ == nullptr || tensors_.data() == nullptr) return out_of_memory(context_);
     double norm = 0;
-    attn_status status = program_.n_norms > 0 ? find_norm(&norm) : ATTN_OK;
-    if (status == ATTN_OK) status = set_scalars(norm);
+    if (program_.n_norms > 0) ATTN_TRY(find_norm(&norm));
+    ATTN_TRY(set_scalars(norm));
     for (int32_t k = 0; k < model_.n_params; ++k)
-      for (const Part& part : parts_of(k))
-        if (status == ATTN_OK) status = update(k, part);
-    return status;
+      for (const Part& part : parts_of(k)) ATTN_TRY(update(k, part));
+    return ATTN_OK;
   }
 
  private:
@@ -155,8 +151,8 @@ class Update {
       const double value = which == ATTN_STEP_COUNT  ? static_cast<double>(given_.step)
                            : which == ATTN_STEP_NORM ? norm
                                                      : given_.options[which];
-      if (device_->copy_in(context_, scalars_ + k, &value, sizeof value) != 0)
-        return device_failed(context_);
+      ATTN_TRY(
+          device_status(context_, device_->copy_in(context_, scalars_ + k, &value, sizeof value)));
     }
     return ATTN_OK;
   }
@@ -170,8 +166,7 @@ class Update {
   }
 
   attn_status find_norm(double* norm) {
-    attn_status status = check_memory(context_, model_, "workspace", given_.workspace);
-    if (status != ATTN_OK) return status;
+    ATTN_TRY(check_memory(context_, model_, "workspace", given_.workspace));
     attn_tensor output = {};
     output.data = scalars_;
     for (int32_t k = 0; k < model_.n_params; ++k) {
@@ -179,11 +174,11 @@ class Update {
       const attn_model& model = model_for(program_.norms, program_.n_norms, gradient.type);
       for (const Part& part : parts_of(k)) {
         const attn_tensor input = elements_of(gradient, part.begin);
-        status = run_part(model, part, {.tensors = {nullptr, &input, &output}});
-        if (status != ATTN_OK) return status;
+        const Call call{.tensors = {nullptr, &input, &output}};
+        ATTN_TRY(run_part(model, part, call));
         double square;
-        if (device_->copy_out(context_, &square, scalars_, sizeof square) != 0)
-          return device_failed(context_);
+        ATTN_TRY(
+            device_status(context_, device_->copy_out(context_, &square, scalars_, sizeof square)));
         *norm += square;
       }
     }
@@ -247,9 +242,8 @@ attn_status attn_step(attn_context* context, const attn_model* model, const doub
                       const attn_tensor* states, void* workspace) {
   if (context == nullptr) return ATTN_REFUSED;
   const Given given{options, step, params, param_gradients, states, workspace};
-  attn_status status = check_version(context, model);
-  if (status == ATTN_OK) status = check_step(context, *model, given);
-  if (status != ATTN_OK) return status;
+  ATTN_TRY(check_version(context, model));
+  ATTN_TRY(check_step(context, *model, given));
   const LaunchScope scope(context);
   return Update(context, *model, given).run();
 }

@@ -25,8 +25,9 @@ const std::map<std::string, std::vector<std::string>> kArrows = {
     {"derive", {"solve"}},
     {"simplify", {"solve"}},
     {"evaluate", {"solve"}},
-    {"target", {"base"}},
+    {"target", {"base", "runtime"}},  // the words of a processor's features
     {"plan", {"solve", "target", "text"}},
+    {"plan/tiles", {"plan"}},
     {"lower", {"plan", "target"}},  // what it offers; the work is in its folders
     {"lower/terms", {"solve"}},
     {"lower/forms", {"lower/terms", "plan"}},

@@ -111,7 +111,6 @@ attn_function function(attn_function_kind kind, const char* name, const attn_ker
   f.name = name;
   f.kernels = kernels;
   f.n_kernels = n_kernels;
-  f.most_arguments = 9;
   return f;
 }
 

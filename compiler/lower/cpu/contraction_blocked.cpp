@@ -1,5 +1,6 @@
 // Contractions by packed panels and register tiles, whole or split.
 #include "compiler/lower/cpu/contraction_scheduler.h"
+#include "compiler/lower/cpu/register_tile.h"
 #include "compiler/lower/terms/linear_index.h"
 
 namespace attn::lower {
@@ -26,14 +27,8 @@ Func ContractionScheduler::tile(const Panels& term) {
   tile(x_, y_, tile_, panel_, chunk_, batch_) = cast(problem_.type, 0);
   tile(x_, y_, tile_, panel_, chunk_, batch_) +=
       term.left(y_, at, tile_, chunk_, batch_) * term.right(x_, at, panel_, chunk_, batch_);
-  tile.vectorize(x_, problem_.lanes).unroll(x_).unroll(y_);
-  tile.update()
-      .reorder(x_, y_, k[0], k[1])
-      .vectorize(x_, problem_.lanes)
-      .unroll(x_)
-      .unroll(y_)
-      .unroll(k[0])
-      .never_partition_all();
+  register_tile(tile, {x_, y_}, problem_.lanes);
+  tile.update().unroll(k[0]).never_partition_all();
   return tile;
 }
 
@@ -76,12 +71,10 @@ Func ContractionScheduler::block(const Loops& loops, const std::vector<Panels>& 
     block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_) =
         sum + product(r[0], r[1], row_tile, column_tile, chunk, batch_);
 
-    Stage stage = block.update(stages++);
-    stage.allow_race_conditions()
-        .reorder(r[0], r[1], r[2], r[3], r[4], part_, row_block_, column_block_, batch_)
-        .vectorize(r[0], problem_.lanes)
-        .unroll(r[0])
-        .unroll(r[1])
+    Stage stage = block.update(stages++).allow_race_conditions();
+    unroll_in_vectors(stage,
+                      {r[0], r[1], r[2], r[3], r[4], part_, row_block_, column_block_, batch_}, 2,
+                      problem_.lanes)
         .never_partition_all();
     product.compute_at(block, r[2]);
     if (packs_inside) {
@@ -119,11 +112,9 @@ Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<P
   for (Var v : {tile_, panel_, row_block_, column_block_, batch_}) sum.bound_storage(v, 1);
   for (int stage = 0; stage < 2; ++stage) {
     const RDom& over = stage == 0 ? r : more;
-    sum.update(stage)
-        .reorder(over[0], over[1], tile_, panel_, row_block_, column_block_, batch_)
-        .vectorize(over[0], problem_.lanes)
-        .unroll(over[0])
-        .unroll(over[1])
+    unroll_in_vectors(sum.update(stage),
+                      {over[0], over[1], tile_, panel_, row_block_, column_block_, batch_}, 2,
+                      problem_.lanes)
         .never_partition_all();
   }
   last.compute_at(sum, tile_);

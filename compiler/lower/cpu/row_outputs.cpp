@@ -14,8 +14,7 @@ void RowScheduler::store_rows(Func out, int stage, const At& at, const Expr& row
   std::vector<Var> vars;
   for (size_t k = s.dimensions.size(); k-- > 0;) {
     const bool column = s.dimensions[k] >= static_cast<int>(rows.size());
-    // Where a coordinate is an index of the loops, as it may be of a known number of rows, Halide
-    // takes them for free to run in any order, and fuses them with no loops of a sum over rows.
+    // A coordinate is no index of the loops, as it may be of a known number of rows: see `likely`.
     Expr at_dimension = column ? Expr(column_) : rows[s.dimensions[k]];
     if (!column && constant(spec_.rows) > 0) at_dimension = likely(at_dimension);
     coordinates.push_back(at_dimension);
@@ -87,8 +86,8 @@ Func RowScheduler::add_column_sum(int stage, Func out, const At& at) {
 
 void RowScheduler::add_output(int stage) {
   const RowStage& s = spec_.stages[stage];
-  // Of loops that are known to run once Halide says that they may run in any order, but not where
-  // the output is a scalar; it fuses no two of which it says different things.
+  // Halide says that loops which are known to run once may run in any order, but not where the
+  // output is a scalar.
   auto unknown = [this](const Expr& e) { return constant(spec_.rows) == 1 ? likely(e) : e; };
   // Equal names of the domains let compute_with recognise the same loops.
   RDom r({{0, height_}, {0, unknown(groups_)}, {0, unknown(blocks_)}}, "rows");

@@ -5,7 +5,7 @@
 #include "compiler/base/check.h"
 #include "compiler/lower/cpu/row_scheduler.h"
 #include "compiler/lower/cpu/schedules.h"
-#include "compiler/lower/terms/combine.h"
+#include "compiler/lower/terms/extremes.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/translate.h"
 #include "compiler/lower/terms/vector_math.h"

@@ -40,8 +40,7 @@ class RowScheduler {
   Func chunks(const std::string& name, const Term& term, const Type& type, int width);
   Func reduce(const std::string& name, ir::Combine combine, const Term& term, const Type& type);
   void hold(Func func);
-  // Halide aligns an array of one element for a scalar, and reads it as a vector all the same; so
-  // storage is of whole vectors.
+  // Storage is of whole vectors.
   void vectorize_columns(Func func, const Type& type) {
     const int lanes = lanes_of(target_, type);
     func.vectorize(column_, lanes, TailStrategy::GuardWithIf).align_storage(column_, lanes);

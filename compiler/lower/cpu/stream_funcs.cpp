@@ -3,7 +3,6 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/cpu/stream_scheduler.h"
-#include "compiler/lower/terms/combine.h"
 #include "compiler/lower/terms/vector_math.h"
 
 namespace attn::lower {
@@ -93,7 +92,6 @@ Func StreamScheduler::right(int pack) {
 }
 
 void StreamScheduler::pack_panel() {
-  panel_ = Func("out_panel");
   Expr value = spec_.packed(sum_->panel, batch_of(h_), column_at(j_), feature());
   if (constant(features_) > 0) {
     panel_(dd_, j_, dp_, h_) = value;
@@ -153,8 +151,6 @@ void StreamScheduler::sum_chunks() {
   auto vector_of = [&](const RDom& r) { return r[1] * vectors + r[0]; };
   for (RDom* r : {&rm_, &rs_}) limit(*r, vector_of(*r), lanes_, (*r)[1]);
 
-  largest_lanes_ = Func("out_largest_lanes");
-  largest_ = Func("out_largest");
   largest_lanes_(l_, ii_, t_, c_, h_) = kFloor;
   largest_lanes_(l_, ii_, t_, c_, h_) = max(largest_lanes_(l_, ii_, t_, c_, h_),
                                             scores_(vector_of(rm_) * lanes_ + l_, ii_, t_, c_, h_));
@@ -162,7 +158,6 @@ void StreamScheduler::sum_chunks() {
   largest_(ii_, t_, c_, h_) =
       max(largest_(ii_, t_, c_, h_), largest_lanes_(over_lanes_, ii_, t_, c_, h_));
 
-  weights_ = Func("out_weights");
   const int rows = rows_together();
   rw_ = RDom({{0, lanes_}, {0, rows}, {0, vectors}, {0, blocks}, {0, tiles_.rows / rows}}, "rw");
   Expr vector = rw_[3] * vectors + rw_[2], j = vector * lanes_ + rw_[0], i = rw_[4] * rows + rw_[1];
@@ -172,20 +167,17 @@ void StreamScheduler::sum_chunks() {
       vector_exp(scores_(j, i, t_, c_, h_) - largest_(i, t_, c_, h_), -60.0f);
   // In vectors too, not beside the product, where each is one of a register tile's scalars.
   if (sum_ && sum_->has_weight()) {
-    contributions_ = Func("out_contributions");
     contributions_(j_, ii_, t_, c_, h_) = undef<float>();
     contributions_(j, i, t_, c_, h_) =
         weights_(j, i, t_, c_, h_) *
         spec_.weight(*sum_, {batch_of(h_), row_of(t_, i), column_at(likely(column(j)))});
   }
-  total_lanes_ = Func("out_total_lanes");
   total_lanes_(l_, ii_, t_, c_, h_) = 0.0f;
   total_lanes_(l_, ii_, t_, c_, h_) += weights_(vector_of(rs_) * lanes_ + l_, ii_, t_, c_, h_);
 
   if (sum_) sum_panel();
 
   // Sum, total and maximum of a chunk side by side, the last two in every lane.
-  packed_ = Func("out_packed");
   const int pd = panel_features_;
   Expr value =
       select(x_ < pd + lanes_, total_lanes_(clamp(x_ - pd, 0, lanes_ - 1), ii_, t_, c_, h_),
@@ -199,7 +191,6 @@ void StreamScheduler::sum_chunks() {
 }
 
 void StreamScheduler::sum_panel() {
-  partial_ = Func("out_partial");
   rj_ = RDom({{0, seen_columns_}, {0, tiles_.chunk / seen_columns_}}, "rj");
   Expr within = rj_[1] * seen_columns_ + rj_[0];
   limit(rj_, within, 1, rj_[1]);
@@ -224,7 +215,6 @@ void StreamScheduler::sum_panel() {
   limit(rn_, rn_, 1);
   Expr element = hide(rn_, zero_or_not_finite(spec_.factor(sum_->panel, batch_of(h_),
                                                            point(rn_).column, feature())));
-  fallback_ = Func("out_fallback");
   fallback_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
   fallback_(dd_, dp_, ii_, t_, c_, h_) += weights(rn_, ii_, t_, c_, h_) * element;
   some_ = RDom(0, 1, "some");
@@ -242,10 +232,6 @@ void StreamScheduler::merge() {
     if (spec_.columns_of_rows.first) r->where(*r >= first_column() / tiles_.chunk);
     limit_to_seen(*r, *r * tiles_.chunk, tiles_.chunk);
   }
-  top_ = Func("out_top");
-  factor_ = Func("out_factor");
-  merged_ = Func("out_merged");
-  total_ = Func("out_total");
   top_(l_, ii_, t_, h_) = kFloor;
   top_(l_, ii_, t_, h_) =
       max(top_(l_, ii_, t_, h_), packed_(pd + lanes_ + l_, ii_, 0, t_, rc_max_, h_));
@@ -265,7 +251,6 @@ void StreamScheduler::merge() {
     Expr at = clamp(x_, 0, max(features_ - 1, 0));
     value = merged_(at % pd, at / pd, ii_, t_, h_) * inverse;
   }
-  finished_ = Func("out_finished");
   if (writes_planes_) {
     Expr high = select(total > 0, top_(0, ii_, t_, h_), kLowest);
     Expr logarithm = select(total > 0, log(max(total, 1e-30f)), 0.0f);

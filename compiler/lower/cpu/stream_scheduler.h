@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "compiler/lower/cpu/tiles_scheduler.h"
@@ -70,9 +69,12 @@ class StreamScheduler : TilesScheduler {
   std::vector<Func> tile_funcs_;
   std::vector<Func> dots_;  // of each tile
   NonFinite non_finite_;    // in the chunks of the panel's columns
-  Func panel_, scores_, largest_lanes_, largest_, weights_, contributions_, total_lanes_, partial_,
-      fallback_, packed_;
-  Func top_, factor_, merged_, total_, finished_;
+  Func scores_;
+  Func panel_{"out_panel"}, largest_lanes_{"out_largest_lanes"}, largest_{"out_largest"},
+      weights_{"out_weights"}, contributions_{"out_contributions"}, total_lanes_{"out_total_lanes"},
+      partial_{"out_partial"}, fallback_{"out_fallback"}, packed_{"out_packed"};
+  Func top_{"out_top"}, factor_{"out_factor"}, merged_{"out_merged"}, total_{"out_total"},
+      finished_{"out_finished"};
   std::vector<Func> results_;
   // Rows: ii in tile t, some tiles a block. Columns: j in chunk c, or jj in panel jp. Features: d,
   // or dd in panel dp. x: what is packed side by side. l: a lane. h: the batch.

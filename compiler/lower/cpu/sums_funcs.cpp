@@ -62,8 +62,7 @@ Expr SumsScheduler::batch_at(const RDom& loops) const {
 }
 
 // Where a point of a result lies, innermost first: `kept` by dimension, beside the batch and the
-// feature. Loops are fused only if all of them are in order, or none: what some result sums, no
-// result may look free to reorder, so its coordinate is one that Halide cannot tell from another.
+// feature. What some result sums, no result may look free to reorder: see `likely`.
 std::vector<Expr> SumsScheduler::coordinates(const Result& s, const RDom& loops,
                                              const std::vector<Expr>& kept) const {
   const int batches = static_cast<int>(batch_vars_.size());

@@ -1,5 +1,4 @@
 // Where a kernel of sums over tiles computes what, and in what order.
-#include <algorithm>
 
 #include "compiler/lower/cpu/register_tile.h"
 #include "compiler/lower/cpu/sums_scheduler.h"

@@ -1,15 +1,10 @@
 #include "compiler/lower/forms/contraction.h"
 
-#include <algorithm>
-
 #include "compiler/lower/forms/scope.h"
+#include "compiler/plan/sets.h"
 
 namespace attn::lower {
 namespace {
-
-bool contains(const IndexGroup& group, ir::IndexId i) {
-  return std::ranges::find(group, i) != group.end();
-}
 
 // The group whose last index is the last subscript of the largest tensor that is read.
 Factor::Along contiguous(const ir::Expr& value, const std::vector<ir::IndexId>& outer,
@@ -58,7 +53,7 @@ Factor factor(const Scope& scope, const Type& type, const IndexGroup& batch,
 ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm& c) {
   const ir::Graph& g = scope.g;
   const Type stored = storage_type(g[c.target].storage);
-  const Type type = arithmetic_type(ir::arithmetic_type(g[c.target].storage));
+  const Type type = computed_type(g[c.target].storage);
   ContractionSpec spec;
   spec.type = type;
   for (const plan::Product& p : c.products) {
@@ -70,9 +65,9 @@ ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm
     spec.terms.push_back(term);
   }
   for (ir::IndexId i : c.free) {
-    const auto group = contains(c.batch, i)  ? OutputDim::Group::kBatch
-                       : contains(c.rows, i) ? OutputDim::Group::kRow
-                                             : OutputDim::Group::kColumn;
+    const auto group = plan::contains(c.batch, i)  ? OutputDim::Group::kBatch
+                       : plan::contains(c.rows, i) ? OutputDim::Group::kRow
+                                                   : OutputDim::Group::kColumn;
     spec.output.push_back({group, scope.extent(i)});
   }
   spec.epilogue = [=, &g, &c](const std::vector<Expr>& coordinates, Expr sum) {

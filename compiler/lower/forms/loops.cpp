@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/lower/terms/combine.h"
+#include "compiler/lower/terms/extremes.h"
 #include "compiler/lower/terms/vector_math.h"
 #include "compiler/solve/equalities.h"
 
@@ -14,7 +14,7 @@ using ir::Combine;
 class Loops {
  public:
   Loops(const Scope& scope, const ir::Definition& d) : scope_(scope), g_(scope.g), d_(d) {
-    type_ = arithmetic_type(ir::arithmetic_type(g_[d.target].storage));
+    type_ = computed_type(g_[d.target].storage);
     for (size_t k = d.free.size(); k-- > 0;) {
       spec_.vars.emplace_back("i" + std::to_string(k));
       indices_[d.free[k]] = spec_.vars.back();
@@ -113,8 +113,7 @@ class Loops {
     return max(best(args())[1], 0);
   }
 
-  // A condition of the reduction's domain is tested before the end of a vector is, so data that it
-  // reads is read at the last point instead of after it.
+  // Beyond the end of a vector data is read at the last point.
   Translator for_domain() {
     Translator::Indices inside = indices_;
     if (!d_.free.empty()) {

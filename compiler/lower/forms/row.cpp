@@ -5,7 +5,6 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/forms/scope.h"
-#include "compiler/lower/terms/combine.h"
 
 namespace attn::lower {
 namespace {
@@ -60,8 +59,9 @@ class Stages {
     s.held = s.output && row_.in_place;
     s.dimensions = dimensions(d);
     // By copies: the spec outlives this, and a stage reads earlier ones only.
-    s.body = [*this, &d, type = arithmetic_type(ir::arithmetic_type(tensor.storage))](
-                 const RowCell& cell) { return body(d, type, cell); };
+    s.body = [*this, &d, type = computed_type(tensor.storage)](const RowCell& cell) {
+      return body(d, type, cell);
+    };
     s.stored = storage_type(tensor.storage);
     return s;
   }

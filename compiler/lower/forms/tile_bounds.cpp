@@ -70,8 +70,7 @@ SeenByData::Bound seen(const Scope& scope, const plan::BlockBounds& bounds,
     const Expr last = min(max(to, 0) / plan::kBoundRows, element.dim(0).extent() - 1);
     for (int64_t k = 0; k <= (rows + plan::kBoundRows - 2) / plan::kBoundRows; ++k) {
       at[0] = min(max(from, 0) / plan::kBoundRows + static_cast<int>(k), last);
-      // Not of the function that stands for a parameter: Halide would not take the condition on it
-      // out of inner loops.
+      // Pure, as the function that stands for a parameter is not.
       Expr bound = Halide::Internal::Call::make(element.parameter(), at);
       result = !result.defined() ? bound : upper ? max(result, bound) : min(result, bound);
     }

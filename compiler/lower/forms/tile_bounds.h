@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <vector>
 
 #include "compiler/lower/forms/scope.h"
 #include "compiler/plan/form.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "compiler/base/check.h"
-#include "compiler/lower/terms/combine.h"
 
 namespace attn::lower {
 

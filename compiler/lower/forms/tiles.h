@@ -11,7 +11,6 @@
 
 #include <functional>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "compiler/lower/forms/tile_bounds.h"

@@ -17,24 +17,28 @@ bool contains(const Conditions& all, const Expr& e) {
   return std::any_of(all.begin(), all.end(), [&](const Expr& other) { return equal(e, other); });
 }
 
-// The buffers that an expression reads.
-class Loads : public IRVisitor {
+// The buffers of the nodes of a kind, Load or Store, in an expression or a statement.
+template <class Node>
+class BufferNames : public IRVisitor {
  public:
   std::set<std::string> names;
 
  private:
   using IRVisitor::visit;
-  void visit(const Load* op) override {
+  void visit(const Node* op) override {
     names.insert(op->name);
     IRVisitor::visit(op);
   }
 };
 
-std::set<std::string> loads_of(const Expr& e) {
-  Loads loads;
-  e.accept(&loads);
-  return loads.names;
+template <class Node, class Code>
+std::set<std::string> buffers(const Code& code) {
+  BufferNames<Node> visitor;
+  code.accept(&visitor);
+  return visitor.names;
 }
+
+std::set<std::string> loads_of(const Expr& e) { return buffers<Load>(e); }
 
 void take_apart(const Expr& e, Conditions& parts) {
   if (const And* both = e.as<And>()) {
@@ -116,15 +120,6 @@ class Effects : public IRVisitor {
   std::set<std::string> locals_;
 };
 
-class Stores : public IRVisitor {
- public:
-  std::set<std::string> names;
-
- private:
-  using IRVisitor::visit;
-  void visit(const Store* op) override { names.insert(op->name); }
-};
-
 class Hoist : public IRMutator {
   using IRMutator::visit;
 
@@ -134,13 +129,12 @@ class Hoist : public IRMutator {
     Effects effects(!tested_.empty());
     s.accept(&effects);
     if (!effects.under) return {};
-    Stores stores;
-    s.accept(&stores);
+    const std::set<std::string> stored = buffers<Store>(s);
     Expr all;
     for (const Expr& e : *effects.under) {
       const std::set<std::string> read = loads_of(e);
       const bool changes = std::any_of(read.begin(), read.end(), [&](const std::string& name) {
-        return stores.names.count(name) > 0;
+        return stored.count(name) > 0;
       });
       if (changes || contains(tested_, e)) continue;
       tested_.push_back(e);

@@ -14,10 +14,8 @@ Expr in_range(Expr index, Expr extent);
 // `index`, which may lie beyond the extent, at the last index there.
 Expr clamped(const Expr& index, const Expr& extent);
 
-// Halide solves the conditions of a loop for every variable in them, and carries what it finds
-// through all regions: with many nested loops, most of its time. What comes from outer loops is
-// `hidden` from it, and a condition that need not bound a loop is `unsolved`; both keep their
-// value.
+// An offset from outer loops, for which Halide solves no condition; and a condition that need not
+// bound a loop. Both keep their value.
 Expr hidden(Expr offset);
 Expr unsolved(Expr condition);
 
@@ -28,8 +26,7 @@ Expr opaque(Expr index);
 // run-time extent goes through doubles (exact below 2^31), since vectors have no division.
 std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents);
 
-// index < extent. Against a constant it is written so that the simplifier does not use it to drop
-// the promise that an index is in range: bounds inference sees the promise, not the condition.
+// index < extent, so that the simplifier does not drop the promise that the index is in range.
 Expr below(const Expr& index, const Expr& extent);
 
 // How many blocks of `size` cover the extent.

@@ -11,6 +11,7 @@
 namespace attn::lower {
 namespace {
 
+using ir::Combine;
 using Args = const std::vector<Expr>&;
 
 Expr constant(double value, const Type& t) { return make_const(t, value); }
@@ -74,11 +75,23 @@ Expr floor_divide(const Expr& a, const Expr& b) {
   return q - cast<int>(b < 0 && r != 0);
 }
 
-// By a constant it is Halide's own: of a - 2 * (a / 2) == 1 in a loop that is split Halide makes a
-// condition on the block.
+// By a constant it is Halide's own; see `opaque` in WORKAROUNDS.md.
 Expr floor_remainder(const Expr& a, const Expr& b) {
   if (Halide::Internal::is_positive_const(b)) return a % b;
   return a - b * floor_divide(a, b);
+}
+
+Expr neutral(Combine combine, const Type& type) {
+  if (combine == Combine::max || combine == Combine::logsumexp)
+    return type.is_float() ? cast(type, Expr(kLowest)) : type.min();
+  if (combine == Combine::min) return type.is_float() ? cast(type, Expr(kHighest)) : type.max();
+  return combine == Combine::prod ? make_one(type) : make_zero(type);
+}
+
+Expr combined(Combine combine, const Expr& a, const Expr& b) {
+  if (combine == Combine::max || combine == Combine::logsumexp) return max(a, b);
+  if (combine == Combine::min) return min(a, b);
+  return combine == Combine::prod ? a * b : a + b;
 }
 
 Expr masked(const Expr& condition, const Expr& a, const Expr& b) {

@@ -16,35 +16,18 @@ namespace attn::lower {
 using ir::Kind;
 
 Type arithmetic_type(ir::Type t) {
-  switch (t) {
-    case ir::Type::boolean:
-      return Halide::Bool();
-    case ir::Type::integer:
-      return Halide::Int(32);
-    case ir::Type::f64:
-      return Halide::Float(64);
-    case ir::Type::f32:
-      break;
-  }
-  return Halide::Float(32);
+  const Type by_type[] = {Halide::Bool(), Halide::Int(32), Halide::Float(32), Halide::Float(64)};
+  return by_type[static_cast<size_t>(t)];
 }
 
+Type computed_type(ir::Storage s) { return arithmetic_type(ir::arithmetic_type(s)); }
+
+// A truth value is a byte in memory.
 Type storage_type(ir::Storage s) {
-  switch (s) {
-    case ir::Storage::boolean:
-      return Halide::Bool();  // a byte in memory
-    case ir::Storage::i32:
-      return Halide::Int(32);
-    case ir::Storage::f16:
-      return Halide::Float(16);
-    case ir::Storage::bf16:
-      return Halide::BFloat(16);
-    case ir::Storage::f64:
-      return Halide::Float(64);
-    case ir::Storage::f32:
-      break;
-  }
-  return Halide::Float(32);
+  const Type by_storage[] = {Halide::Bool(),     Halide::Int(32),   Halide::Float(16),
+                             Halide::BFloat(16), Halide::Float(32), Halide::Float(64)};
+  static_assert(std::size(by_storage) == ir::kStorages);
+  return by_storage[static_cast<size_t>(s)];
 }
 
 Expr Translator::poly(const ir::Poly& p, const Type& type) {
@@ -218,19 +201,15 @@ namespace {
 
 // Whether a quotient stands in a product: a number rounded to multiples, as D * (j // D).
 bool rounds(const ir::Expr& e) {
-  bool result = false;
-  ir::visit(e, [&](const ir::Expr& part) {
-    if (!part.is(Kind::multiply)) return !result;
-    for (const ir::Expr& f : part.args()) result = result || f.is(Kind::quotient);
-    return !result;
+  return ir::any_part(e, [](const ir::Expr& part) {
+    return part.is(Kind::multiply) &&
+           std::ranges::any_of(part.args(), [](const ir::Expr& f) { return f.is(Kind::quotient); });
   });
-  return result;
 }
 
 }  // namespace
 
-// An integer that is compared with 0. Of j - 2 * (j // 2) == 1 in a loop that is split Halide
-// would make a condition on the block.
+// An integer that is compared with 0.
 Expr Translator::compared(const ir::Expr& e) { return rounds(e) ? opaque((*this)(e)) : (*this)(e); }
 
 // A log-sum-exp is two planes: everything else first, then the maximum, then the logarithm, in this
@@ -297,37 +276,24 @@ namespace {
 
 // Of sums and products only, whose bounds Halide finds exactly.
 bool made_of_sums(const ir::Expr& e) {
-  bool result = true;
-  ir::visit(e, [&](const ir::Expr& part) {
-    Kind k = part.kind();
-    result = result && (k == Kind::literal || k == Kind::size || k == Kind::index ||
-                        k == Kind::add || k == Kind::multiply);
-    return result;
+  return !ir::any_part(e, [](const ir::Expr& part) {
+    return !part.is(Kind::literal) && !part.is(Kind::size) && !part.is(Kind::index) &&
+           !part.is(Kind::add) && !part.is(Kind::multiply);
   });
-  return result;
 }
 
 // Whether a minimum or a condition chooses it. Halide knows which one it is in a part of a loop
 // that runs for some sizes only, and asks for that element whatever the size.
 bool chooses(const ir::Expr& e) {
-  bool result = false;
-  ir::visit(e, [&](const ir::Expr& part) {
-    result = result || part.is(Kind::call) || part.is(Kind::select);
-    return !result;
-  });
-  return result;
+  return ir::any_part(
+      e, [](const ir::Expr& part) { return part.is(Kind::call) || part.is(Kind::select); });
 }
 
 // Whether it is smaller at the next of some index.
 bool falls(const ir::Expr& e) {
-  bool result = false;
-  ir::visit(e, [&](const ir::Expr& part) {
-    if (part.is(Kind::multiply))
-      for (const ir::Expr& factor : part.args())
-        result = result || (factor.is(Kind::literal) && factor->number.value() < 0);
-    return !result;
+  return ir::any_part(e, [](const ir::Expr& part) {
+    return part.is(Kind::multiply) && ir::split_coefficient(part).coefficient.value() < 0;
   });
-  return result;
 }
 
 }  // namespace
@@ -340,10 +306,8 @@ std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
     const ir::Expr& s = e.args()[k];
     Expr value = (*this)(s), limit = extent(t.extents[k]);
     // What comes from data is bounded here even when known to be in range: Halide must see it.
-    // Bounded by the buffer's extent, of which Halide knows nothing: in a loop over n points it
-    // takes n > 0 for granted, makes clamp(2, 0, n - 1) shorter, and asks for the element also
-    // where the loop is empty; where i < 2 is a condition of the loop, it drops that of min(i + 2,
-    // 3).
+    // Bounded by `buffer.dim` (WORKAROUNDS.md), as where i < 2 is a condition of the loop, and
+    // Halide drops that of min(i + 2, 3).
     const std::set<ir::IndexId> used = indices(s);
     const bool cut =
         std::any_of(used.begin(), used.end(), [&](ir::IndexId i) { return cut_.count(i) > 0; });

@@ -1,10 +1,8 @@
 // From expressions of a graph to Halide's.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -13,6 +11,7 @@
 namespace attn::lower {
 
 Type arithmetic_type(ir::Type t);
+Type computed_type(ir::Storage s);
 Type storage_type(ir::Storage s);
 
 // Everything that a kernel takes: its buffers and its sizes.
@@ -83,9 +82,15 @@ bool is_primitive(const ir::Operation& op);
 Expr floor_divide(const Expr& a, const Expr& b);
 Expr floor_remainder(const Expr& a, const Expr& b);
 
-// `a` where the condition holds, else `b`, by their bits: for conditions that data decides. Halide
-// would skip the stages that only one side of a select reads, and fails to when the condition, or
-// part of it, occurs twice (of such a part, a variable of its own, it takes infinities for bounds).
+// The lowest and highest finite f32, which reductions over nothing give in every precision.
+constexpr float kLowest = -3.4028235e38f;
+constexpr float kHighest = 3.4028235e38f;
+
+// The value over nothing, of a log-sum-exp that of its maximum; and the value of two.
+Expr neutral(ir::Combine combine, const Type& type);
+Expr combined(ir::Combine combine, const Expr& a, const Expr& b);
+
+// `a` where the condition holds, else `b`, by their bits: for conditions that data decides.
 Expr masked(const Expr& condition, const Expr& a, const Expr& b);
 
 // False for infinities and NaN, decided from the bits: comparisons would be folded away.

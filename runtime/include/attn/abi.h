@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define ATTN_ABI_VERSION 6
+#define ATTN_ABI_VERSION 7
 #define ATTN_MAX_RANK 8
 
 typedef enum attn_status {

@@ -30,16 +30,16 @@ class Model : detail::Calls {
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
     if (Status s = parameter_shapes(sizes, shapes); !s) return s;
     if (Status s = make_parameters(shapes); !s) return s;
-    return status(attn_initialise_model(context_->get(), description_, param_views_.data(), seed));
+    return call(attn_initialise_model, params_.views.data(), seed);
   }
 
   // The outputs are the model's own, made as the inputs demand: see output().
   Status forward(const std::vector<View>& inputs) {
     if (Status s = take_inputs(inputs); !s) return s;
-    std::vector<attn_tensor> shapes, made;
-    if (Status s = output_shapes(param_views_, inputs_, shapes); !s) return s;
-    if (Status s = make_all(own_outputs_, shapes, made); !s) return s;
-    outputs_ = std::move(made);
+    std::vector<attn_tensor> shapes;
+    if (Status s = output_shapes(params_.views, inputs_, shapes); !s) return s;
+    if (Status s = make_all(own_outputs_, shapes); !s) return s;
+    outputs_ = own_outputs_.views;
     return run_forward();
   }
   // The outputs are written to the caller's arrays.
@@ -80,37 +80,33 @@ class Model : detail::Calls {
     if (Status s = staged_cotangents_.take(*context_, given); !s) return s;
     for (attn_tensor& tensor : wanted) tensor.data = nullptr;
     if (!input_gradients.empty()) {
-      if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s) {
+      if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s)
         return s;
-      }
     }
-    if (Status s = make_gradients(); !s) return s;
+    if (Status s = make_all(gradients_, params_.views, description_->params); !s) return s;
     if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
-    return status(attn_backward(context_->get(), description_, detail::views(param_views_),
-                                inputs_.data(), outputs_.data(), saved_.view().data, given.data(),
-                                detail::views(gradient_views_), wanted.data(),
-                                workspace_.view().data));
+    return call(attn_backward, detail::views(params_.views), inputs_.data(), outputs_.data(),
+                saved_.view().data, given.data(), detail::views(gradients_.views), wanted.data(),
+                workspace_.view().data);
   }
 
   // A probe for the last forward call, whose inputs, outputs and parameters must still be there,
   // unchanged. Makes `result` as the probe demands.
   Status probe(std::string_view name, Tensor& result) {
     const size_t k = detail::find(description_->probes, description_->n_probes, name);
-    if (k == static_cast<size_t>(description_->n_probes)) {
+    if (k == static_cast<size_t>(description_->n_probes))
       return refuse("has no probe " + std::string(name));
-    }
     if (outputs_.empty()) return refuse("a probe needs a forward call before it");
     std::vector<int64_t> sizes;
-    if (Status s = read_sizes(param_views_, inputs_, sizes); !s) return s;
+    if (Status s = read_sizes(params_.views, inputs_, sizes); !s) return s;
     const int32_t which = static_cast<int32_t>(k);
     attn_tensor shape = {};
     const attn_status code = attn_probe_shape(description_, which, sizes.data(), &shape);
     if (code != ATTN_OK) return out_of_memory();
     if (Status s = detail::make(*context_, result, shape); !s) return s;
     if (Status s = make_buffer(workspace_, sizes_.probe_workspace); !s) return s;
-    return status(attn_probe(context_->get(), description_, which, detail::views(param_views_),
-                             inputs_.data(), outputs_.data(), saved_.view().data, &result.view(),
-                             workspace_.view().data));
+    return call(attn_probe, which, detail::views(params_.views), inputs_.data(), outputs_.data(),
+                saved_.view().data, &result.view(), workspace_.view().data);
   }
 
   // A step of the update that the model names with `using`, by the gradients of the last backward
@@ -118,18 +114,16 @@ class Model : detail::Calls {
   using Option = std::pair<std::string_view, double>;
   Status step(const std::vector<Option>& given) {
     if (!description_->has_step) return refuse("it names no update with `using`");
-    if (gradient_views_.empty()) return refuse("a step needs a backward call before it");
+    if (gradients_.views.empty()) return refuse("a step needs a backward call before it");
     std::vector<double> options(static_cast<size_t>(description_->n_step_options) + 1);
     if (Status s = take_options(given, options); !s) return s;
     if (Status s = make_states(); !s) return s;
-    if (Status s = make_buffer(workspace_, attn_step_workspace(description_, param_views_.data()));
-        !s)
-      return s;
-    const attn_status code =
-        attn_step(context_->get(), description_, options.data(), step_ + 1, param_views_.data(),
-                  gradient_views_.data(), state_views_.data(), workspace_.view().data);
-    if (code == ATTN_OK) ++step_;
-    return status(code);
+    const int64_t bytes = attn_step_workspace(description_, params_.views.data());
+    if (Status s = make_buffer(workspace_, bytes); !s) return s;
+    Status s = call(attn_step, options.data(), step_ + 1, params_.views.data(),
+                    gradients_.views.data(), states_.views.data(), workspace_.view().data);
+    if (s) ++step_;
+    return s;
   }
   // How many steps were taken.
   int64_t steps() const { return step_; }
@@ -137,60 +131,57 @@ class Model : detail::Calls {
   // had not stopped.
   Status save_states(const std::string& path) {
     if (Status s = make_states(); !s) return s;
-    return status(
-        attn_states_save(context_->get(), description_, state_views_.data(), step_, path.c_str()));
+    return call(attn_states_save, states_.views.data(), step_, path.c_str());
   }
   // After load() or init(). On failure the states are as they were.
   Status load_states(const std::string& path) {
-    if (Status s = check_parameters(params_); !s) return s;
+    if (Status s = check_parameters(params()); !s) return s;
     if (Status s = make_states(); !s) return s;
-    return status(
-        attn_states_load(context_->get(), description_, state_views_.data(), &step_, path.c_str()));
+    return call(attn_states_load, states_.views.data(), &step_, path.c_str());
   }
 
   double gradient_norm() {
-    return attn_gradient_norm(context_->get(), static_cast<int32_t>(gradient_views_.size()),
-                              gradient_views_.data());
+    return attn_gradient_norm(context_->get(), static_cast<int32_t>(gradients_.views.size()),
+                              gradients_.views.data());
   }
   // Scales the gradients so that their norm is at most `limit`.
   Status clip_gradients(double limit) {
     const double norm = gradient_norm();
     if (!(norm > limit)) return {};
-    return status(attn_scale(context_->get(), static_cast<int32_t>(gradient_views_.size()),
-                             gradient_views_.data(), limit / norm));
+    return status(attn_scale(context_->get(), static_cast<int32_t>(gradients_.views.size()),
+                             gradients_.views.data(), limit / norm));
   }
 
   Status save(const std::string& path) const {
-    return status(
-        attn_model_save(context_->get(), description_, param_views_.data(), path.c_str()));
+    return call(attn_model_save, params_.views.data(), path.c_str());
   }
   // A model without parameters yet takes their run-time sizes from the file. On failure the
   // parameters are as they were.
   Status load(const std::string& path) {
-    if (check_parameters(params_)) return load_values(path);
+    if (check_parameters(params())) return load_values(path);
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
-    attn_status code =
-        attn_model_load_shapes(context_->get(), description_, shapes.data(), path.c_str());
-    if (code != ATTN_OK) return status(code);
+    if (Status s = call(attn_model_load_shapes, shapes.data(), path.c_str()); !s) return s;
     if (Status s = make_parameters(shapes); !s) return s;
     Status loaded = load_values(path);
-    if (!loaded) params_.clear();
+    if (!loaded) params_.tensors.clear();
     return loaded;
   }
 
   const attn_model* description() const { return description_; }
   // By position, or by name as the source has it; an empty tensor when there is none.
-  const Tensor& output(size_t k) const { return at(own_outputs_, k); }
-  const Tensor& output(std::string_view name) const { return of_output(own_outputs_, name); }
-  Tensor& param(std::string_view name) { return of_param(params_, name); }
-  Tensor& gradient(std::string_view name) { return of_param(gradients_, name); }
-  const std::vector<Tensor>& params() const { return params_; }
-  const std::vector<Tensor>& gradients() const { return gradients_; }
+  const Tensor& output(size_t k) const { return at(own_outputs_.tensors, k); }
+  const Tensor& output(std::string_view name) const {
+    return of_output(own_outputs_.tensors, name);
+  }
+  Tensor& param(std::string_view name) { return of_param(params_.tensors, name); }
+  Tensor& gradient(std::string_view name) { return of_param(gradients_.tensors, name); }
+  const std::vector<Tensor>& params() const { return params_.tensors; }
+  const std::vector<Tensor>& gradients() const { return gradients_.tensors; }
 
  private:
   Status take_inputs(const std::vector<View>& inputs) {
     outputs_.clear();  // a failed forward leaves nothing for backward
-    if (Status s = check_parameters(params_); !s) return s;
+    if (Status s = check_parameters(params()); !s) return s;
     if (Status s = take(inputs, description_->n_inputs, "inputs", inputs_); !s) return s;
     return staged_inputs_.take(*context_, inputs_);
   }
@@ -208,16 +199,14 @@ class Model : detail::Calls {
       sizes[k] = size.second;
       known[k] = true;
     }
-    if (attn_shapes(description_, sizes.data(), shapes.data(), nullptr, nullptr) != ATTN_OK) {
+    if (attn_shapes(description_, sizes.data(), shapes.data(), nullptr, nullptr) != ATTN_OK)
       return out_of_memory();
-    }
     std::vector<attn_tensor> changed(shapes.size());
     for (size_t k = 0; k < count; ++k) {
       if (known[k]) continue;
       sizes[k] = 1009;
-      if (attn_shapes(description_, sizes.data(), changed.data(), nullptr, nullptr) != ATTN_OK) {
+      if (attn_shapes(description_, sizes.data(), changed.data(), nullptr, nullptr) != ATTN_OK)
         return out_of_memory();
-      }
       sizes[k] = 1;
       for (size_t j = 0; j < shapes.size(); ++j) {
         if (detail::same_shape(shapes[j], changed[j])) continue;
@@ -228,21 +217,14 @@ class Model : detail::Calls {
     return {};
   }
   Status make_parameters(const std::vector<attn_tensor>& shapes) {
-    std::vector<Tensor> made;
-    std::vector<attn_tensor> made_views;
-    if (Status s = make_all(made, shapes, made_views); !s) return s;
+    detail::List made;
+    if (Status s = make_all(made, shapes); !s) return s;
     params_ = std::move(made);
-    param_views_ = std::move(made_views);
-    gradients_.clear();
-    gradient_views_.clear();
-    states_.clear();
-    state_views_.clear();
+    gradients_ = {};
+    states_ = {};
     outputs_.clear();
     step_ = 0;
     return {};
-  }
-  Status make_gradients() {
-    return make_all(gradients_, param_views_, gradient_views_, description_->params);
   }
   Status take_options(const std::vector<Option>& given, std::vector<double>& options) const {
     const size_t count = static_cast<size_t>(description_->n_step_options);
@@ -257,45 +239,39 @@ class Model : detail::Calls {
   }
   // All states of all parameters, as they are before the first step.
   Status make_states() {
-    const size_t count = params_.size();
+    const size_t count = params().size();
     const size_t wanted = count * static_cast<size_t>(description_->n_step_states);
-    if (state_views_.size() == wanted + 1) return {};
-    std::vector<attn_tensor> shapes(wanted), made_views;
+    if (states_.views.size() == wanted + 1) return {};
+    std::vector<attn_tensor> shapes(wanted);
     for (size_t k = 0; k < wanted; ++k) {
-      shapes[k] = param_views_[k % count];
+      shapes[k] = params_.views[k % count];
       shapes[k].type = attn_state_type(shapes[k].type);
     }
-    std::vector<Tensor> made;
-    if (Status s = make_all(made, shapes, made_views); !s) return s;
-    made_views.emplace_back();  // so that there is an array even where there is no state
-    const attn_status code =
-        attn_initialise_states(context_->get(), description_, made_views.data());
-    if (code != ATTN_OK) return status(code);
-    states_.swap(made);
-    state_views_.swap(made_views);
+    detail::List made;
+    if (Status s = make_all(made, shapes); !s) return s;
+    made.views.emplace_back();  // so that there is an array even where there is no state
+    if (Status s = call(attn_initialise_states, made.views.data()); !s) return s;
+    states_ = std::move(made);
     return {};
   }
   Status load_values(const std::string& path) {
-    return status(
-        attn_model_load(context_->get(), description_, param_views_.data(), path.c_str()));
+    return call(attn_model_load, params_.views.data(), path.c_str());
   }
 
   Status run_forward() {
     std::vector<attn_tensor> outputs;
     outputs.swap(outputs_);
-    attn_status code = attn_call_sizes(context_->get(), description_, detail::views(param_views_),
-                                       inputs_.data(), &sizes_);
-    if (code != ATTN_OK) return status(code);
+    const attn_tensor* params = detail::views(params_.views);
+    if (Status s = call(attn_call_sizes, params, inputs_.data(), &sizes_); !s) return s;
     if (Status s = make_buffer(workspace_, sizes_.forward_workspace); !s) return s;
     if (Status s = make_buffer(saved_, sizes_.saved); !s) return s;
-    code = attn_forward(context_->get(), description_, detail::views(param_views_), inputs_.data(),
-                        outputs.data(), saved_.view().data, workspace_.view().data);
-    if (code == ATTN_OK) outputs_.swap(outputs);
-    return status(code);
+    Status s = call(attn_forward, params, inputs_.data(), outputs.data(), saved_.view().data,
+                    workspace_.view().data);
+    if (s) outputs_.swap(outputs);
+    return s;
   }
 
-  std::vector<Tensor> params_, gradients_, states_, own_outputs_;
-  std::vector<attn_tensor> param_views_, gradient_views_, state_views_;
+  detail::List params_, gradients_, states_, own_outputs_;
   std::vector<attn_tensor> inputs_, outputs_;  // of the last forward call
   Tensor saved_, workspace_, one_;
   detail::Staged staged_inputs_, staged_cotangents_;

@@ -15,6 +15,12 @@ inline const attn_tensor* views(const std::vector<attn_tensor>& list) {
   return list.empty() ? nullptr : list.data();
 }
 
+// Tensors, and their views as calls take them: of null data where a tensor is not wanted.
+struct List {
+  std::vector<Tensor> tensors;
+  std::vector<attn_tensor> views;
+};
+
 // The position of a name; `count` where there is none.
 template <class Row>
 size_t find(const Row* list, int32_t count, std::string_view name) {
@@ -25,9 +31,8 @@ size_t find(const Row* list, int32_t count, std::string_view name) {
 
 inline bool same_shape(const attn_tensor& a, const attn_tensor& b) {
   if (a.type != b.type || a.rank != b.rank) return false;
-  for (int k = 0; k < a.rank; ++k) {
+  for (int k = 0; k < a.rank; ++k)
     if (a.extent[k] != b.extent[k]) return false;
-  }
   return true;
 }
 
@@ -70,6 +75,11 @@ class Calls {
       : context_(&context), description_(description) {}
 
   Status status(attn_status code) const { return context_->status(code); }
+  // Of a function of attn/model.h or attn/train.h.
+  template <class Function, class... Arguments>
+  Status call(Function* function, Arguments... arguments) const {
+    return status(function(context_->get(), description_, arguments...));
+  }
   Status refuse(std::string text) const {
     return {ATTN_REFUSED, std::string(description_->name) + ": " + std::move(text)};
   }
@@ -91,8 +101,7 @@ class Calls {
   Status read_sizes(const std::vector<attn_tensor>& params, const std::vector<attn_tensor>& inputs,
                     std::vector<int64_t>& sizes) const {
     sizes.resize(static_cast<size_t>(description_->n_sizes) + 1);
-    return status(
-        attn_read_sizes(context_->get(), description_, views(params), inputs.data(), sizes.data()));
+    return call(attn_read_sizes, views(params), inputs.data(), sizes.data());
   }
   Status output_shapes(const std::vector<attn_tensor>& params,
                        const std::vector<attn_tensor>& inputs,
@@ -106,19 +115,19 @@ class Calls {
   }
 
   // A tensor for each shape. With a table: for what derivatives are taken of or by, in
-  // attn_gradient_type; null for the others.
-  Status make_all(std::vector<Tensor>& tensors, const std::vector<attn_tensor>& shapes,
-                  std::vector<attn_tensor>& made, const attn_argument* table = nullptr) {
-    std::vector<attn_tensor> list(shapes.size());
-    tensors.resize(shapes.size());
+  // attn_gradient_type; null for the others. On failure the views are as they were.
+  Status make_all(List& list, const std::vector<attn_tensor>& shapes,
+                  const attn_argument* table = nullptr) {
+    std::vector<attn_tensor> views(shapes.size());
+    list.tensors.resize(shapes.size());
     for (size_t k = 0; k < shapes.size(); ++k) {
       attn_tensor shape = shapes[k];
       if (table != nullptr && !table[k].differentiable) continue;
       if (table != nullptr) shape.type = attn_gradient_type(shape.type);
-      if (Status s = make(*context_, tensors[k], shape); !s) return s;
-      list[k] = tensors[k].view();
+      if (Status s = make(*context_, list.tensors[k], shape); !s) return s;
+      views[k] = list.tensors[k].view();
     }
-    made.swap(list);
+    list.views.swap(views);
     return {};
   }
   // At least `bytes` bytes; never null, so that an empty buffer is still a buffer.
@@ -128,16 +137,16 @@ class Calls {
     return buffer.ok() ? Status() : out_of_memory();
   }
 
-  template <class List>
-  auto& at(List& list, size_t k) const {
+  template <class Tensors>
+  auto& at(Tensors& list, size_t k) const {
     return k < list.size() ? list[k] : none_;
   }
-  template <class List>
-  auto& of_output(List& list, std::string_view name) const {
+  template <class Tensors>
+  auto& of_output(Tensors& list, std::string_view name) const {
     return at(list, find(description_->outputs, description_->n_outputs, name));
   }
-  template <class List>
-  auto& of_param(List& list, std::string_view name) const {
+  template <class Tensors>
+  auto& of_param(Tensors& list, std::string_view name) const {
     return at(list, find(description_->params, description_->n_params, name));
   }
 

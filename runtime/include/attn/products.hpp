@@ -24,41 +24,39 @@ class Products : detail::Calls {
   Status jvp(const std::vector<View>& inputs, const std::vector<Tangent>& tangents) {
     if (!description_->has_jvp) return refuse("was compiled without --derive=jvp");
     if (Status s = take(inputs, tangents); !s) return s;
-    std::vector<attn_tensor> shapes, outputs, along;
+    std::vector<attn_tensor> shapes;
     if (Status s = output_shapes(params_, inputs_, shapes); !s) return s;
-    if (Status s = make_all(outputs_, shapes, outputs); !s) return s;
-    if (Status s = make_all(output_tangents_, shapes, along, description_->outputs); !s) return s;
+    if (Status s = make_all(outputs_, shapes); !s) return s;
+    if (Status s = make_all(output_tangents_, shapes, description_->outputs); !s) return s;
     if (Status s = make_buffer(workspace_, bytes_.jvp_workspace); !s) return s;
-    return status(attn_jvp(context_->get(), description_, detail::views(params_), inputs_.data(),
-                           detail::views(param_tangents_), input_tangents_.data(), outputs.data(),
-                           along.data(), workspace_.view().data));
+    return call(attn_jvp, detail::views(params_), inputs_.data(), detail::views(param_tangents_),
+                input_tangents_.data(), outputs_.views.data(), output_tangents_.views.data(),
+                workspace_.view().data);
   }
 
   // How the gradient of the loss, the first scalar output, changes along the tangents.
   Status hvp(const std::vector<View>& inputs, const std::vector<Tangent>& tangents) {
     if (!description_->has_hvp) return refuse("was compiled without --derive=hvp");
     if (Status s = take(inputs, tangents); !s) return s;
-    std::vector<attn_tensor> of_params, of_inputs;
-    if (Status s = make_all(param_products_, params_, of_params, description_->params); !s)
-      return s;
-    if (Status s = make_all(input_products_, inputs_, of_inputs, description_->inputs); !s)
-      return s;
+    if (Status s = make_all(param_products_, params_, description_->params); !s) return s;
+    if (Status s = make_all(input_products_, inputs_, description_->inputs); !s) return s;
     if (Status s = make_buffer(workspace_, bytes_.hvp_workspace); !s) return s;
-    return status(attn_hvp(context_->get(), description_, detail::views(params_), inputs_.data(),
-                           detail::views(param_tangents_), input_tangents_.data(),
-                           detail::views(of_params), of_inputs.data(), workspace_.view().data));
+    return call(attn_hvp, detail::views(params_), inputs_.data(), detail::views(param_tangents_),
+                input_tangents_.data(), detail::views(param_products_.views),
+                input_products_.views.data(), workspace_.view().data);
   }
 
   // Of the last call; an empty tensor where there is none of that name.
-  const Tensor& output(std::string_view name) const { return of_output(outputs_, name); }
+  const Tensor& output(std::string_view name) const { return of_output(outputs_.tensors, name); }
   const Tensor& output_tangent(std::string_view name) const {
-    return of_output(output_tangents_, name);
+    return of_output(output_tangents_.tensors, name);
   }
   // Of a parameter or an input.
   const Tensor& product(std::string_view name) const {
     const size_t k = detail::find(description_->params, description_->n_params, name);
-    if (k < param_products_.size()) return param_products_[k];
-    return at(input_products_, detail::find(description_->inputs, description_->n_inputs, name));
+    if (k < param_products_.tensors.size()) return param_products_.tensors[k];
+    return at(input_products_.tensors,
+              detail::find(description_->inputs, description_->n_inputs, name));
   }
 
  private:
@@ -69,22 +67,19 @@ class Products : detail::Calls {
     for (const Tensor& tensor : model_->params()) params_.push_back(tensor.view());
     param_tangents_.assign(params_.size(), attn_tensor{});
     input_tangents_.assign(inputs_.size(), attn_tensor{});
-    for (const Tangent& tangent : tangents) {
+    for (const Tangent& tangent : tangents)
       if (Status s = take_tangent(tangent); !s) return s;
-    }
     if (Status s = staged_[0].take(*context_, inputs_); !s) return s;
     if (Status s = staged_[1].take(*context_, param_tangents_); !s) return s;
     if (Status s = staged_[2].take(*context_, input_tangents_); !s) return s;
-    return status(attn_call_sizes(context_->get(), description_, detail::views(params_),
-                                  inputs_.data(), &bytes_));
+    return call(attn_call_sizes, detail::views(params_), inputs_.data(), &bytes_);
   }
   Status take_tangent(const Tangent& tangent) {
     const size_t param = detail::find(description_->params, description_->n_params, tangent.first);
     const size_t input = detail::find(description_->inputs, description_->n_inputs, tangent.first);
     const std::string name(tangent.first);
-    if (param == params_.size() && input == inputs_.size()) {
+    if (param == params_.size() && input == inputs_.size())
       return refuse("has no parameter or input " + name);
-    }
     attn_tensor& to = param < params_.size() ? param_tangents_[param] : input_tangents_[input];
     if (to.data != nullptr) return refuse("two tangents of " + name);
     to = tangent.second;
@@ -93,7 +88,7 @@ class Products : detail::Calls {
 
   const Model* model_;
   std::vector<attn_tensor> params_, inputs_, param_tangents_, input_tangents_;
-  std::vector<Tensor> outputs_, output_tangents_, param_products_, input_products_;
+  detail::List outputs_, output_tangents_, param_products_, input_products_;
   Tensor workspace_;
   detail::Staged staged_[3];
   attn_sizes bytes_ = {};

@@ -107,7 +107,6 @@ typedef struct attn_function {
   /* The first n_checks of n_kernels write what data checks look at, before anything else is written. */
   const attn_kernel* kernels;
   const attn_loop* loops; /* in order */
-  int32_t most_arguments; /* of a kernel */
 } attn_function;
 
 /* How a size follows from an extent: size * divisor = (extent - rest) * factor. */

@@ -126,9 +126,8 @@ struct View : attn_tensor {
       : attn_tensor{} {
     data = elements;
     type = t;
-    for (int64_t e : extents) {
+    for (int64_t e : extents)
       if (rank < ATTN_MAX_RANK) extent[rank++] = e;
-    }
   }
 };
 

@@ -1,25 +1,17 @@
-#include "compiler/plan/grow.h"
-
+// Groups of unmaterialised tensors and of the definitions that read them.
 #include <algorithm>
 #include <functional>
 #include <tuple>
 
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
-#include "compiler/plan/ranges.h"
+#include "compiler/plan/tiles/tiles.h"
 
 namespace attn::plan {
 
 using namespace ir;
 
 namespace {
-
-// The reads of these tensors in a definition.
-std::vector<Expr> sites(const Definition& d, const std::set<TensorId>& of) {
-  std::vector<Expr> result = read_sites(d);
-  std::erase_if(result, [&](const Expr& read) { return !of.count(read->tensor); });
-  return result;
-}
 
 class Growth {
  public:
@@ -71,7 +63,7 @@ class Growth {
   // All tiles that a named definition reads, by the same indices.
   bool visit_reads(const Definition& d) {
     const Names& names = group_.names.at(d.target);
-    for (const Expr& site : sites(d, candidates_)) {
+    for (const Expr& site : read_sites(d, candidates_)) {
       misfit = site->tensor;
       const std::vector<IndexId>& free = g_.definition_of(site->tensor)->free;
       Names of_tile;
@@ -90,7 +82,7 @@ class Growth {
 
   bool name_reader(const Definition& d, TensorId t) {
     if (group_.names.count(d.target)) return true;
-    const Expr site = sites(d, {t})[0];
+    const Expr site = read_sites(d, {t})[0];
     const Definition& tile = *g_.definition_of(t);
     Names names;
     for (size_t k = 0; k < site.args().size(); ++k) {
@@ -237,11 +229,8 @@ void split_inner_sums(Graph& g, std::set<TensorId>& candidates) {
       result.push_back(std::move(d));
       continue;
     }
-    Tensor t = g[(*site)->tensor];
-    t.name = g[d.target].name + ".dot";
-    t.role = Role::interior;
-    t.storage = Storage::f32;
-    Definition dot{.target = g.new_tensor(t),
+    const std::vector<Poly> extents = g[(*site)->tensor].extents;
+    Definition dot{.target = g.new_part(d.target, ".dot", Storage::f32, extents),
                    .free = {},
                    .combine = Combine::sum,
                    .reduced = inner,

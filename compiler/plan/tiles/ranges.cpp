@@ -1,5 +1,5 @@
-#include "compiler/plan/ranges.h"
-
+// One range for each index of a group.
+#include "compiler/plan/tiles/tiles.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {
@@ -83,9 +83,7 @@ class Ranges {
     Definition& d = definition(g_, t);
     const Poly before = g_[own].extent;
     const IndexId fresh = g_.new_index(g_[own].name, extent);
-    const std::map<IndexId, Expr> value = {{own, index_value(fresh)}};
-    d.body = substitute(d.body, value);
-    d.guard = substitute(d.guard, value);
+    substitute(d, {{own, index_value(fresh)}});
     if (!solve::nonnegative(g_, before - extent))
       d.guard.insert(less(index_value(fresh), size_value(before)));
     for (IndexId& i : d.reduced)

@@ -1,4 +1,5 @@
-#include "compiler/plan/tiles.h"
+// Unmaterialised tensors in the terms of a group: over (batch, row, column), in tiles only.
+#include "compiler/plan/tiles/tiles.h"
 
 #include <algorithm>
 
@@ -37,7 +38,9 @@ Product product_of(const Expr& product, const Conditions& guard,
 
 }  // namespace
 
-Tile tile_of(const Graph& g, const Definition& d, const Names& names, const Axes& axes) {
+Tile tile_of(const Graph& g, const Group& group, TensorId t) {
+  const Definition& d = *g.definition_of(t);
+  const Names& names = group.names.at(t);
   const std::map<IndexId, Expr> values = values_of(names);
   Tile tile{.tensor = d.target, .free = {}, .dots = {}, .dot = {}, .value = {}, .visible = {}};
   for (IndexId i : d.free) tile.free.push_back(names.at(i));
@@ -59,7 +62,7 @@ Tile tile_of(const Graph& g, const Definition& d, const Names& names, const Axes
       (factored ? outer : inner).push_back(f);
     }
     Expr rest = real_product(inner);
-    tile.dots.push_back(product_of(rest, of_terms, d.reduced, axes));
+    tile.dots.push_back(product_of(rest, of_terms, d.reduced, group.axes));
   }
   tile.dot = d.target;
   std::vector<Expr> at = index_values(tile.free);
@@ -97,12 +100,7 @@ void fuse_tiles(const Graph& g, std::vector<Tile>& tiles, std::vector<TileResult
     }
     Tile& user = tiles[users[0]];
     const Expr value = where(t.visible, t.value);
-    user.value = solve::assume(
-        g,
-        rewrite(
-            user.value,
-            [&](const Expr& e) { return e.is(Kind::read) && e->tensor == t.tensor ? value : e; }),
-        user.visible);
+    user.value = solve::assume(g, replace_reads(user.value, t.tensor, value), user.visible);
     user.dots = t.dots;
     user.dot = t.dot;
     tiles.erase(tiles.begin() + static_cast<std::ptrdiff_t>(k));

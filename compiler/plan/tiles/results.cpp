@@ -1,7 +1,7 @@
-#include "compiler/plan/results.h"
-
+// Definitions that read tiles as results of a kernel.
 #include <algorithm>
 
+#include "compiler/plan/tiles/tiles.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {
@@ -12,15 +12,14 @@ namespace {
 
 class Conversion {
  public:
-  Conversion(Graph& g, const solve::Unmaterialised& unmaterialised, const Definition& d,
-             const Names& names, const Axes& axes, const std::set<TensorId>& tiles,
-             const std::set<TensorId>& later)
+  Conversion(Graph& g, const solve::Unmaterialised& unmaterialised, const Group& group,
+             const Definition& d, const std::set<TensorId>& later)
       : g_(g),
         unmaterialised_(unmaterialised),
         d_(d),
-        names_(names),
-        axes_(axes),
-        tiles_(tiles),
+        names_(group.names.at(d.target)),
+        axes_(group.axes),
+        tiles_(group.tiles),
         later_(later) {
     for (auto [own, shared] : names_) own_[shared] = own;
   }
@@ -254,12 +253,7 @@ class Conversion {
 
   // `part` gets a tensor; the definition becomes the sum of it, times `factors`, over what is left.
   void leave_rest(Definition part, std::vector<Expr> factors, const Conditions& guard) {
-    Tensor t = g_[d_.target];
-    t.name += ".part";
-    t.role = Role::interior;
-    t.storage = Storage::f32;
-    t.extents = g_.extents(part.free);
-    part.target = g_.new_tensor(t);
+    part.target = g_.new_part(d_.target, ".part", Storage::f32, g_.extents(part.free));
     part.body = part.body.type() == Type::f32 ? part.body : part.body * Expr(1.0);
     Definition rest{
         .target = d_.target, .free = d_.free, .combine = Combine::sum, .where = d_.where};
@@ -290,10 +284,9 @@ class Conversion {
 }  // namespace
 
 std::optional<ResultOf> result_of(Graph& g, const solve::Unmaterialised& unmaterialised,
-                                  const Definition& d, const Names& names, const Axes& axes,
-                                  const std::set<TensorId>& tiles,
+                                  const Group& group, const Definition& d,
                                   const std::set<TensorId>& later) {
-  return Conversion(g, unmaterialised, d, names, axes, tiles, later).run();
+  return Conversion(g, unmaterialised, group, d, later).run();
 }
 
 }  // namespace attn::plan

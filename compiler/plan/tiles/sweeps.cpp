@@ -1,10 +1,8 @@
-#include "compiler/plan/sweeps.h"
-
+// The kernels of one group.
 #include <algorithm>
 
 #include "compiler/plan/maps.h"
-#include "compiler/plan/results.h"
-#include "compiler/plan/streaming.h"
+#include "compiler/plan/tiles/tiles.h"
 
 namespace attn::plan {
 namespace {
@@ -17,9 +15,7 @@ class Sweeps {
          const std::vector<Kernel>& others)
       : g_(g), unmaterialised_(unmaterialised), group_(group) {
     for (const Kernel& k : others) {
-      std::set<TensorId> operands;
-      for (const Definition& d : k.definitions) operands.merge(reads(d));
-      for (const Definition& d : k.definitions) operands.erase(d.target);
+      const std::set<TensorId> operands = reads(k.definitions);
       for (const Definition& d : k.definitions) operands_of_kernel_.emplace(d.target, operands);
     }
   }
@@ -31,13 +27,13 @@ class Sweeps {
       const Definition& d = *g_.definition_of(t);
       if (d.combine != Combine::logsumexp) continue;
       if (!is_over_columns(d)) return false;
-      add_stream(t, level_.at(t));
+      add_stream(t);
     }
     std::map<int, std::vector<TensorId>> sweeps;
     for (TensorId t : group_.readers) {
       if (streamed_.count(t)) continue;
       misfit = t;
-      std::optional<ResultOf> r = converted(g_, *g_.definition_of(t), {});
+      std::optional<ResultOf> r = result_of(g_, unmaterialised_, group_, *g_.definition_of(t), {});
       if (!r) return false;
       results_.emplace(t, std::move(*r));
       sweeps[level_.at(t)].push_back(t);
@@ -61,18 +57,16 @@ class Sweeps {
   // computes it; of anything else, the first after which it is there.
   void number() {
     const std::set<TensorId> readers(group_.readers.begin(), group_.readers.end());
-    std::map<TensorId, int> there;
     for (const Definition& d : g_.definitions) {
       int level = 0;
       auto other = operands_of_kernel_.find(d.target);
       for (TensorId t : other == operands_of_kernel_.end() ? reads(d) : other->second) {
-        auto before = there.find(t);
-        if (before != there.end()) level = std::max(level, before->second);
+        auto before = there_.find(t);
+        if (before != there_.end()) level = std::max(level, before->second);
       }
       level_[d.target] = level;
-      there[d.target] = level + static_cast<int>(readers.count(d.target));
+      there_[d.target] = level + static_cast<int>(readers.count(d.target));
     }
-    there_ = std::move(there);
   }
 
   bool is_over_columns(const Definition& d) const {
@@ -80,14 +74,6 @@ class Sweeps {
     return d.reduced.size() == 1 && names.count(d.reduced[0]) &&
            names.at(d.reduced[0]) == group_.axes.column && g_[d.target].storage == Storage::f32 &&
            d.free.size() + 1 == names.size();
-  }
-
-  // Factors that read a tensor of a later sweep move to `rest`, the definition that finishes the
-  // result outside the kernel.
-  std::optional<ResultOf> converted(Graph& g, const Definition& d,
-                                    const std::set<TensorId>& later) const {
-    return result_of(g, unmaterialised_, d, group_.names.at(d.target), group_.axes, group_.tiles,
-                     later);
   }
 
   // The maps among the tiles, each without the others in it.
@@ -99,7 +85,7 @@ class Sweeps {
     return result;
   }
 
-  void add_stream(TensorId t, int level) {
+  void add_stream(TensorId t) {
     const std::map<TensorId, Definition> inside = maps();
     const Definition lse = substitute_maps(g_, *g_.definition_of(t), inside);
     const std::map<IndexId, Expr> values = values_of(group_.names.at(t));
@@ -111,7 +97,8 @@ class Sweeps {
     for (IndexId i : lse.free) of_rows.free.push_back(group_.names.at(t).at(i));
     std::set<TensorId> needed = tensors(scores.argument);
     needed.merge(tensors(scores.visible));
-    for (TensorId tile : needed_tiles(std::move(needed))) s.tiles.push_back(as_tile(tile));
+    for (TensorId tile : needed_tiles(std::move(needed)))
+      s.tiles.push_back(tile_of(g_, group_, tile));
     s.tiles.push_back({.value = scores.argument, .visible = scores.visible});
     std::vector<TileResult> none;
     fuse_tiles(g_, s.tiles, none);
@@ -120,7 +107,7 @@ class Sweeps {
     streamed_.insert(t);
     std::set<TensorId> later;
     for (const auto& [tensor, n] : there_)
-      if (n > level) later.insert(tensor);
+      if (n > level_.at(t)) later.insert(tensor);
     std::vector<Definition> last = {*g_.definition_of(t)};
     for (TensorId sum : group_.readers) {
       if (s.results.size() > 1 || streamed_.count(sum)) continue;
@@ -146,7 +133,8 @@ class Sweeps {
     const Definition d = *g_.definition_of(t);
     if (d.combine != Combine::sum) return {};
     Graph g = g_;  // it may get tensors for a sum that does not fit
-    const std::optional<ResultOf> r = converted(g, substitute_maps(g, d, maps), later);
+    const std::optional<ResultOf> r =
+        result_of(g, unmaterialised_, group_, substitute_maps(g, d, maps), later);
     if (!r) return {};
     std::optional<TileResult> sum = weighted_sum(g, scores, *r);
     if (!sum || reads_any(*sum, later) || reads_any(*sum, group_.tiles)) return {};
@@ -182,7 +170,7 @@ class Sweeps {
       needed.merge(tensors(r.counted));
     }
     for (TensorId tile : needed_tiles(needed)) {
-      s.tiles.push_back(as_tile(tile));
+      s.tiles.push_back(tile_of(g_, group_, tile));
       kernel.definitions.push_back(*g_.definition_of(tile));
     }
     for (TensorId t : members) {
@@ -215,15 +203,11 @@ class Sweeps {
     return result;
   }
 
-  Tile as_tile(TensorId t) const {
-    return tile_of(g_, *g_.definition_of(t), group_.names.at(t), group_.axes);
-  }
-
   Graph& g_;
   const solve::Unmaterialised& unmaterialised_;
   const Group& group_;
-  std::map<TensorId, std::set<TensorId>>
-      operands_of_kernel_;  // of other groups, by what it computes
+  // Of kernels of other groups, by what they compute.
+  std::map<TensorId, std::set<TensorId>> operands_of_kernel_;
   std::map<TensorId, int> level_, there_;
   std::map<TensorId, ResultOf> results_;
   std::set<TensorId> streamed_;

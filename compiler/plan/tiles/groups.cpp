@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "compiler/plan/kinds.h"
-#include "compiler/plan/sweeps.h"
+#include "compiler/plan/tiles/tiles.h"
 
 namespace attn::plan {
 namespace {
@@ -29,13 +29,10 @@ std::vector<Definition> in_order(const std::vector<Definition>& definitions,
     if (auto found = kernel_of.find(d.target); found != kernel_of.end()) {
       if (!placed.insert(found->second).second) continue;
       const std::vector<Definition>& own = kernels[found->second].definitions;
-      unit = {{}, found->second, {}};
-      for (const Definition& member : own) {
-        // A tile of several kernels stands with the first.
+      unit = {{}, found->second, reads(own)};
+      // A tile of several kernels stands with the first.
+      for (const Definition& member : own)
         if (kernel_of.at(member.target) == found->second) unit.definitions.push_back(member);
-        unit.needs.merge(reads(member));
-      }
-      for (const Definition& member : own) unit.needs.erase(member.target);
     }
     for (const Definition& member : unit.definitions) defined.insert(member.target);
     units.push_back(std::move(unit));

@@ -1,4 +1,4 @@
-#include "compiler/lower/terms/combine.h"
+#include "compiler/lower/terms/extremes.h"
 
 #include "compiler/lower/terms/vector_math.h"
 
@@ -32,40 +32,6 @@ Expr from_key(const Expr& key) {
 }
 
 }  // namespace
-
-Expr neutral(Combine combine, const Type& type) {
-  switch (combine) {
-    case Combine::max:
-    case Combine::logsumexp:
-      return type.is_float() ? cast(type, Expr(kLowest)) : type.min();
-    case Combine::min:
-      return type.is_float() ? cast(type, Expr(kHighest)) : type.max();
-    case Combine::prod:
-      return make_one(type);
-    case Combine::set:
-    case Combine::sum:
-    case Combine::argmax:
-      break;
-  }
-  return make_zero(type);
-}
-
-Expr combined(Combine combine, const Expr& a, const Expr& b) {
-  switch (combine) {
-    case Combine::max:
-    case Combine::logsumexp:
-      return max(a, b);
-    case Combine::min:
-      return min(a, b);
-    case Combine::prod:
-      return a * b;
-    case Combine::set:
-    case Combine::sum:
-    case Combine::argmax:
-      break;
-  }
-  return a + b;
-}
 
 Type accumulated(Combine combine, const Type& type) {
   return compares(combine, type) ? Halide::UInt(type.bits()) : type;

@@ -1,6 +1,8 @@
-#include "compiler/plan/streaming.h"
-
+// Finds the sum that the exponentials of a log-sum-exp weigh: the scores s, Y[i] = logsumexp[j]
+// s[i,j], z[i,f] = sum[j] exp(s[i,j] - Y[i]) w[i,j] v[j,f]. One sweep over the columns computes
+// both, since each chunk of columns can be summed relative to a maximum of its own.
 #include "compiler/ir/operation.h"
+#include "compiler/plan/tiles/tiles.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {
