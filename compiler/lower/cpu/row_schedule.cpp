@@ -116,20 +116,20 @@ void RowScheduler::add_row_map(int stage) {
 // Vectors of a long sum that are added up before the sum goes to one of twice the precision.
 constexpr int kChunk = 64;
 
-// The sums of chunks, each of kChunk vectors of `width` lanes, the last one of what is left.
-Func RowScheduler::chunks(const std::string& name, const Term& term, const Type& type, int width) {
-  Func chunk(name + "_chunk");
-  RDom k(0, kChunk, "k");
-  k.where(chunk_ * kChunk + k < spec_.columns / width);
-  chunk(lane_, chunk_, u_, group_, block_) = make_zero(type);
+// The sums of `count` vectors of `width` lanes, from vector first(chunk) on.
+Func RowScheduler::vectors(const std::string& name, const Term& term, const Type& type, int width,
+                           const Expr& first, const Expr& count) {
+  Func sum(name);
+  RDom k(0, count, "k");
+  sum(lane_, chunk_, u_, group_, block_) = make_zero(type);
   // A term that is the same in all columns is still added for each of them.
-  Expr of_k = term({u_, group_, block_, (chunk_ * kChunk + k) * width + lane_});
+  Expr of_k = term({u_, group_, block_, (first + k) * width + lane_});
   of_k = select(k >= 0, of_k, of_k);
-  chunk(lane_, chunk_, u_, group_, block_) += of_k;
+  sum(lane_, chunk_, u_, group_, block_) += of_k;
   const int lanes = lanes_of(target_, type);
-  chunk.bound_extent(lane_, width).vectorize(lane_, lanes).unroll(lane_);
-  chunk.update().reorder(lane_, k, chunk_, u_).vectorize(lane_, lanes).unroll(lane_);
-  return chunk;
+  sum.bound_extent(lane_, width).vectorize(lane_, lanes).unroll(lane_);
+  sum.update().reorder(lane_, k, chunk_, u_).vectorize(lane_, lanes).unroll(lane_);
+  return sum;
 }
 
 // Lanes first, several vectors of them for long rows, then the lanes of one vector. What rounding
@@ -146,14 +146,18 @@ Func RowScheduler::reduce(const std::string& name, Combine combine, const Term& 
   RDom rest(0, spec_.columns % width, "rest"), over(0, width, "over");
   auto at = [&](const Expr& column) { return At{u_, group_, block_, column}; };
   const Expr start = to_accumulate(combine, neutral(combine, is_long ? kept : type));
-  partial(lane_, u_, group_, block_) = start;
   if (is_long) {
-    Func chunk = chunks(name, term, type, width);
-    RDom n(0, (spec_.columns / width + kChunk - 1) / kChunk, "n");
+    const Expr whole = spec_.columns / width, in_chunks = whole / kChunk * kChunk;
+    Func chunk = vectors(name + "_chunk", term, type, width, chunk_ * kChunk, kChunk);
+    Func left = vectors(name + "_left", term, type, width, in_chunks, whole - in_chunks);
+    RDom n(0, whole / kChunk, "n");
+    partial(lane_, u_, group_, block_) = cast(kept, left(lane_, 0, u_, group_, block_));
     partial(lane_, u_, group_, block_) += cast(kept, chunk(lane_, n, u_, group_, block_));
     partial.update(0).reorder(lane_, n, u_).vectorize(lane_, lanes).unroll(lane_);
     chunk.compute_at(partial, n);
+    hold(left);
   } else {
+    partial(lane_, u_, group_, block_) = start;
     RDom whole(0, spec_.columns / width, "whole");
     // A term that is the same in all columns is still added for each of them.
     Expr of_whole = to_accumulate(combine, term(at(whole * width + lane_)));

@@ -37,7 +37,8 @@ class RowScheduler {
   void add_row_map(int stage);
   void add_reduction(int stage);
   static std::string name_of(int stage) { return "out_s" + std::to_string(stage); }
-  Func chunks(const std::string& name, const Term& term, const Type& type, int width);
+  Func vectors(const std::string& name, const Term& term, const Type& type, int width,
+               const Expr& first, const Expr& count);
   Func reduce(const std::string& name, ir::Combine combine, const Term& term, const Type& type);
   void hold(Func func);
   // Storage is of whole vectors.
