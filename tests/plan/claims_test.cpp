@@ -137,7 +137,7 @@ model t(q: [T, E], k: [T, E], v: [T, E]) -> z {
   s[i,j] = sum[f] q[i,f] * k[j,f]
   z[i,e] = sum[j where j <= i] sigmoid(s[i,j]) * v[j,e]
 })",
-     "tiles z <- s z.u z"},
+     "tiles z <- s z"},
     {"LossOverAVocabulary", R"(
 model t(x: [N, D], w: [V, D], label: int[N]) -> loss {
   s[i,v] = sum[d] x[i,d] * w[v,d]
