@@ -57,8 +57,9 @@ model high(q: [T, D], k: [S, D], v: [S, D]) -> rows, all {
   all[i,j] = sin(s[i,j]) where j <= i and j > i - 5
 }
 )"));
+  // A weighted mean of one feature cancels to a hundredth of its terms, and is off by as much more.
   for (const char* name : {"square", "low", "high"})
-    expect_agreement(library, name, random_call(library.model(name), {}, 3), 2e-5);
+    expect_agreement(library, name, random_call(library.model(name), {}, 3), 5e-5);
 }
 
 // Readers sum over less than all of it, or keep less, and pass gradients back to all.
