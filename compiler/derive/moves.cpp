@@ -13,7 +13,7 @@ using ir::Definition;
 using ir::Expr;
 using ir::IndexId;
 
-// What is summed at the points of a read is less than this part of the tensor that is read.
+// The tensor that is read has at least so many times the points of the read. Not measured.
 constexpr double kLeastSaving = 1.5;
 
 // `value` at the points of `indices` that read the element of `free`.

@@ -1,4 +1,5 @@
-// Scores that are stacked along an axis, and read at fixed places of it, are tensors of their own:
+// Scores that are stacked along an axis, and read at fixed positions of it, are tensors of their
+// own:
 //   a[h,i,j] = p[2*h, i, j] - m[h] * p[2*h + 1, i, j]
 //   ->   a[h,i,j] = p.0[h,i,j] - m[h] * p.1[h,i,j],   p.0[h,i,j] = what p is at 2*h, and so on
 // and likewise what they are made of, as far as it is unmaterialised or a reduction of that.
@@ -19,16 +20,16 @@ using namespace ir;
 
 namespace {
 
-constexpr int64_t kMostParts = 8;
+constexpr int64_t kMostParts = 8;  // not measured
 
 // period * step + offset.
-struct Place {
+struct Position {
   int64_t period = 0;  // 0: the offset alone
   Expr step;
   int64_t offset = 0;
 };
-std::optional<Place> place_of(const Expr& subscript) {
-  Place p;
+std::optional<Position> position_of(const Expr& subscript) {
+  Position p;
   for (const Expr& t : addends_of(subscript)) {
     const Scaled s = split_coefficient(t);
     if (t.is(Kind::literal))
@@ -58,7 +59,7 @@ class Unstacker {
       : result_(g), unmaterialised_(g), needs_(g), fixed_(fixed_tensors(g)) {}
 
   Graph run() {
-    // Readers first: what they read is read at their places then.
+    // Readers first: what they read is read at their positions then.
     for (size_t k = result_.definitions.size(); k-- > 0;)
       while (const auto stack = stack_of(result_.definitions[k])) take_apart(k, *stack);
     return std::move(result_);
@@ -94,9 +95,9 @@ class Unstacker {
     const Poly& extent = result_[d.free[k]].extent;
     int64_t period = 0;
     for (const Expr& e : all) {
-      const auto place = place_of(e.args()[k]);
-      if (!place) return std::nullopt;
-      period = std::gcd(period, place->period);
+      const auto position = position_of(e.args()[k]);
+      if (!position) return std::nullopt;
+      period = std::gcd(period, position->period);
     }
     if (period == 0) {
       const auto known = result_.known(extent);
@@ -122,7 +123,7 @@ class Unstacker {
     };
     auto renamed = [&](const Expr& e) {
       if (!e.is(Kind::read) || !(e->tensor == d.target)) return e;
-      const Place p = *place_of(e.args()[s.dimension]);
+      const Position p = *position_of(e.args()[s.dimension]);
       const int64_t offset = ((p.offset % s.period) + s.period) % s.period;
       std::vector<Expr> subscripts = e.args();
       if (s.count)
@@ -136,9 +137,9 @@ class Unstacker {
       map_exprs(reader, [&](const Expr& e) { return rewrite(e, renamed); });
       reader = normal_form(std::move(reader));
     }
-    auto place =
+    const auto next =
         result_.definitions.erase(result_.definitions.begin() + static_cast<ptrdiff_t>(at));
-    result_.definitions.insert(place, definitions.begin(), definitions.end());
+    result_.definitions.insert(next, definitions.begin(), definitions.end());
   }
 
   // The definition of what d is at this offset.

@@ -116,7 +116,8 @@ void RowScheduler::add_row_map(int stage) {
 // Vectors of a long sum that are added up before the sum goes to one of twice the precision.
 constexpr int kChunk = 64;
 
-// The sums of `count` vectors of `width` lanes, from vector first(chunk) on.
+// The sums of `count` vectors of `width` lanes, from the vector `first` on, which may depend on
+// chunk_.
 Func RowScheduler::vectors(const std::string& name, const Term& term, const Type& type, int width,
                            const Expr& first, const Expr& count) {
   Func sum(name);

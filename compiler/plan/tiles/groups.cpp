@@ -120,7 +120,7 @@ std::optional<Attempt> attempt(const Graph& g, const Costs& costs,
 std::optional<Proposal> claim_tiles(const Graph& given, const Costs& costs, const Open& open) {
   std::set<TensorId> candidates = candidates_of(given, open.unmaterialised);
   if (candidates.empty()) return std::nullopt;
-  // Groups may have put a candidate that they store behind the place where they were asked for.
+  // Groups may store a candidate after the definition at which they were asked for.
   if (has_any(candidates, open.claimed)) return std::nullopt;
   for (size_t n = 0; n < open.at; ++n)
     if (candidates.count(given.definitions[n].target)) return std::nullopt;
