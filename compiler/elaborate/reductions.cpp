@@ -74,7 +74,7 @@ MaybeValue Statement::reduction(const dsl::Reduction& r, Span where) {
         "reduce where the function is called, and give it the result";
     return std::nullopt;
   }
-  if (r.kind.text == "softmax") return share(r, where);
+  if (r.kind.text == "softmax") return softmax(r, where);
   std::vector<Pending> outer = std::move(pending_);
   pending_.clear();
   std::optional<Part> p = part(r, where);
@@ -162,7 +162,7 @@ MaybeValue Statement::over_count(const std::vector<ir::IndexId>& reduced,
 }
 
 // softmax[j where c](e) is exp(e - logsumexp[j where c] e) where c.
-MaybeValue Statement::share(const dsl::Reduction& r, Span where) {
+MaybeValue Statement::softmax(const dsl::Reduction& r, Span where) {
   std::vector<ir::IndexId> over;
   if (r.leading && !leading_.empty()) over = leading_.back();
   for (const dsl::Index& index : r.indices) {
@@ -225,8 +225,8 @@ MaybeValue Statement::share(const dsl::Reduction& r, Span where) {
   Part rows{ir::Combine::logsumexp, over, c->conjuncts, *operand};
   const Value lse = extract("lse", std::move(rows), std::move(mine), where);
   path_ = saved;
-  const ir::Expr share = ops::apply("exp", {operand->expr - lse.expr});
-  return Value{ir::where(c->conjuncts, share), Sort::real};
+  const ir::Expr weight = ops::apply("exp", {operand->expr - lse.expr});
+  return Value{ir::where(c->conjuncts, weight), Sort::real};
 }
 
 Value Statement::extract(std::string_view suffix, Part part, std::vector<Pending> pending,

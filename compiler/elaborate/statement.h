@@ -186,7 +186,7 @@ class Statement {
   std::optional<Condition> condition(const dsl::ExprPtr& e);
   MaybeValue reduction(const dsl::Reduction& r, Span where);
   std::optional<Part> part(const dsl::Reduction& r, Span where);
-  MaybeValue share(const dsl::Reduction& r, Span where);  // softmax
+  MaybeValue softmax(const dsl::Reduction& r, Span where);
   std::optional<ir::Combine> combine_of(const dsl::Reduction& r) const;
   MaybeValue over_count(const std::vector<ir::IndexId>& reduced, const ir::Conditions& guard,
                         Span where);
