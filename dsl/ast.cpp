@@ -130,14 +130,15 @@ struct Same {
     return same(a.params, b.params);
   }
   static bool same(const State& a, const State& b) {
-    return same(a.name, b.name) && same(a.value, b.value);
+    return same(a.name, b.name) && a.typed == b.typed && same(a.type, b.type) &&
+           same(a.value, b.value);
   }
   static bool same(const StateStatement& a, const StateStatement& b) {
     return same(a.states, b.states);
   }
   static bool same(const Definition& a, const Definition& b) {
     return same(a.target, b.target) && a.leading == b.leading && same(a.indices, b.indices) &&
-           same(a.value, b.value) && same(a.condition, b.condition) && same(a.start, b.start);
+           same(a.subscripts, b.subscripts) && same(a.value, b.value) && same(a.condition, b.condition) && same(a.start, b.start);
   }
   static bool same(const BlockCall& a, const BlockCall& b) {
     return same(a.results, b.results) && same(a.callee, b.callee) &&

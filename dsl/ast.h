@@ -199,22 +199,25 @@ struct ParamStatement {
   std::vector<Param> params;
 };
 
-// `state m = 0, v = 0` of an update.
+// `state m = 0, v = 0` of an update; `state keys: bf16[B, S, E]` of a model or a block.
 struct State {
   Identifier name;
-  ExprPtr value;  // before the first update
+  bool typed = false;
+  Type type;      // of a model's
+  ExprPtr value;  // before the first update; null unless given
 };
 struct StateStatement {
   std::vector<State> states;
 };
 
 // `y[b, i: T] = expression where condition`. A target without indices is a scalar, or the result of
-// a block when the expression is a Call of one. In an update the text of a target, and of a Name,
-// may end in a prime: "m'" is what `m` becomes.
+// a block when the expression is a Call of one. The text of a target, of a Name and of an accessed
+// tensor may end in a prime: "m'" is what the state `m` becomes.
 struct Definition {
   Identifier target;
   bool leading = false;
   std::vector<Index> indices;
+  std::vector<ExprPtr> subscripts;  // of a target with a prime, instead of indices: `m'[b, n[b] + t]`
   ExprPtr value;
   ExprPtr condition;  // null unless given
   ExprPtr start;      // `from start`, the value before the first step of a scan; null unless given

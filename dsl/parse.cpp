@@ -98,7 +98,7 @@ const auto infix = InfixParser{""}[add_infix] |
 const auto row_def = prefixes >> named("an operand", operand[add_item]) >>
                      *(infix >> prefixes >> named("an operand", operand[add_item]));
 
-// `m'`, what `m` becomes in an update.
+// `m'`, what the state `m` becomes.
 const auto add_prime = [](auto& context) {
   Identifier& identifier = x3::_val(context);
   identifier.text += "'";
@@ -118,7 +118,7 @@ const auto conditional_def =
     keyword(TokenKind::then_word, "`then`") >> expression[set(&Conditional::yes)] >>
     keyword(TokenKind::else_word, "`else`") >> expression[set(&Conditional::no)];
 
-const auto access_def = name[set(&Access::tensor)] >> subscript_bracket >>
+const auto access_def = primed[set(&Access::tensor)] >> subscript_bracket >>
                         (dots[flag(&Access::leading)] | expression[push(&Access::subscripts)]) >>
                         *(comma >> expression[push(&Access::subscripts)]) >> right_bracket;
 
@@ -197,7 +197,11 @@ const auto param_def = name[set(&Param::name)] >> colon >> placed(type)[set(&Par
 const auto params_def = word("param") >> &any_name >> param[push(&ParamStatement::params)] >>
                         *(comma >> param[push(&ParamStatement::params)]);
 
-const auto one_state_def = name[set(&State::name)] >> assign >> expression[set(&State::value)];
+const auto state_type = placed(type)[set(&State::type)] >>
+                        -(optional_assign >> expression[set(&State::value)]);
+const auto one_state_def = name[set(&State::name)] >>
+                           ((KindParser{TokenKind::colon, "`:`"}[flag(&State::typed)] >> state_type) |
+                            (assign >> expression[set(&State::value)]));
 const auto states_def = word("state") >> &any_name >> one_state[push(&StateStatement::states)] >>
                         *(comma >> one_state[push(&StateStatement::states)]);
 
@@ -207,7 +211,12 @@ const auto tuple = left_paren[flag(&StatementDraft::tuple)] >>
                    *(comma >> name[push(&StatementDraft::targets)]) >> right_paren;
 const auto target = primed[push(&StatementDraft::targets)] >>
                     -(subscript_bracket >> index_list<StatementDraft>() >> right_bracket);
-const auto draft_def = (tuple | target) >> assign >> expression[set(&StatementDraft::value)] >>
+const auto is_state = NameParser{""} >> KindParser{TokenKind::prime, ""} >> subscript_bracket;
+const auto state_target = &is_state >> primed[push(&StatementDraft::targets)] >>
+                          subscript_bracket >> expression[push(&StatementDraft::subscripts)] >>
+                          *(comma >> expression[push(&StatementDraft::subscripts)]) >>
+                          right_bracket;
+const auto draft_def = (tuple | state_target | target) >> assign >> expression[set(&StatementDraft::value)] >>
                        -(word("as") >> name[set(&StatementDraft::as)]) >> -start_value >>
                        -condition[set(&StatementDraft::condition)];
 

@@ -71,8 +71,11 @@ struct Assignment {
 Assignment assignment_of(const Definition& definition) {
   Assignment parts;
   parts.left.add(definition.target.text);
-  parts.has_brackets = definition.leading || !definition.indices.empty();
-  if (parts.has_brackets) {
+  parts.has_brackets =
+      definition.leading || !definition.indices.empty() || !definition.subscripts.empty();
+  if (!definition.subscripts.empty()) {
+    parts.left.add("[").append(layout_extents(false, definition.subscripts, 6)).add("]");
+  } else if (parts.has_brackets) {
     parts.left.add("[").append(layout_indices(definition.leading, definition.indices, 6)).add("]");
   }
   parts.right = layout_expression(definition.value, 1);
@@ -241,7 +244,13 @@ class Printer {
   }
 
   void print_node(const StateStatement& statement, const Comments& comments, size_t indent) {
-    const auto one = [](const State& state) { return layout_with_value(state.name, state.value); };
+    const auto one = [](const State& state) {
+      if (!state.typed) return layout_with_value(state.name, state.value);
+      Layout layout;
+      layout.add(state.name.text).add(": ").append(layout_type(state.type));
+      if (state.value != nullptr) layout.add(" = ").append(layout_expression(state.value, 3));
+      return layout;
+    };
     put(layout_list("state ", statement.states, one), comments.beside, indent, 6);
   }
 

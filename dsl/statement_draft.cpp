@@ -82,8 +82,9 @@ StatementNode finish(StatementDraft draft, ParseState& state) {
                                      [](const Argument& a) { return !a.name.text.empty(); });
   if (!draft.tuple && !names_argument && draft.as.text.empty()) {
     return Definition{std::move(draft.targets.front()), draft.leading,
-                      std::move(draft.indices),         std::move(draft.value),
-                      std::move(draft.condition),       std::move(draft.start)};
+                      std::move(draft.indices),         std::move(draft.subscripts),
+                      std::move(draft.value),           std::move(draft.condition),
+                      std::move(draft.start)};
   }
   Diagnostics& diagnostics = state.diagnostics;
   if (call == nullptr) {
@@ -94,7 +95,7 @@ StatementNode finish(StatementDraft draft, ParseState& state) {
         .help = draft.tuple ? "write `(y, p) = f(x)`" : "write `y = f(x) as name`";
     return BlockCall{std::move(draft.targets), {}, {}, std::move(draft.as)};
   }
-  if (draft.leading || !draft.indices.empty()) {
+  if (draft.leading || !draft.indices.empty() || !draft.subscripts.empty()) {
     diagnostics
         .error(draft.targets.front().where, "the result of a block is named without brackets")
         .help = fmt::format("write `{} = {}(...)`", draft.targets.front().text, call->callee.text);

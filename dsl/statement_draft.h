@@ -12,6 +12,7 @@ struct StatementDraft {
   bool tuple = false;
   bool leading = false;
   std::vector<Index> indices;
+  std::vector<ExprPtr> subscripts;
   ExprPtr value;
   Identifier as;
   ExprPtr start;

@@ -33,9 +33,8 @@ void Expander::body(const std::vector<dsl::Statement>& statements, Scope& scope)
         continue;
       }
       call({callable, &c->arguments, c->results, c->as, s.where}, scope);
-    } else if (std::get_if<dsl::StateStatement>(&s.node)) {
-      m_.error(s.where, "`state` stands in an `update`").help =
-          "what a model remembers from call to call is an input and an output of it";
+    } else if (const auto* states_here = std::get_if<dsl::StateStatement>(&s.node)) {
+      states(*states_here, scope);
     } else if (const auto* r = std::get_if<dsl::Repeat>(&s.node)) {
       repeat(*r, scope);
     } else {
@@ -89,8 +88,7 @@ void Expander::define(const dsl::Definition& d, const dsl::Statement& s, Scope& 
     }
   }
   if (d.target.text.ends_with('\'')) {
-    m_.error(d.target.where, fmt::format("`{}` stands in an `update`", d.target.text)).help =
-        "in a model a name has one meaning: define another";
+    define_next(d, s, scope);
     return;
   }
   if (d.start && !scope.scan)

@@ -30,6 +30,11 @@ class Expander {
   void define(const dsl::Definition& d, const dsl::Statement& s, Scope& scope);
   void parameters(const dsl::ParamStatement& p, const dsl::Statement& s, Scope& scope);
   void local_sizes(const dsl::SizeStatement& sizes, Scope& scope);
+
+  // ---- states.cpp: what a model remembers from call to call
+  void states(const dsl::StateStatement& statement, Scope& scope);
+  void define_next(const dsl::Definition& d, const dsl::Statement& s, Scope& scope);
+  void state_outputs();
   void repeat(const dsl::Repeat& r, Scope& scope);
   std::optional<ir::Initialiser> initialiser(const dsl::ExprPtr& e, Scope& scope);
   bool claim(const dsl::Identifier& name, Scope& scope, bool may_rebind);

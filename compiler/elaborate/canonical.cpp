@@ -16,7 +16,8 @@ class Renumber {
     number_tensors();
     for (const ir::Definition& d : old_.definitions) add(d);
     for (const ir::Output& o : old_.outputs)
-      new_.outputs.push_back({o.name, tensors_.at(o.tensor), o.probe});
+      new_.outputs.push_back({o.name, tensors_.at(o.tensor), o.probe,
+                              o.updates.valid() ? tensors_.at(o.updates) : o.updates});
     return std::move(new_);
   }
 
@@ -29,6 +30,7 @@ class Renumber {
       for (const ir::IndexId i : d.free) use(old_[i].extent);
       for (const ir::IndexId i : d.reduced) use(old_[i].extent);
       for (const ir::Expr& c : d.guard) use(c);
+      for (const ir::Expr& p : d.position) use(p);
       use(d.body);
     }
     for (const ir::SizeId id : used_) {
@@ -109,6 +111,7 @@ class Renumber {
     d.body = translate(d.body);
     d.guard.clear();
     for (const ir::Expr& c : old.guard) d.guard.merge(ir::conjuncts(translate(c)));
+    for (ir::Expr& p : d.position) p = translate(p);
     new_.definitions.push_back(ir::normal_form(std::move(d)));
   }
 

@@ -64,6 +64,7 @@ struct Scope {
   std::set<std::string> broken_sizes;             // had an error already
   std::map<std::string, std::string> full_names;  // of outputs: the name of the caller's result
   std::map<std::string, const dsl::Type*> output_types;
+  std::map<std::string, const dsl::State*> states;  // whose tensors are inputs of the model
   std::vector<ir::Poly> leading;  // what `...` of the inputs stands for
   bool has_leading = false;
   std::string path;  // "attn." before the names of parameters and inner tensors
@@ -76,6 +77,8 @@ struct Scope {
   bool is_broken_size(const std::string& name) const;
   const std::string* full_name(const std::string& name) const;
   const dsl::Type* output_type(const std::string& name) const;
+  // The state `keys` for the name `keys'`.
+  const dsl::State* state_of(const std::string& name) const;
   // The scan around a round of `repeat` is around what stands in it.
   const OpenScan* scan_around() const;
   // All names of tensors in sight, for "did you mean".
@@ -104,6 +107,14 @@ class ModelState {
   std::vector<OpenCall> calls;
   std::map<std::string, Span> parameters;    // full name -> where it was declared
   std::map<std::string, Span> weight_names;  // full name of a parameter -> where `@` names it
+  bool trains = false;                       // it exports gradients
+  // What the model remembers from call to call, and what that becomes; nothing until it is defined.
+  struct Remembered {
+    ir::TensorId state;
+    std::optional<ir::TensorId> next;
+    Span where;
+  };
+  std::vector<Remembered> states;
 
   // An error at a place; says in which call when that place is inside an expanded block. The same
   // error at the same place is reported once, however often a block is expanded.

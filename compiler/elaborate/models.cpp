@@ -25,6 +25,7 @@ void Expander::expand_model(const Callable& model) {
   const dsl::Block& block = *model.block;
   m_.graph.name = block.name.text;
   if (!check_declaration(block)) return;
+  m_.trains = block.kind == dsl::BlockKind::train_model;
   Scope scope;
   scope.unit = model.home;
   scope.own = true;
@@ -35,6 +36,7 @@ void Expander::expand_model(const Callable& model) {
   }
   body(block.body, scope);
   model_outputs(block, scope);
+  state_outputs();
   if (m_.has_errors()) return;
   check_sizes_are_read(block);
   if (m_.has_errors()) return;
@@ -94,6 +96,13 @@ void Expander::model_outputs(const dsl::Block& block, Scope& scope) {
     if (t.role == ir::Role::parameter) {
       m_.error(o.name.where, fmt::format("{} `{}` is a parameter", what, o.name.text))
           .others.push_back({t.where, "declared here"});
+      continue;
+    }
+    if (t.role == ir::Role::input) {
+      m_.error(o.name.where, fmt::format("{} `{}` is a state", what, o.name.text)).help =
+          fmt::format("`{}` is written in place; define an output of its own to read it, "
+                      "`y[…] = {}'[…]`",
+                      o.name.text, o.name.text);
       continue;
     }
     t.role = ir::Role::output;
@@ -168,6 +177,7 @@ void Expander::check_sizes_are_read(const dsl::Block& block) {
   for (const ir::Definition& d : g.definitions) {
     std::vector<ir::Expr> all(d.guard.begin(), d.guard.end());
     all.push_back(d.body);
+    all.insert(all.end(), d.position.begin(), d.position.end());
     for (const ir::Expr& e : all) {
       ir::visit(e, [&](const ir::Expr& x) {
         if (x.is(ir::Kind::size)) want(x->size);

@@ -28,6 +28,7 @@ std::optional<int64_t> offset_of(const dsl::Expr& e, const std::string& index) {
 std::optional<Ranges> RangeFinder::run() {
   count_leading(definition_.value);
   if (definition_.condition) count_leading(definition_.condition);
+  for (const dsl::ExprPtr& e : definition_.subscripts) count_leading(e);
   if (!leading_ && scope_.outermost().has_leading)
     leading_ = static_cast<int>(scope_.outermost().leading.size());
   if (failed_) return std::nullopt;
@@ -36,6 +37,7 @@ std::optional<Ranges> RangeFinder::run() {
   open_.push_back(&ranges_.left);
   scan(definition_.value);
   if (definition_.condition) scan(definition_.condition);
+  for (const dsl::ExprPtr& e : definition_.subscripts) scan(e);
   if (failed_) return std::nullopt;
   bool good = resolve(ranges_.left, definition_.target.text);
   for (auto& [reduction, bound] : ranges_.reductions)

@@ -63,11 +63,13 @@ std::optional<ir::TensorId> Statement::run() {
     inside_ += c->inside;
   }
   std::optional<Part> body = whole(definition_.value);
-  if (!c || !body) return std::nullopt;
+  const bool is_placed = find_position();
+  if (!c || !body || !is_placed) return std::nullopt;
   if (c->inside) c->conjuncts.merge(take_inside(body->reduced));
   const int errors_before = m_.error_count();
   check_pending(pending_);
   if (m_.error_count() > errors_before) return std::nullopt;
+  outer_ = c->conjuncts;
   body->guard.insert(c->conjuncts.begin(), c->conjuncts.end());
   return finish(std::move(*body));
 }
@@ -242,7 +244,9 @@ std::optional<ir::TensorId> Statement::finish(Part part) {
   if (part.combine == ir::Combine::argmax) as_stored = {ir::Expr(0), Sort::integer};
   if (part.combine == ir::Combine::logsumexp && as_stored.sort != Sort::real)
     as_stored = {ir::Expr(0.0), Sort::real};
-  const auto stored = storage(as_stored, scope_.output_type(definition_.target.text));
+  const dsl::State* state = scope_.state_of(definition_.target.text);
+  const auto stored =
+      storage(as_stored, state ? &state->type : scope_.output_type(definition_.target.text));
   if (!stored) return std::nullopt;
   ir::Tensor tensor{.name = full_name_, .storage = *stored, .where = definition_.target.where};
   ir::Definition d{.combine = part.combine, .guard = part.guard, .where = where_};
@@ -264,6 +268,8 @@ std::optional<ir::TensorId> Statement::finish(Part part) {
   if (carried && carried->definition == &definition_) {
     if (!takes_place_of(m_.graph[own->second.tensor], tensor)) return std::nullopt;
     d.target = own->second.tensor;
+  } else if (!position_.empty()) {
+    return place(std::move(d), tensor);
   } else {
     d.target = m_.new_tensor(std::move(tensor));
   }

@@ -204,6 +204,9 @@ class Statement {
   bool is_constant(const dsl::ExprPtr& e) const;
   std::optional<Part> whole(const dsl::ExprPtr& e);
   std::optional<ir::TensorId> finish(Part part);
+  // The places of what a state becomes, and its definition there.
+  bool find_position();
+  ir::TensorId place(ir::Definition d, const ir::Tensor& value);
   bool takes_place_of(const ir::Tensor& declared, const ir::Tensor& defined);
   std::optional<ir::Storage> storage(const Value& body, const dsl::Type* declared);
   void check_names(const dsl::ExprPtr& e);
@@ -220,7 +223,9 @@ class Statement {
   std::vector<std::vector<ir::IndexId>> leading_;  // what `...` stands for, innermost last
   ir::Conditions path_;                            // what holds at the present point
   std::vector<Pending> pending_;
-  int inside_ = 0;  // open conditions that say `inside`
+  std::vector<ir::Expr> position_;  // of what a state becomes
+  ir::Conditions outer_;            // of the definition's own `where`
+  int inside_ = 0;                  // open conditions that say `inside`
   bool in_condition_ = false;
   std::map<ir::TensorId, bool> whole_data_;
   // Inside a `fn`: its arguments, and the file whose sizes and functions it sees.

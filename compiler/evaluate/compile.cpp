@@ -107,13 +107,13 @@ class Compiler {
   }
 
   void place_target() {
+    const std::vector<Expr> at = d_.position.empty() ? ir::index_values(d_.free) : d_.position;
+    const std::vector<ir::Poly>& extents = g_[d_.target].extents;
     int64_t stride = 1;
-    for (size_t k = d_.free.size(); k-- > 0;) {
-      IndexId i = d_.free[k];
-      auto it = placed_.find(i);
-      int32_t value = it == placed_.end() ? p_.loops[loop_of_[i]].index : emit(it->second);
-      p_.place.push_back({value, stride});
-      stride *= extent(i);
+    for (size_t k = at.size(); k-- > 0;) {
+      const int64_t n = std::max<int64_t>(0, g_.value(extents[k], sizes_));
+      p_.place.push_back({emit(at[k]), stride, n});
+      stride *= n;
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -82,7 +83,12 @@ class Evaluation {
     Array array = allocated(d);
     ir::Definition solved = solve::solve_equalities(g_, d);
     Program program = compile(g_, solved, sizes_, storage_);
-    evaluate::run(g_, solved, program, array.values);
+    if (d.position.empty()) {
+      evaluate::run(g_, solved, program, array.values);
+    } else {
+      keep_state(d, array);
+      run_step(g_, solved, program, array.values, 0);
+    }
     keep(d, std::move(array));
   }
 
@@ -106,6 +112,14 @@ class Evaluation {
       for (size_t n = 0; n < solved.size(); ++n)
         run_step(g_, solved[n], programs[n], results_[g_[solved[n].target].name].values,
                  r.down ? count - 1 - done : done);
+  }
+
+  // Elsewhere a state is what it was.
+  void keep_state(const ir::Definition& d, Array& array) const {
+    const ir::TensorId state = g_.updated_by(d.target);
+    const double* from = storage_[state.value].data;
+    if (!from) throw CallError(fmt::format("{} is missing", g_[state].name));
+    std::copy_n(from, array.values.size(), array.values.begin());
   }
 
   void check_reads(const ir::Definition& d) const {

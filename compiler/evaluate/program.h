@@ -77,10 +77,10 @@ struct Program {
   std::vector<Call> calls;
   std::vector<double> registers;  // with constants filled in
   int32_t result = 0;
-  // The element of the target: offset = sum of stride * r[value].
+  // The element of the target: offset = sum of stride * r[value]. A position is checked.
   struct Place {
     int32_t value;
-    int64_t stride;
+    int64_t stride, extent;
   };
   std::vector<Place> place;
   int step_loop = 0;  // of a recurrence: the loop over its steps

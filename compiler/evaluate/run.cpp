@@ -93,7 +93,13 @@ class Runner {
 
   size_t offset() const {
     int64_t sum = 0;
-    for (const Program::Place& p : p_.place) sum += p.stride * static_cast<int64_t>(r_[p.value]);
+    for (const Program::Place& p : p_.place) {
+      const double at = r_[p.value];
+      if (!d_.position.empty() && !(at >= 0 && at < static_cast<double>(p.extent)))
+        throw CallError(fmt::format("{}: a value is stored at {}, beyond the extent {}",
+                                    g_[d_.target].name, at, p.extent));
+      sum += p.stride * static_cast<int64_t>(at);
+    }
     return static_cast<size_t>(sum);
   }
 

@@ -83,6 +83,16 @@ bool Graph::is_output(TensorId id) const {
   return std::ranges::any_of(outputs, [&](const Output& o) { return o.tensor == id; });
 }
 
+const Output* Graph::update_of(TensorId state) const {
+  const auto found = std::ranges::find(outputs, state, &Output::updates);
+  return found == outputs.end() ? nullptr : &*found;
+}
+
+TensorId Graph::updated_by(TensorId id) const {
+  const auto found = std::ranges::find(outputs, id, &Output::tensor);
+  return found == outputs.end() ? TensorId{} : found->updates;
+}
+
 std::vector<Poly> Graph::extents(const std::vector<IndexId>& of) const {
   std::vector<Poly> result;
   for (IndexId i : of) result.push_back((*this)[i].extent);
@@ -147,6 +157,7 @@ void Graph::complete(std::vector<int64_t>& values) const {
 std::set<TensorId> reads(const Definition& d) {
   std::set<TensorId> result = tensors(d.body);
   result.merge(tensors(d.guard));
+  for (const Expr& p : d.position) result.merge(tensors(p));
   return result;
 }
 
@@ -161,6 +172,8 @@ std::vector<Expr> read_sites(const Definition& d) {
   std::vector<Expr> result = read_sites(d.body);
   for (const Expr& c : d.guard)
     for (const Expr& read : read_sites(c)) result.push_back(read);
+  for (const Expr& p : d.position)
+    for (const Expr& read : read_sites(p)) result.push_back(read);
   return result;
 }
 
@@ -175,15 +188,18 @@ void map_exprs(Definition& d, const std::function<Expr(const Expr&)>& f) {
   for (const Expr& c : d.guard) guard.merge(conjuncts(f(c)));
   d.guard = std::move(guard);
   d.body = f(d.body);
+  for (Expr& p : d.position) p = f(p);
 }
 
 void substitute(Definition& d, const std::map<IndexId, Expr>& values) {
   d.guard = substitute(d.guard, values);
   d.body = substitute(d.body, values);
+  for (Expr& p : d.position) p = substitute(p, values);
 }
 
 Definition normal_form(Definition d) {
   if (d.combine != Combine::set && d.combine != Combine::sum) return d;
+  if (!d.position.empty()) return d;
   while (d.body.is(Kind::select) && d.body.args()[2].is_zero()) {
     d.guard.merge(conjuncts(d.body.args()[0]));
     d.body = d.body.args()[1];

@@ -77,11 +77,16 @@ struct Definition {
   Conditions guard;
   Expr body;
   Span where;
+  // Of a set that is stored at these places of what a state was: target[position...] = body where
+  // the guard holds, for all free indices, of which no two values give one place. One subscript per
+  // dimension of target, of which each index is one, or is a term of one; elsewhere, and where the
+  // guard fails, the target is what it updates (Output). Empty: at the free indices.
+  std::vector<Expr> position;
 
   // The same ids; where it was written does not count. ir/key.h compares up to names.
   bool operator==(const Definition& d) const {
     return target == d.target && combine == d.combine && free == d.free && reduced == d.reduced &&
-           body == d.body && guard == d.guard;
+           body == d.body && guard == d.guard && position == d.position;
   }
 };
 
@@ -94,6 +99,7 @@ struct Output {
   std::string name;
   TensorId tensor;
   bool probe = false;  // computed only for those who ask
+  TensorId updates;    // of a state: the input whose place it takes in the caller's memory
 };
 
 struct Graph {
@@ -124,6 +130,10 @@ struct Graph {
   // The definition of a tensor, or null for inputs and parameters.
   const Definition* definition_of(TensorId id) const;
   bool is_output(TensorId id) const;
+  // The output that takes the place of a state in memory, or null.
+  const Output* update_of(TensorId state) const;
+  // What such an output updates; invalid for other tensors.
+  TensorId updated_by(TensorId id) const;
   std::vector<Poly> extents(const std::vector<IndexId>& of) const;
 
   Expr read(TensorId tensor, std::vector<Expr> subscripts) const;
@@ -142,19 +152,19 @@ struct Graph {
   void complete(std::vector<int64_t>& values) const;
 };
 
-// All tensors that a definition reads, in body and guard.
+// All tensors that a definition reads, in body, guard and position.
 std::set<TensorId> reads(const Definition& d);
 // Those that definitions read and none of them computes.
 std::set<TensorId> reads(const std::vector<Definition>& definitions);
 // The reads themselves, those of the body first; of these tensors alone.
 std::vector<Expr> read_sites(const Definition& d);
 std::vector<Expr> read_sites(const Definition& d, const std::set<TensorId>& of);
-// Replaces the body and each condition by what f makes of it.
+// Replaces the body, each condition and the position by what f makes of it.
 void map_exprs(Definition& d, const std::function<Expr(const Expr&)>& f);
-// In body and guard.
+// In body, guard and position.
 void substitute(Definition& d, const std::map<IndexId, Expr>& values);
 // Hoists a select over 0 at the top of a set or sum body into the guard; a body that is never
-// reached becomes 0. Every definition in a graph is in this form.
+// reached becomes 0. Every definition in a graph is in this form; one with a position is as it is.
 Definition normal_form(Definition d);
 // to[i, ..] = from[i, ..]: of the same extents.
 Definition copying(Graph& g, TensorId from, TensorId to);

@@ -42,6 +42,7 @@ Key key(const Graph& g, const Definition& d) {
       continue;
     c.body = substitute(d.body, names);
     c.guard = substitute(d.guard, names);
+    for (const Expr& p : d.position) c.position.push_back(substitute(p, names));
     if (!best || c < *best) best = std::move(c);
   } while (order.size() <= kMostPermuted && std::next_permutation(order.begin(), order.end()));
   return *best;

@@ -21,13 +21,14 @@ struct QuickKey {
 QuickKey quick_key(const Graph& g, const Definition& d);
 
 // Equal for two definitions of one graph that compute the same tensor, whatever their indices are
-// called and in whatever order they reduce; the targets do not count. Body and guard have the free
+// called and in whatever order they reduce; the targets do not count. Body, guard and position have the free
 // indices numbered by position and the reduced ones in the order that gives the least key.
 struct Key {
   QuickKey quick;
   std::vector<Poly> reduced;
   Expr body;
   Conditions guard;
+  std::vector<Expr> position;
   auto operator<=>(const Key&) const = default;
 };
 Key key(const Graph& g, const Definition& d);

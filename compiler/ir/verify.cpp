@@ -26,8 +26,10 @@ class Verifier {
     for (const Recurrence& r : recurrences(g_))
       for (size_t k = r.first; k < r.end(); ++k) recurrence_[g_.definitions[k].target] = r.first;
     for (const Definition& d : g_.definitions) check(d);
-    for (const Output& o : g_.outputs)
+    for (const Output& o : g_.outputs) {
       require(defined_.count(o.tensor), "an output that is not defined", o.name);
+      if (o.updates.valid()) check_update(o);
+    }
   }
 
  private:
@@ -40,10 +42,22 @@ class Verifier {
     return t.valid() && t.value < static_cast<int32_t>(g_.tensors.size());
   }
 
+  // An output that takes the place of a state is like it.
+  void check_update(const Output& o) const {
+    require(is_tensor(o.updates) && g_[o.updates].role == Role::input, "an update of no input",
+            o.name);
+    const Tensor &state = g_[o.updates], &next = g_[o.tensor];
+    require(state.storage == next.storage && state.extents.size() == next.extents.size(),
+            "an update of another type", o.name);
+    for (size_t k = 0; k < state.extents.size(); ++k)
+      require(g_.same(state.extents[k], next.extents[k]), "an update of another shape", o.name);
+  }
+
   void check_ranks(const Definition& d) {
     require(is_tensor(d.target), "a target that is no tensor", "the graph");
     name_ = g_[d.target].name;
-    require(d.free.size() == g_[d.target].extents.size(), "left side of the wrong rank", name_);
+    const size_t rank = d.position.empty() ? d.free.size() : d.position.size();
+    require(rank == g_[d.target].extents.size(), "left side of the wrong rank", name_);
     const auto look = [&](const Expr& e) {
       visit(e, [&](const Expr& x) {
         if (!x.is(Kind::read)) return true;
@@ -55,6 +69,7 @@ class Verifier {
     };
     look(d.body);
     for (const Expr& c : d.guard) look(c);
+    for (const Expr& p : d.position) look(p);
   }
 
   void check(const Definition& d) {
@@ -67,7 +82,16 @@ class Verifier {
     bound_.clear();
     for (size_t k = 0; k < d.free.size(); ++k) {
       require(bound_.insert(d.free[k]).second, "an index bound twice", name_);
-      require(g_.same(g_[d.free[k]].extent, t.extents[k]), "the extent of an index", name_);
+      if (d.position.empty())
+        require(g_.same(g_[d.free[k]].extent, t.extents[k]), "the extent of an index", name_);
+    }
+    if (!d.position.empty()) {
+      require(d.combine == Combine::set, "a position of no map", name_);
+      require(g_.updated_by(d.target).valid(), "a position in what is no state", name_);
+    }
+    for (const Expr& p : d.position) {
+      require(p.type() == Type::integer, "a position that is not whole", name_);
+      check(p);
     }
     for (IndexId i : d.reduced) require(bound_.insert(i).second, "an index bound twice", name_);
     Type type = d.body.type(), wanted = arithmetic_type(t.storage);

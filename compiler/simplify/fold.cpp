@@ -106,7 +106,7 @@ bool is_of_nothing(const Graph& g, const Definition& d) {
 Graph fold(const Graph& g) {
   Graph result = g;
   for (Definition& d : result.definitions) {
-    if (is_of_nothing(result, d)) {
+    if (d.position.empty() && is_of_nothing(result, d)) {
       d.combine = Combine::set;
       d.body = d.body.type() == Type::boolean ? truth(false) : Expr(0);
       d.reduced.clear();

@@ -49,9 +49,7 @@ class Merger {
       if (!x.is(Kind::read) || !replaced_by_[x->tensor.value].valid()) return x;
       return read(replaced_by_[x->tensor.value], x.type(), x.args());
     };
-    d.body = rewrite(d.body, rename);
-    d.guard.clear();
-    for (const Expr& c : old.guard) d.guard.merge(conjuncts(rewrite(c, rename)));
+    map_exprs(d, [&](const Expr& e) { return rewrite(e, rename); });
     return normal_form(std::move(d));
   }
 

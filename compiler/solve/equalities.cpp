@@ -289,7 +289,9 @@ class Solver {
 
 }  // namespace
 
-Definition solve_equalities(Graph& g, const Definition& d) { return Solver(g, d).run(); }
+Definition solve_equalities(Graph& g, const Definition& d) {
+  return d.position.empty() ? Solver(g, d).run() : d;
+}
 
 std::optional<Scatter> find_scatter(const Definition& d) {
   if (d.combine == ir::Combine::logsumexp || d.combine == ir::Combine::argmax || d.reduced.empty())

@@ -1,6 +1,7 @@
 // A graph as a file of the language: its sizes, and one model with its definitions in order.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/ir/recurrence.h"
@@ -55,10 +56,11 @@ class TreeOf {
     block.kind = dsl::BlockKind::model;
     block.name.text = g_.name.empty() ? "unnamed" : g_.name;
     for (const ir::Tensor& t : g_.tensors)
-      if (ir::is_argument(t.role) && t.role != ir::Role::parameter)
+      if (ir::is_argument(t.role) && t.role != ir::Role::parameter && !is_state(t))
         block.inputs.push_back({{t.name, {}}, type(t)});
     for (const ir::Output& o : g_.outputs)
-      block.outputs.push_back({{o.name, {}}, result_type(o), o.probe});
+      if (!o.updates.valid()) block.outputs.push_back({{o.name, {}}, result_type(o), o.probe});
+    add_states(block);
     add_parameters(block);
     bool first = !block.body.empty();
     auto add = [&](dsl::StatementNode node, Span where) {
@@ -99,7 +101,10 @@ class TreeOf {
     };
     dsl::Definition result;
     result.target.text = g_[d.target].name;
-    for (ir::IndexId i : d.free) result.indices.push_back(index(i));
+    if (d.position.empty())
+      for (ir::IndexId i : d.free) result.indices.push_back(index(i));
+    for (const ir::Expr& p : d.position) result.subscripts.push_back(writer.expression(p));
+    if (g_.updated_by(d.target).valid()) name_places(result);
     if (d.combine == ir::Combine::set) {
       result.value = writer.expression(d.body);
       result.condition = writer.conditions(d.guard);
@@ -182,6 +187,24 @@ class TreeOf {
       file.items.push_back({dsl::SizeStatement{{std::move(size)}}, {}, documented(s.doc)});
       last = s.doc.empty() ? kind : -1;
     }
+  }
+
+  bool is_state(const ir::Tensor& t) const {
+    return std::ranges::any_of(g_.outputs, [&](const ir::Output& o) {
+      return o.updates.valid() && &g_[o.updates] == &t;
+    });
+  }
+
+  void add_states(dsl::Block& block) const {
+    for (const ir::Tensor& t : g_.tensors)
+      if (is_state(t))
+        block.body.push_back({dsl::StateStatement{{{{t.name, {}}, true, type(t), nullptr}}}, {}, {}});
+  }
+
+  // The indices of what a state becomes stand as subscripts; its type gives their ranges.
+  static void name_places(dsl::Definition& d) {
+    for (const dsl::Index& i : d.indices) d.subscripts.push_back(dsl::make(dsl::Name{i.name.text}));
+    d.indices.clear();
   }
 
   // One statement for neighbours of one shape.
