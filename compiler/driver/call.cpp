@@ -141,6 +141,8 @@ class KernelCall {
     library_.require(call().forward(context(), &m_, params_.data(), inputs_.data(), outputs_.data(),
                                     saves ? saved_ : nullptr, workspace));
     collect(m_.outputs, outputs_, "");
+    for (int32_t k = m_.n_inputs - m_.n_states; k < m_.n_inputs; ++k)
+      results_[std::string(m_.inputs[k].name) + "'"] = fetch(inputs_[static_cast<size_t>(k)]);
   }
 
   void probes() {
@@ -254,6 +256,23 @@ Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
     results.merge(
         step_kernels(library, m, *call.step, with_gradients(one[0].forward, call.given, results)));
   return results;
+}
+
+void begin_states(const Compiled& model, Arrays& given) {
+  const ir::Graph& g = model.forward;
+  std::vector<int64_t> sizes;
+  for (const ir::Output& o : g.outputs) {
+    if (!o.updates.valid() || given.count(g[o.updates].name)) continue;
+    if (sizes.empty()) sizes = evaluate::read_sizes(g, given);
+    Array zeros;
+    int64_t count = 1;
+    for (const ir::Poly& e : g[o.updates].extents) {
+      zeros.extents.push_back(std::max<int64_t>(g.value(e, sizes), 0));
+      count *= zeros.extents.back();
+    }
+    zeros.values.resize(static_cast<size_t>(count));
+    given.emplace(g[o.updates].name, std::move(zeros));
+  }
 }
 
 void initialise_missing(const Compiled& model, uint64_t seed, Arrays& given) {

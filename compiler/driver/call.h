@@ -39,6 +39,9 @@ evaluate::Arrays call_reference(const Compiled& model, const Call& call);
 evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
                               const BuildOptions& options);
 
+// States that `given` lacks, of zeros. Throws evaluate::CallError where their sizes are not given.
+void begin_states(const Compiled& model, evaluate::Arrays& given);
+
 // Parameters that `given` lacks, as the compiled library would initialise them.
 void initialise_missing(const Compiled& model, uint64_t seed, evaluate::Arrays& given);
 

@@ -230,7 +230,8 @@ int emit(const CommandLine& c) {
       std::vector<std::string> targets =
           chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets);
       for (const plan::Function* f : plan::functions(*m.plan))
-        for (const plan::Kernel& k : f->kernels) out += lower::statement(*f, k, targets.back());
+        for (const auto* kernels : {&f->checks, &f->kernels})
+          for (const plan::Kernel& k : *kernels) out += lower::statement(*f, k, targets.back());
     }
     if (c.stage == "tex" || c.stage == "dot") {
       auto print = c.stage == "tex" ? text::to_tex : text::to_dot;

@@ -116,6 +116,14 @@ class Derivation {
                  derive::is_chosen(t, options_.by);
         });
     if (!any) return drop_stops();
+    const bool keeps_state = std::any_of(m.graph.outputs.begin(), m.graph.outputs.end(),
+                                         [](const ir::Output& o) { return o.updates.valid(); });
+    if (keeps_state) {
+      if (options_.jvp || options_.hvp || options_.all_gradients)
+        diagnostics_.warning(m.where, "derivatives",
+                             fmt::format("`{}` keeps a state, and has no derivatives", c_.name));
+      return drop_stops();
+    }
     // What the first refuses, the others would refuse again.
     if (m.train || options_.all_gradients) gradient();
     if (options_.jvp && !diagnostics_.has_errors()) jvp();

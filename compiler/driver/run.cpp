@@ -139,6 +139,23 @@ void keep_chosen(const CommandLine& c, const Compiled& m, Arrays& results) {
       if (t.role == ir::Role::input) results.erase("d" + t.name);
 }
 
+bool is_state(const ir::Graph& g, const ir::Tensor& t) {
+  return std::any_of(g.outputs.begin(), g.outputs.end(), [&](const ir::Output& o) {
+    return o.updates.valid() && g[o.updates].name == t.name;
+  });
+}
+
+// States that no file holds begin as zeros; a size that only they have is to be known.
+void begin_missing(const Compiled& m, Arrays& given) {
+  try {
+    begin_states(m, given);
+  } catch (const evaluate::CallError& e) {
+    throw UsageError(fmt::format(
+        "{}; a size that only a state has is given as -D NAME=NUMBER, or by --in STATE=FILE.npy",
+        e.what()));
+  }
+}
+
 void take_inputs(const CommandLine& c, const Compiled& m, const FileContext& context, Call& call) {
   Arrays& given = call.given;
   for (const std::string& text : c.inputs) {
@@ -157,7 +174,7 @@ void take_inputs(const CommandLine& c, const Compiled& m, const FileContext& con
   finish_step(c, m, call);
   if (!call.calls_model) return;
   for (const ir::Tensor& t : m.forward.tensors)
-    if (t.role == ir::Role::input && !given.count(t.name))
+    if (t.role == ir::Role::input && !given.count(t.name) && !is_state(m.forward, t))
       throw UsageError(
           fmt::format("{} needs the input `{}`: --in {}=FILE.npy", m.name, t.name, t.name));
 }
@@ -287,6 +304,7 @@ int run(const CommandLine& c) {
   const std::map<std::string, ir::Storage> types = result_types(m);
   const Compiled before = m;
   try {
+    if (call.calls_model) begin_missing(m, call.given);
     if (call.calls_model) initialise_missing(m, c.seed, call.given);
     results = c.reference ? call_reference(m, call)
                           : call_kernels(source, m, call,
@@ -305,7 +323,9 @@ int run(const CommandLine& c) {
   for (const auto& [name, array] : results) {
     ir::Storage s = types.at(name);
     if (c.reference && ir::is_real(ir::arithmetic_type(s))) s = ir::Storage::f64;
-    save_array(context, (fs::path(folder) / (name + ".npy")).string(), array, s);
+    // What a state becomes is found under its name, for the next call.
+    const std::string stem = name.substr(0, name.find('\''));
+    save_array(context, (fs::path(folder) / (stem + ".npy")).string(), array, s);
   }
   return 0;
 }

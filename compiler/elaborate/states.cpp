@@ -74,6 +74,7 @@ void Expander::states(const dsl::StateStatement& statement, Scope& scope) {
     scope.states[state.name.text] = &state;
     if (good) m_.states.push_back({m_.new_tensor(std::move(tensor)), {}, state.name.where});
     bind_tensor(state.name, scope, good ? std::optional(m_.states.back().state) : std::nullopt);
+    scope.names[state.name.text].used = true;  // it may only be written
   }
 }
 

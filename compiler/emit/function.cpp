@@ -138,6 +138,8 @@ class FunctionWriter {
         return fmt::format("O({})", index_of(i_.outputs, t));
       case Place::result:
         return result(t);
+      case Place::updated:
+        return given(g_.updated_by(t));
       case Place::saved:
         return fmt::format("S({})", place_in_saved(g_[t].name));
       case Place::workspace:

@@ -17,6 +17,7 @@ std::string group_struct(const Graph& g, const Interface& i, const char* group,
     std::string doc = shape_text(g, t);
     if (a.field != a.name) doc = a.name + ": " + doc;
     if (!t.weight_name.empty()) doc += ", " + quoted(t.weight_name) + " in weight files";
+    if (a.is_state) doc += ", changed in place";
     if (!t.doc.empty()) doc += ". " + t.doc;
     out += fmt::format("  attn_tensor {}; /* {} */\n", a.field, comment(doc));
   }

@@ -1,6 +1,8 @@
 // The arguments of a model as callers see them.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/emit/model.h"
 
 namespace attn::emit {
@@ -78,7 +80,10 @@ Interface interface_of(const plan::Plan& plan) {
     if (g[t].role == Role::parameter) add(result.params, t, g[t].name);
     if (g[t].role == Role::input) add(result.inputs, t, g[t].name);
   }
-  for (const Output& o : g.outputs) add(result.outputs, o.tensor, o.name);
+  for (Argument& a : result.inputs) a.is_state = g.update_of(a.tensor) != nullptr;
+  std::ranges::stable_partition(result.inputs, [](const Argument& a) { return !a.is_state; });
+  for (const Output& o : g.outputs)
+    if (!o.updates.valid()) add(result.outputs, o.tensor, o.name);
   for (auto* group : {&result.params, &result.inputs, &result.outputs}) {
     std::vector<std::string> names;
     for (const Argument& a : *group) names.push_back(a.name);

@@ -15,6 +15,7 @@ struct Argument {
   ir::TensorId tensor;  // of the forward graph
   std::string name, field;
   bool differentiable = false;
+  bool is_state = false;  // an input that forward changes in place; they stand after the others
 };
 
 struct Interface {

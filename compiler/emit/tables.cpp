@@ -1,6 +1,7 @@
 // A model as tables: its arguments, sizes, shapes and functions.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -191,6 +192,11 @@ class TableWriter {
     return fmt::format("(const {}[]){{{}}}", type, fmt::join(list, ", "));
   }
 
+  std::string states() const {
+    const auto count = std::ranges::count(i_.inputs, true, &Argument::is_state);
+    return count ? fmt::format(".n_states = {},", count) : "";
+  }
+
   static std::string has(const char* what, bool is_there) {
     return is_there ? fmt::format(".has_{} = 1,", what) : "";
   }
@@ -207,6 +213,7 @@ class TableWriter {
         has("step", step_ != nullptr),
         fmt::format(".n_sizes = {}, .size_names = {},", sizes.size(), array("char* const", sizes)),
         rows("attn_argument", "inputs", arguments(i_.inputs)),
+        states(),
         rows("attn_argument", "outputs", arguments(i_.outputs)),
         rows("attn_argument", "params", arguments(i_.params)),
         probes_};

@@ -24,16 +24,23 @@ struct Site {
 // The subscripts of `d` that read data and that no proof bounds.
 std::vector<Site> sites_of(const Graph& g, const Definition& d) {
   std::vector<Site> sites;
-  const auto look = [&](const Expr& e, const Conditions& known) {
-    for (size_t k = 0; e.is(Kind::read) && k < e.args().size(); ++k) {
-      const Expr& s = e.args()[k];
+  const auto look_at = [&](TensorId t, const std::vector<Expr>& subscripts,
+                           const Conditions& known) {
+    for (size_t k = 0; k < subscripts.size(); ++k) {
+      const Expr& s = subscripts[k];
       if (tensors(s).empty()) continue;
-      const Expr extent = size_value(g[e->tensor].extents[k]);
+      const Expr extent = size_value(g[t].extents[k]);
       if (!solve::proves(g, known, at_least_zero(s)) || !solve::proves(g, known, less(s, extent)))
-        sites.push_back({s, known, e->tensor, k});
+        sites.push_back({s, known, t, k});
     }
+  };
+  const auto look = [&](const Expr& e, const Conditions& known) {
+    if (e.is(Kind::read)) look_at(e->tensor, e.args(), known);
     return true;
   };
+  // A state is known to the caller by its own name.
+  if (!d.position.empty()) look_at(g.updated_by(d.target), d.position, d.guard);
+  for (const Expr& p : d.position) visit_under(p, d.guard, look);
   for (const Expr& c : d.guard) {
     Conditions others = d.guard;
     others.erase(c);

@@ -6,6 +6,7 @@
 
 #include "compiler/plan/kernels.h"
 #include "compiler/plan/maps.h"
+#include "compiler/plan/states.h"
 #include "compiler/plan/verify.h"
 #include "compiler/solve/equalities.h"
 #include "compiler/solve/points.h"
@@ -161,7 +162,8 @@ void place_arguments(Function& f, const Graph& g) {
   f.places.assign(g.tensors.size(), Place::none);
   for (TensorId t : g.tensor_ids())
     if (is_argument(g[t].role)) f.places[t.value] = Place::given;
-  for (const Output& o : g.outputs) f.places[o.tensor.value] = Place::result;
+  for (const Output& o : g.outputs)
+    f.places[o.tensor.value] = o.updates.valid() ? Place::updated : Place::result;
 }
 
 Request cut_given(const Function& forward, Graph graph, const std::map<TensorId, TensorId>& given) {
@@ -184,6 +186,7 @@ Function plan_function(const std::string& model, Request request, const Costs& c
                        Diagnostics& diagnostics) {
   Graph g = std::move(request.graph);
   copy_split_outputs(g, request.wanted);
+  g = order_states(std::move(g), diagnostics);
   const solve::Unmaterialised unmaterialised(g);
   Checks checks = data_checks(g);
   const std::vector<Segment> segments = segments_of(g);

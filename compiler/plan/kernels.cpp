@@ -42,7 +42,12 @@ class Claims {
     if (!kind.claim) return;
     open_.epilogues = epilogue_operands(g_, costs_);
     for (size_t n = 0; n < g_.definitions.size(); ++n) {
-      if (open_.claimed.count(g_.definitions[n].target)) continue;
+      const Definition& d = g_.definitions[n];
+      if (open_.claimed.count(d.target)) continue;
+      // Other kinds may compute an element twice, or write more than the positions.
+      const TensorId state = g_.updated_by(d.target);
+      const bool changes = !d.position.empty() || (state.valid() && reads(d).count(state));
+      if (changes && kind.claim != claim_loops) continue;
       open_.at = n;
       open_.later = later();
       if (auto proposal = kind.claim(g_, costs_, open_)) apply(std::move(*proposal));

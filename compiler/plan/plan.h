@@ -19,6 +19,7 @@ using target::Costs;
 enum class Place : uint8_t {
   given,      // in the caller's memory: inputs, parameters, cotangents
   result,     // an output, in the caller's memory
+  updated,    // what a state becomes, in the place of the state
   forwarded,  // an output of forward that backward reads
   saved,      // in the block that forward leaves for backward
   workspace,

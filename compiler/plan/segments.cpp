@@ -95,7 +95,8 @@ void find_outputs(const Graph& g, std::vector<Segment>& segments) {
     auto found = from.find(t);
     if (found == from.end()) continue;
     const TensorId own = found->second.second;
-    found->second.first->outputs.push_back({g[own].name, own});
+    found->second.first->outputs.push_back(
+        {.name = g[own].name, .tensor = own, .updates = g.updated_by(own)});
   }
 }
 
@@ -105,9 +106,17 @@ std::vector<Segment> segments_of(Graph& g) {
   std::vector<Segment> segments;
   const std::vector<Definition> all = g.definitions;
   size_t done = 0;
-  auto between = [&](size_t end) {
-    if (done == end && end < all.size()) return;
+  auto add = [&](size_t end) {
     segments.push_back({.definitions = {all.begin() + done, all.begin() + end}});
+    done = end;
+  };
+  auto between = [&](size_t end) {
+    for (size_t k = done; k < end; ++k) {
+      if (!g.updated_by(all[k].target).valid()) continue;
+      if (done < k) add(k);
+      add(k + 1);
+    }
+    if (done < end || end == all.size()) add(end);
   };
   for (const Recurrence& r : recurrences(g)) {
     between(r.first);

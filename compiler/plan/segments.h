@@ -1,5 +1,5 @@
 // Divides the definitions of a function into what is planned together: each recurrence on its own,
-// and what stands between them.
+// what each state becomes, which changes its memory, and what stands between them.
 //
 // A recurrence is planned as the graph of one step. The step is a size of that graph, which a loop
 // around its kernels counts through; a tensor of the recurrence is known by its place at the step:

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/key.h"
 #include "compiler/plan/function.h"
+#include "compiler/plan/states.h"
 
 namespace attn::plan {
 namespace {
@@ -45,7 +46,11 @@ class Checker {
     Graph form = definitions_of(g_, k_.form);
     for (Tensor& t : form.tensors) t.role = Role::interior;
     for (TensorId t : k_.reads) form[t].role = Role::input;
-    for (TensorId t : k_.writes) form.outputs.push_back({.name = form[t].name, .tensor = t});
+    for (TensorId t : k_.writes) {
+      const TensorId state = g_.updated_by(t);
+      form.outputs.push_back({.name = form[t].name, .tensor = t, .updates = state});
+      if (state.valid()) form[state].role = Role::input;
+    }
     std::set<TensorId> claimed;
     for (const Definition& d : k_.definitions) claimed.insert(d.target);
     for (TensorId t : k_.writes) require(claimed.count(t), "a result that was not claimed");
@@ -116,6 +121,13 @@ class Checker {
   void check(const LoopsForm& form) const {
     require(k_.definitions.size() == 1, "another number of definitions than was claimed");
     check_claimed(form.definition);
+    check_in_place(form.definition);
+  }
+
+  // A value may lie where the old one was if no other value needs that one.
+  void check_in_place(const Definition& d) const {
+    if (g_.updated_by(d.target).valid())
+      require(is_in_place(g_, d), "a state that changes where it is still read");
   }
 
   // A definition that stands in the form as it was claimed.

@@ -122,6 +122,12 @@ class FunctionChecker {
         case Place::result:
           require(!is_given && f_.graph.is_output(t), t, "a result that is no output");
           break;
+        case Place::updated: {
+          const TensorId state = f_.graph.updated_by(t);
+          require(!is_given && state.valid() && f_.places.at(state.value) == Place::given, t,
+                  "in the place of no state");
+          break;
+        }
         case Place::workspace:
         case Place::step:
           require(!is_given && (in_memory(t) || wholes.count(t)), t,
@@ -133,8 +139,9 @@ class FunctionChecker {
       }
     }
     for (const Output& o : f_.graph.outputs)
-      require(f_.places.at(o.tensor.value) == Place::result, o.tensor,
-              "an output that is no result");
+      require(f_.places.at(o.tensor.value) ==
+                  (o.updates.valid() ? Place::updated : Place::result),
+              o.tensor, "an output that is no result");
   }
 
   void check_saved() const {

@@ -35,8 +35,9 @@ class Run {
     }
     for (; end < f_.kernels.size(); ++end) call(f_.kernels[end]);
     for (const Output& o : f_.graph.outputs)
-      require(f_.places.at(o.tensor.value) != Place::result || written_.count(o.tensor), o.tensor,
-              "a result that no kernel writes");
+      require(written_.count(o.tensor) ||
+                  (f_.places.at(o.tensor.value) != Place::result && !o.updates.valid()),
+              o.tensor, "a result that no kernel writes");
   }
 
  private:
@@ -51,6 +52,8 @@ class Run {
 
   void read(TensorId t) {
     const Place place = f_.places.at(t.value);
+    const Output* next = f_.graph.update_of(t);
+    require(!next || !written_.count(next->tensor), t, "a read of a state that has changed");
     if (place == Place::given || place == Place::forwarded) return;
     // Forward saves what backward finds saved; the first step reads nothing of the one before.
     const bool is_argument = f_.graph[t].role == Role::input;
@@ -69,8 +72,9 @@ class Run {
   void write(TensorId t) {
     const TensorId in_memory = whole_of(f_, t);
     const Place place = f_.places.at(in_memory.value);
-    require(place == Place::result || place == Place::workspace || place == Place::saved, t,
-            "written where it has no place");
+    require(place == Place::result || place == Place::updated || place == Place::workspace ||
+                place == Place::saved,
+            t, "written where it has no place");
     require(written_.insert(in_memory).second || step_ == 1, t, "written twice");
     if (place != Place::workspace) return;
     auto slot = slots_.find(in_memory);

@@ -135,6 +135,7 @@ std::vector<SizeId> sizes_used(const Graph& g, const std::vector<Definition>& de
   for (const Definition& d : definitions) {
     visit(d.body, take);
     for (const Expr& c : d.guard) visit(c, take);
+    for (const Expr& p : d.position) visit(p, take);
     for (const auto* list : {&d.free, &d.reduced})
       for (IndexId i : *list) take_poly(g[i].extent);
   }

@@ -50,6 +50,8 @@ const char* place_text(Place place, bool unmaterialised) {
       return "given by the caller";
     case Place::result:
       return "result";
+    case Place::updated:
+      return "in the place of the state";
     case Place::forwarded:
       return "result of forward";
     case Place::saved:

@@ -50,7 +50,9 @@ class Caller {
     for (int32_t k = 0; given != nullptr && k < frame_.count_of(group); ++k) {
       const int64_t bytes = frame_.tensor(ATTN_TENSOR(group, k)).bytes();
       if (bytes == 0 || given[k].data == nullptr) continue;
-      frame_.intervals[n_intervals_++] = {arguments[k].name, given[k].data, bytes, is_written};
+      const bool is_state = group == ATTN_INPUTS && k >= model_.n_inputs - model_.n_states;
+      frame_.intervals[n_intervals_++] = {arguments[k].name, given[k].data, bytes,
+                                          is_written || is_state};
     }
   }
 

@@ -239,7 +239,7 @@ class Mutator {
   void mutate_function() {
     for (size_t t = 0; t < f_.places.size(); ++t)
       for (plan::Place p :
-           {plan::Place::given, plan::Place::result, plan::Place::forwarded, plan::Place::saved,
+           {plan::Place::given, plan::Place::result, plan::Place::updated, plan::Place::forwarded, plan::Place::saved,
             plan::Place::workspace, plan::Place::step, plan::Place::none})
         if (p != f_.places[t])
           change("function.places", f_.places[t], p,

@@ -38,6 +38,14 @@ void deal_out(const LoopsSpec& spec, const Target& target, Func out) {
 cpu::Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Target& target) {
   const LoopsSpec spec = loops_spec(scope, form.definition);
   Func out = spec.out;
+  if (spec.is_placed) {
+    const int lanes = std::min(lanes_of(target, spec.stored), lanes_of(target, Halide::Float(32)));
+    if (spec.is_innermost_plain)
+      out.update().vectorize(spec.vars[0], lanes, TailStrategy::GuardWithIf);
+    else
+      out.update().unscheduled();
+    return {out};
+  }
   if (spec.has_planes) {
     std::vector<VarOrRVar> order(spec.vars.begin(), spec.vars.end());
     order.insert(order.begin(), spec.plane);

@@ -163,9 +163,66 @@ class Loops {
   LoopsSpec spec_;
 };
 
+// The values of a definition with positions: one update, over variables for the indices that are
+// subscripts alone, and over a domain for the others. What lies elsewhere is not touched.
+class Placed {
+ public:
+  Placed(const Scope& scope, const ir::Definition& d) : scope_(scope), g_(scope.g), d_(d) {}
+
+  LoopsSpec spec() {
+    LoopsSpec spec;
+    spec.is_placed = true;
+    spec.stored = storage_type(g_[d_.target].storage);
+    spec.computed = computed_type(g_[d_.target].storage);
+    const size_t rank = d_.position.size();
+    Translator::Indices indices;
+    std::vector<Expr> at(rank);
+    std::vector<bool> is_plain(rank, false);
+    std::vector<Var> all;
+    for (size_t k = 0; k < rank; ++k) {
+      all.emplace_back("i" + std::to_string(k));
+      const ir::Expr& p = d_.position[k];
+      is_plain[k] = p.is(ir::Kind::index);
+      if (is_plain[k]) indices[p->index] = at[k] = all[k];
+    }
+    std::vector<Halide::Range> ranges;
+    std::vector<ir::IndexId> others;
+    for (ir::IndexId i : d_.free)
+      if (!indices.count(i)) others.push_back(i);
+    for (ir::IndexId i : others) ranges.push_back({0, scope_.extent(i)});
+    // One visit where all indices are subscripts, so that there is a domain for the conditions.
+    if (ranges.empty()) ranges.push_back({0, 1});
+    RDom domain(ranges, "r");
+    for (size_t n = 0; n < others.size(); ++n) indices[others[n]] = domain[static_cast<int>(n)];
+    Translator t(g_, scope_.arguments, indices);
+    t.bound_by(d_.guard, others);
+    for (size_t k = 0; k < rank; ++k) {
+      if (is_plain[k]) continue;
+      const Expr last = max(t.extent(g_[d_.target].extents[k]) - 1, 0);
+      at[k] = clamp(t(d_.position[k]), 0, last);
+    }
+    if (!d_.guard.empty()) domain.where(t.condition(d_.guard));
+    const Expr value = cast(spec.stored, cast(spec.computed, t(d_.body)));
+    std::reverse(at.begin(), at.end());
+    spec.vars.assign(all.rbegin(), all.rend());
+    spec.out = Func("out");
+    spec.out(spec.vars) = Halide::undef(spec.stored);
+    // The domain must occur on the left, or in the value.
+    spec.out(at) = select(domain[0] >= 0, value, value);
+    spec.is_innermost_plain = rank > 0 && is_plain[rank - 1] && d_.guard.empty();
+    return spec;
+  }
+
+ private:
+  const Scope& scope_;
+  const ir::Graph& g_;
+  const ir::Definition& d_;
+};
+
 }  // namespace
 
 LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition) {
+  if (!definition.position.empty()) return Placed(scope, definition).spec();
   return Loops(scope, definition).spec();
 }
 

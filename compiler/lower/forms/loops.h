@@ -21,6 +21,9 @@ struct LoopsSpec {
   // own.
   Func scatter;
   int scattered = 0;  // the dimension in which data says which element
+  // Whether `out` has no values but those of its update, at the positions of the definition.
+  bool is_placed = false;
+  bool is_innermost_plain = false;  // the update runs along the innermost dimension
   // Whether data hides all neighbours along the innermost dimension or none. Otherwise Halide would
   // make scalars of vectors anyway, and fails to when two conditions read the same element.
   bool same_condition_in_lanes = true;

@@ -9,7 +9,7 @@ using ir::Combine;
 namespace {
 
 bool compares(Combine combine, const Type& type) {
-  return type.is_float() &&
+  return (type.is_float() || type.is_int()) &&
          (combine == Combine::max || combine == Combine::min || combine == Combine::argmax);
 }
 
@@ -31,6 +31,12 @@ Expr from_key(const Expr& key) {
   return in_order(reinterpret(whole, key - reinterpret(key.type(), infinity_bits(whole) + 1)));
 }
 
+// An integer as an unsigned one of the same order, and back.
+Expr turned(const Type& to, const Expr& value) {
+  const Type key = Halide::UInt(to.bits());
+  return reinterpret(to, reinterpret(key, value) ^ (key.max() / 2 + 1));
+}
+
 }  // namespace
 
 Type accumulated(Combine combine, const Type& type) {
@@ -41,6 +47,7 @@ Type accumulated(Combine combine, const Type& type) {
 Expr to_accumulate(Combine combine, const Expr& value) {
   const Type type = value.type(), whole = whole_of(type);
   if (!compares(combine, type)) return value;
+  if (type.is_int()) return turned(Halide::UInt(type.bits()), value);
   Expr bits = reinterpret(whole, value);
   if (combine == Combine::min) return ~to_key(bits ^ whole.min());
   // The first of equal numbers is found, -0 and 0 among them.
@@ -50,6 +57,7 @@ Expr to_accumulate(Combine combine, const Expr& value) {
 
 Expr from_accumulated(Combine combine, const Type& type, const Expr& value) {
   if (!compares(combine, type)) return value;
+  if (type.is_int()) return turned(type, value);
   return reinterpret(
       type, combine == Combine::min ? from_key(~value) ^ whole_of(type).min() : from_key(value));
 }

@@ -1,6 +1,8 @@
 // max, min and argmax of reals compare integers of the same order, in which a NaN comes last: it is
-// the result where it is seen, which comparisons of floating-point numbers do not promise. Of all
-// other combinations and types these are the values themselves.
+// the result where it is seen, which comparisons of floating-point numbers do not promise. Those of
+// integers compare unsigned integers: of `max(least, data + index)` Halide leaves out the steps that
+// change nothing, and finds their bound by a subtraction that overflows. Of all other combinations
+// and types these are the values themselves.
 #pragma once
 
 #include "compiler/ir/graph.h"

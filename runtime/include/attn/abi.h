@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define ATTN_ABI_VERSION 7
+#define ATTN_ABI_VERSION 8
 #define ATTN_MAX_RANK 8
 
 typedef enum attn_status {
@@ -108,9 +108,9 @@ typedef struct attn_model {
   uint32_t abi_version;
   const char* name;
   uint64_t source_hash;
-  int32_t n_params, n_inputs, n_outputs, n_sizes;
+  int32_t n_params, n_inputs, n_outputs, n_sizes, n_states;
   const attn_argument* params;
-  const attn_argument* inputs;
+  const attn_argument* inputs;           /* the last n_states are states: forward changes them in place */
   const attn_argument* outputs;
   const char* const* size_names;         /* the run-time sizes */
   int32_t has_backward, has_jvp, has_hvp;

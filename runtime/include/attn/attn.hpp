@@ -17,6 +17,21 @@
 
 namespace attn {
 
+// What a model that declares `state` remembers from call to call, one for each sequence of calls:
+//   attn::States memory;
+//   model.begin(memory, {{"B", 1}, {"S", 1024}});  // zeros
+//   model.forward({token, at}, memory);            // changes them in place
+class States {
+ public:
+  // In the order of the source.
+  const std::vector<Tensor>& tensors() const { return list_.tensors; }
+  std::vector<Tensor>& tensors() { return list_.tensors; }
+
+ private:
+  friend class Model;
+  detail::List list_;
+};
+
 class Model : detail::Calls {
  public:
   // Both outlive the model.
@@ -28,23 +43,40 @@ class Model : detail::Calls {
   // Makes and initialises the parameters; the optimiser begins anew.
   Status init(uint64_t seed, std::initializer_list<Size> sizes = {}) {
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
-    if (Status s = parameter_shapes(sizes, shapes); !s) return s;
+    if (Status s = shapes_of(sizes, false, shapes); !s) return s;
     if (Status s = make_parameters(shapes); !s) return s;
     return call(attn_initialise_model, params_.views.data(), seed);
   }
 
+  // Makes the states for these run-time sizes, which the extents of states have. All are zeros.
+  Status begin(States& states, std::initializer_list<Size> sizes = {}) {
+    if (description_->n_states == 0) return refuse("it keeps no state");
+    std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_inputs));
+    if (Status s = shapes_of(sizes, true, shapes); !s) return s;
+    shapes.erase(shapes.begin(), shapes.end() - description_->n_states);
+    detail::List made;
+    for (const attn_tensor& shape : shapes) {
+      Tensor zeros(shape.type, std::vector<int64_t>(shape.extent, shape.extent + shape.rank));
+      if (!zeros.ok()) return out_of_memory();
+      made.tensors.push_back(Tensor::like(shape, context_));
+      if (!made.tensors.back().ok()) return out_of_memory();
+      made.views.push_back(made.tensors.back().view());
+      if (Status s = status(attn_copy(context_->get(), &made.views.back(), &zeros.view())); !s)
+        return s;
+    }
+    states.list_ = std::move(made);
+    return {};
+  }
+
   // The outputs are the model's own, made as the inputs demand: see output().
-  Status forward(const std::vector<View>& inputs) {
-    if (Status s = take_inputs(inputs); !s) return s;
-    std::vector<attn_tensor> shapes;
-    if (Status s = output_shapes(params_.views, inputs_, shapes); !s) return s;
-    if (Status s = make_all(own_outputs_, shapes); !s) return s;
-    outputs_ = own_outputs_.views;
-    return run_forward();
+  Status forward(const std::vector<View>& inputs) { return forward_to_own(inputs, nullptr); }
+  // Of a model with states, which are changed in place.
+  Status forward(const std::vector<View>& inputs, States& states) {
+    return forward_to_own(inputs, &states);
   }
   // The outputs are written to the caller's arrays.
   Status forward(const std::vector<View>& inputs, const std::vector<View>& outputs) {
-    if (Status s = take_inputs(inputs); !s) return s;
+    if (Status s = take_inputs(inputs, nullptr); !s) return s;
     if (Status s = take(outputs, description_->n_outputs, "outputs", outputs_); !s) return s;
     return run_forward();
   }
@@ -179,16 +211,43 @@ class Model : detail::Calls {
   const std::vector<Tensor>& gradients() const { return gradients_.tensors; }
 
  private:
-  Status take_inputs(const std::vector<View>& inputs) {
-    outputs_.clear();  // a failed forward leaves nothing for backward
-    if (Status s = check_parameters(params()); !s) return s;
-    if (Status s = take(inputs, description_->n_inputs, "inputs", inputs_); !s) return s;
-    return staged_inputs_.take(*context_, inputs_);
+  Status forward_to_own(const std::vector<View>& inputs, const States* states) {
+    if (Status s = take_inputs(inputs, states); !s) return s;
+    std::vector<attn_tensor> shapes;
+    if (Status s = output_shapes(params_.views, inputs_, shapes); !s) return s;
+    if (Status s = make_all(own_outputs_, shapes); !s) return s;
+    outputs_ = own_outputs_.views;
+    return run_forward();
   }
 
-  // The extents of the parameters for the given sizes. One that they need and that is not given
-  // shows itself by changing them.
-  Status parameter_shapes(std::initializer_list<Size> given, std::vector<attn_tensor>& shapes) {
+  Status take_inputs(const std::vector<View>& inputs, const States* states) {
+    outputs_.clear();  // a failed forward leaves nothing for backward
+    if (Status s = check_parameters(params()); !s) return s;
+    const int32_t n_states = description_->n_states;
+    if (Status s = take(inputs, description_->n_inputs - n_states, "inputs", inputs_); !s) return s;
+    if (Status s = staged_inputs_.take(*context_, inputs_); !s) return s;
+    const size_t given = states == nullptr ? 0 : states->list_.views.size();
+    if (given != static_cast<size_t>(n_states)) {
+      return refuse(n_states == 0 ? "it keeps no state"
+                                  : "it keeps states: begin(states, …), then forward(…, states)");
+    }
+    if (given > 0)
+      inputs_.insert(inputs_.end(), states->list_.views.begin(), states->list_.views.end());
+    return {};
+  }
+
+  // The extents of the parameters, or of the states among the inputs, for the given sizes. One that
+  // they need and that is not given shows itself by changing them.
+  Status shapes_of(std::initializer_list<Size> given, bool of_states,
+                   std::vector<attn_tensor>& shapes) {
+    const bool is_params = !of_states;
+    const size_t first =
+        is_params ? 0 : static_cast<size_t>(description_->n_inputs - description_->n_states);
+    const attn_argument* table = is_params ? description_->params : description_->inputs;
+    const auto fill = [&](const std::vector<int64_t>& sizes, std::vector<attn_tensor>& list) {
+      return attn_shapes(description_, sizes.data(), is_params ? list.data() : nullptr,
+                         is_params ? nullptr : list.data(), nullptr);
+    };
     const size_t count = static_cast<size_t>(description_->n_sizes);
     std::vector<int64_t> sizes(count + 1, 1);
     std::vector<bool> known(count, false);
@@ -199,18 +258,16 @@ class Model : detail::Calls {
       sizes[k] = size.second;
       known[k] = true;
     }
-    if (attn_shapes(description_, sizes.data(), shapes.data(), nullptr, nullptr) != ATTN_OK)
-      return out_of_memory();
+    if (fill(sizes, shapes) != ATTN_OK) return out_of_memory();
     std::vector<attn_tensor> changed(shapes.size());
     for (size_t k = 0; k < count; ++k) {
       if (known[k]) continue;
       sizes[k] = 1009;
-      if (attn_shapes(description_, sizes.data(), changed.data(), nullptr, nullptr) != ATTN_OK)
-        return out_of_memory();
+      if (fill(sizes, changed) != ATTN_OK) return out_of_memory();
       sizes[k] = 1;
-      for (size_t j = 0; j < shapes.size(); ++j) {
+      for (size_t j = first; j < shapes.size(); ++j) {
         if (detail::same_shape(shapes[j], changed[j])) continue;
-        return refuse("parameter " + std::string(description_->params[j].name) +
+        return refuse((is_params ? "parameter " : "state ") + std::string(table[j].name) +
                       " needs the run-time size " + description_->size_names[k]);
       }
     }
