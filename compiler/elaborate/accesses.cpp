@@ -210,10 +210,11 @@ void Statement::report_unproved(const Pending& p) {
   const std::string subscript(m_.source(p.where));
   const std::string extent = m_.text(p.extent);
   const bool data = has_read(p.subscript);
-  std::string message = fmt::format("`{}` may be read out of range", t.name);
+  const char* happens = p.is_written ? "written" : "read";
+  std::string message = fmt::format("`{}` may be {} out of range", t.name, happens);
   const auto known_extent = m_.graph.known(p.extent);
   if (p.subscript.is(ir::Kind::literal) && known_extent)
-    message = fmt::format("`{}` is read out of range", t.name);
+    message = fmt::format("`{}` is {} out of range", t.name, happens);
   Diagnostic& d = m_.error(p.where, message);
   const std::string limits = fmt::format("{} of `{}` has extent {}", ordinal_dimension(p.dimension),
                                          t.name, m_.with_value(p.extent));
@@ -262,8 +263,11 @@ void Statement::report_unproved(const Pending& p) {
   const std::string condition = low    ? fmt::format("{} < {}", subscript, extent)
                                 : high ? fmt::format("0 <= {}", subscript)
                                        : fmt::format("0 <= {} < {}", subscript, extent);
-  d.help = fmt::format("say where it is in range: `where {}`, `where inside`, or `if {} then …`",
-                       condition, condition);
+  if (p.is_written)
+    d.help = fmt::format("say where it is in range: `where {}`", condition);
+  else
+    d.help = fmt::format("say where it is in range: `where {}`, `where inside`, or `if {} then …`",
+                         condition, condition);
 }
 
 ir::Conditions Statement::take_inside(const std::vector<ir::IndexId>& hidden) {

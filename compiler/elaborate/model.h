@@ -113,6 +113,7 @@ class ModelState {
     ir::TensorId state;
     std::optional<ir::TensorId> next;
     Span where;
+    bool is_defined = false;  // perhaps with an error
   };
   std::vector<Remembered> states;
 

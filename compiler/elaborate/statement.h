@@ -120,6 +120,7 @@ class Statement {
     int dimension = 0;
     Span where;            // the subscript
     bool settled = false;  // `inside` makes it hold
+    bool is_written = false;
   };
   struct Condition {
     ir::Conditions conjuncts;

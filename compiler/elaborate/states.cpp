@@ -83,12 +83,20 @@ void Expander::states(const dsl::StateStatement& statement, Scope& scope) {
 void Expander::define_next(const dsl::Definition& d, const dsl::Statement& s, Scope& scope) {
   const std::string name = without_prime(d.target.text);
   const auto fail = [&] {
+    if (const Binding* state = scope.find(name))
+      for (ModelState::Remembered& r : m_.states)
+        r.is_defined = r.is_defined || r.state == state->tensor;
     scope.names[d.target.text] = {.kind = Binding::Kind::poisoned, .where = d.target.where};
   };
   const dsl::State* state = scope.state_of(d.target.text);
   if (!state) {
     Diagnostic& e = m_.error(d.target.where, fmt::format("`{}` is no state", name));
-    e.help = fmt::format("declare what the model remembers: `state {}: [B, S]`", name);
+    std::vector<std::string> names;
+    for (const Scope* at = &scope; at; at = at->outer)
+      for (const auto& [known, declared] : at->states) names.push_back(known);
+    e.help = suggestion(name, names);
+    if (e.help.empty())
+      e.help = fmt::format("declare what the model remembers: `state {}: [B, S]`", name);
     return fail();
   }
   if (scope.scan_around()) {
@@ -139,7 +147,7 @@ void Expander::define_next(const dsl::Definition& d, const dsl::Statement& s, Sc
   Statement statement(m_, scope, own, s.where, scope.path + d.target.text);
   const auto tensor = statement.run();
   bind_tensor(d.target, scope, tensor);
-  if (!tensor) return;
+  if (!tensor) return fail();
   for (ModelState::Remembered& r : m_.states)
     if (r.state == old.tensor) r.next = *tensor;
 }
@@ -147,6 +155,7 @@ void Expander::define_next(const dsl::Definition& d, const dsl::Statement& s, Sc
 void Expander::state_outputs() {
   for (const ModelState::Remembered& r : m_.states) {
     const std::string name = m_.graph[r.state].name;
+    if (r.is_defined) continue;
     if (!r.next) {
       m_.error(r.where, fmt::format("nothing says what the state `{}` becomes", name)).help =
           fmt::format("define `{}'`, or make `{}` an input", name, name);
@@ -196,7 +205,10 @@ bool Statement::find_position() {
   }
   if (position_.empty()) return true;
   const Binding* state = scope_.find(without_prime(definition_.target.text));
-  return read(state->tensor, position_, places).has_value();
+  const size_t before = pending_.size();
+  const bool good = read(state->tensor, position_, places).has_value();
+  for (size_t k = before; k < pending_.size(); ++k) pending_[k].is_written = true;
+  return good;
 }
 
 ir::TensorId Statement::place(ir::Definition d, const ir::Tensor& value) {
@@ -207,7 +219,8 @@ ir::TensorId Statement::place(ir::Definition d, const ir::Tensor& value) {
     ir::Tensor computed = value;
     computed.name = without_prime(full_name_) + ".new";
     d.target = m_.new_tensor(std::move(computed));
-    ir::Definition copy{.free = d.free, .guard = outer_, .body = m_.graph.target(d), .where = where_};
+    ir::Definition copy{
+        .free = d.free, .guard = outer_, .body = m_.graph.target(d), .where = where_};
     copy.position = position_;
     m_.add_definition(std::move(d));
     d = ir::with_fresh_indices(m_.graph, copy).definition;

@@ -227,7 +227,7 @@ class UpdateExpander {
   }
 
   bool check_target(const dsl::Definition& d) {
-    if (d.leading || !d.indices.empty()) {
+    if (d.leading || !d.indices.empty() || !d.subscripts.empty()) {
       m_.error(d.target.where, "an update is written for one element").help =
           "names stand without subscripts";
       return false;

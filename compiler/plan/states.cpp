@@ -63,20 +63,23 @@ class Orderer {
     return readers;
   }
 
+  // Whether these need what another update gives.
+  bool needs_another(const std::set<TensorId>& all, TensorId update) const {
+    const std::set<TensorId> needed = needed_for(all);
+    return std::ranges::any_of(left_, [&](const Definition& other) {
+      return is_update(other) && !(other.target == update) && needed.count(other.target);
+    });
+  }
+
   // Null when there is none.
   const Definition* next_update() const {
     const Definition* first = nullptr;
     for (const Definition& d : left_) {
       if (!is_update(d)) continue;
       if (!first) first = &d;
-      // One that needs no other update, also for the readers of its state.
-      std::set<TensorId> needed = readers_before(d);
-      needed.insert(d.target);
-      needed = needed_for(needed);
-      const bool waits = std::ranges::any_of(left_, [&](const Definition& other) {
-        return is_update(other) && !(other.target == d.target) && needed.count(other.target);
-      });
-      if (!waits) return &d;
+      std::set<TensorId> all = readers_before(d);
+      all.insert(d.target);
+      if (!needs_another(all, d.target)) return &d;
     }
     return first;
   }
@@ -88,11 +91,12 @@ class Orderer {
       return;
     }
     const TensorId next = update->target, state = g_.updated_by(next);
-    std::set<TensorId> before = readers_before(*update);
-    before.insert(next);
+    std::set<TensorId> before{next};
+    for (TensorId t : readers_before(*update))
+      if (!needs_another({t}, next)) before.insert(t);
     before = needed_for(before);
     std::vector<Definition> later;
-    Definition own = *update;
+    const Definition own = *update;
     for (const Definition& d : left_) {
       if (d.target == next) continue;
       (before.count(d.target) ? done_ : later).push_back(d);

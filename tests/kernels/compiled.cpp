@@ -154,7 +154,8 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
       std::copy(it->second.extents.begin(), it->second.extents.end(), t.extent);
       t.data = memory.tensor(t);
       driver::store(it->first, it->second, t);
-      memory.protect_last();
+      const bool is_state = prefix.empty() && table == m.inputs && k >= n - m.n_states;
+      if (!is_state) memory.protect_last();
     }
     return tensors;
   };
@@ -183,6 +184,8 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     return outcome;
   for (int32_t k = 0; k < m.n_outputs; ++k)
     outcome.values[m.outputs[k].name] = driver::fetch(outputs[k]);
+  for (int32_t k = m.n_inputs - m.n_states; k < m.n_inputs; ++k)
+    outcome.values[std::string(m.inputs[k].name) + "'"] = driver::fetch(inputs[k]);
   for (int32_t k = 0; options.probes && k < m.n_probes; ++k) {
     attn_tensor result{};
     if (failed(f.probe_shape(&m, k, sizes.data(), &result))) return outcome;

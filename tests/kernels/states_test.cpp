@@ -1,0 +1,174 @@
+// What a model remembers from call to call: kernels change it in place as the evaluator says, and
+// the calls of a sequence give what one call of the whole does.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "agreement.h"
+
+namespace attn::testing {
+namespace {
+
+constexpr CallOptions kForward{.gradient = false};
+
+Library& library() {
+  static Library made(compile_text(R"(
+size B, T, S
+size H = 2, G = 1, E = 5, D = 6
+
+block head(x: [B, T, D], at: int[B]) -> y {
+  param wq: [H, E, D], wk: [G, E, D], wv: [G, E, D]
+  state keys: [B, G, S, E], values: [B, G, S, E]
+  q[b,h,t,e] = sum[d] x[b,t,d] * wq[h,e,d]
+  keys'[b, g, at[b] + t, e]   = sum[d] x[b,t,d] * wk[g,e,d]
+  values'[b, g, at[b] + t, e] = sum[d] x[b,t,d] * wv[g,e,d]
+  s[b,h,i,j] = sum[e] q[b,h,i,e] * keys'[b, h // 2, j, e]
+  p[b,h,i,j] = softmax[j where j <= at[b] + i] (s[b,h,i,j])
+  y[b,i,h,e] = sum[j] p[b,h,i,j] * values'[b, h // 2, j, e]
+}
+model decode(x: [B, T, D], at: int[B]) -> y {
+  y = head(x, at) as head
+}
+model whole(x: [B, T, D]) -> y {
+  param head.wq: [H, E, D], head.wk: [G, E, D], head.wv: [G, E, D]
+  q[b,h,t,e] = sum[d] x[b,t,d] * head.wq[h,e,d]
+  k[b,g,t,e] = sum[d] x[b,t,d] * head.wk[g,e,d]
+  v[b,g,t,e] = sum[d] x[b,t,d] * head.wv[g,e,d]
+  s[b,h,i,j] = sum[e] q[b,h,i,e] * k[b, h // 2, j, e]
+  p[b,h,i,j] = softmax[j where j <= i] (s[b,h,i,j])
+  y[b,i,h,e] = sum[j] p[b,h,i,j] * v[b, h // 2, j, e]
+}
+
+# All of a state, from what it was.
+model sums(x: [B, E], scale: f32) -> y {
+  state m: [B, E, E], count: int
+  m'[b,i,j] = 0.5 * m[b,i,j] + scale * x[b,i] * x[b,j]
+  count' = count + 1
+  y[b,i] = (sum[j] m'[b,i,j] * x[b,j]) + float(count)
+}
+# Read before it changes; written backwards, at some places only, and at one.
+model window(x: [B, T], at: int, keep: bool[T]) -> y {
+  state past: [B, S], marks: f64[S], last: [B, 4]
+  y[b,t] = x[b,t] + (sum[s where s < at] past[b,s])
+  past'[b, at + T - 1 - t] = tanh(x[b,t]) where keep[t]
+  marks'[at] = 1
+  last'[b, 2] = sum[t] x[b,t]
+}
+# Moved along: each place takes what another was.
+model shift(x: [B, E]) -> y {
+  state row: [B, 4, E]
+  row'[b,n,e] = if n + 1 < 4 then row[b, n + 1, e] else x[b,e]
+  y[b,e] = sum[n] row'[b,n,e] * (n + 1)
+}
+# Both states are read after they change and before.
+model difference(x: [B, E]) -> y {
+  state a: [B, E], c: [B, E]
+  a'[b,e] = x[b,e] + c[b,e]
+  c'[b,e] = x[b,e] - a[b,e]
+  y[b,e] = a'[b,e] - a[b,e] + c'[b,e] * c[b,e]
+}
+model half(x: [B, E]) -> y {
+  state h: bf16[B, 3, E]
+  h'[b,1,e] = x[b,e]
+  y[b,e] = h'[b,1,e] - h'[b,2,e]
+}
+# Counts for itself where it is.
+model own(x: [B, T]) -> y {
+  state seen: [B, S], length: int[B]
+  seen'[b, length[b] + t] = x[b,t]
+  length'[b] = length[b] + T
+  y[b] = sum[s where s < length'[b]] seen'[b,s]
+}
+)",
+                                   {}, Derive::as_written));
+  return made;
+}
+
+// Positions below the capacity.
+void place(Arrays& given, const char* name, int64_t capacity, int64_t length) {
+  for (size_t k = 0; k < given.at(name).values.size(); ++k)
+    given.at(name).values[k] =
+        static_cast<double>((static_cast<int64_t>(k) * 3 + 1) % (capacity - length + 1));
+}
+
+void expect_same(const std::string& model, const Arrays& given, double tolerance = 1e-5) {
+  const Outcome o = library().call(given, kForward, model);
+  ASSERT_EQ(o.status, ATTN_OK) << o.message;
+  EXPECT_EQ(differ(library().reference(given, model, kForward), o.values, tolerance), "") << model;
+}
+
+TEST(States, ChangeInPlace) {
+  for (int64_t b : {0, 1, 3})
+    for (int64_t t : {0, 1, 3, 17, 67})
+      for (int64_t more : {0, 1, 40}) {
+        SCOPED_TRACE(fmt::format("B = {}, T = {}, S = {}", b, t, t + more));
+        const Sizes sizes = {{"B", b}, {"T", t}, {"S", t + more}};
+        Arrays given = random_call(library().model("decode"), sizes, 1);
+        place(given, "at", t + more, t);
+        expect_same("decode", given);
+        given = random_call(library().model("own"), sizes, 2);
+        place(given, "length", t + more, t);
+        expect_same("own", given);
+        if (t + more == 0) continue;
+        given = random_call(library().model("window"), sizes, 3);
+        given.at("at").values[0] = static_cast<double>(more > 0 && t > 0 ? 1 : 0);
+        expect_same("window", given);
+      }
+  for (int64_t b : {0, 1, 3, 17}) {
+    for (const char* model : {"sums", "shift", "difference"})
+      expect_same(model, random_call(library().model(model), {{"B", b}}, 4));
+    expect_same("half", random_call(library().model("half"), {{"B", b}}, 4), 8e-3);
+  }
+}
+
+// A prompt at once and then letter by letter, each sequence at its own length: as the whole.
+TEST(States, OfASequenceOfCallsGiveTheWhole) {
+  constexpr int64_t kBatch = 2, kLength = 23, kCapacity = 40, kDone = 11;
+  const Arrays all = random_call(library().model("whole"), {{"B", kBatch}, {"T", kLength}}, 5);
+  const Array wanted = library().reference(all, "whole", kForward).at("y");
+  Arrays given =
+      random_call(library().model("decode"), {{"B", kBatch}, {"T", kLength}, {"S", kCapacity}}, 6);
+  for (const char* name : {"head.wq", "head.wk", "head.wv"}) given[name] = all.at(name);
+  const int64_t row = wanted.values.size() / (kBatch * kLength), width = 6;
+  std::vector<int64_t> done(kBatch, 0);
+  // The second sequence is behind by one: its first call repeats a place.
+  for (int64_t step = 0; done[0] < kLength; ++step) {
+    const int64_t n = step == 0 ? kDone : 1;
+    Array x{{kBatch, n, width}, {}}, at{{kBatch}, {}};
+    for (int64_t b = 0; b < kBatch; ++b) {
+      const int64_t from = done[b];
+      at.values.push_back(static_cast<double>(from));
+      for (int64_t k = 0; k < n * width; ++k)
+        x.values.push_back(all.at("x").values[(b * kLength + from) * width + k]);
+      done[b] = from + n - (step == 0 ? b : 0);
+    }
+    given["x"] = x, given["at"] = at;
+    const Outcome o = library().call(given, kForward, "decode");
+    ASSERT_EQ(o.status, ATTN_OK) << o.message;
+    for (int64_t b = 0; b < kBatch; ++b) {
+      const int64_t from = static_cast<int64_t>(at.values[b]);
+      for (int64_t k = 0; k < n * row; ++k)
+        EXPECT_NEAR(o.values.at("y").values[b * n * row + k],
+                    wanted.values[(b * kLength + from) * row + k], 1e-5);
+    }
+    for (const char* name : {"head.keys", "head.values"})
+      given[name] = o.values.at(std::string(name) + "'");
+  }
+}
+
+TEST(States, BeyondTheirCapacityAreRefusedBeforeAnythingChanges) {
+  const Sizes sizes = {{"B", 2}, {"T", 3}, {"S", 5}};
+  Arrays given = random_call(library().model("decode"), sizes, 7);
+  for (const auto& [first, second] : {std::pair(0, 3), {-1, 0}, {1 << 30, 0}}) {
+    given.at("at").values = {static_cast<double>(first), static_cast<double>(second)};
+    const Outcome o = library().call(given, kForward, "decode");
+    EXPECT_EQ(o.status, ATTN_BAD_DATA);
+    EXPECT_NE(o.message.find("at: "), std::string::npos) << o.message;
+    EXPECT_TRUE(o.untouched);
+    EXPECT_THROW(library().reference(given, "decode", kForward), evaluate::CallError);
+  }
+}
+
+}  // namespace
+}  // namespace attn::testing
