@@ -73,18 +73,23 @@ double held_loss(attn::Model& model, const Text& text) {
   return sum / static_cast<double>(count);
 }
 
-// Letters that the model writes after `start`, a window.
+// Letters that the model writes after `start`, a window: that at once, then a letter a call.
 std::string written(attn::Model& model, const Text& text, const int32_t* start, int count) {
-  std::vector<int32_t> all(start, start + kWindow);
+  attn::States memory;
+  must(model.begin(memory, {{"B", 1}, {"S", kWindow + count}}));
+  std::vector<int32_t> now(start, start + kWindow);
+  int32_t place = 0;
   std::mt19937 random(1);
   std::string result;
   for (int k = 0; k < count; ++k) {
-    must(model.forward({attn::View(&all[all.size() - kWindow], {1, kWindow})}));
+    const int64_t length = std::ssize(now);
+    must(model.forward({attn::View(now.data(), {1, length}), attn::View(&place, {1})}, memory));
+    place += static_cast<int32_t>(length);
     const float* score = model.output("score").data<float>();
     std::vector<double> weight;
     for (size_t v = 0; v < text.bytes.size(); ++v) weight.push_back(std::exp(score[v] / 0.8));
-    all.push_back(std::discrete_distribution<int32_t>(weight.begin(), weight.end())(random));
-    result += text.bytes[static_cast<size_t>(all.back())];
+    now = {std::discrete_distribution<int32_t>(weight.begin(), weight.end())(random)};
+    result += text.bytes[static_cast<size_t>(now[0])];
   }
   return result;
 }

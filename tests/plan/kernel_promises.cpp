@@ -57,6 +57,20 @@ std::vector<Promise> kernel_promises() {
          auto& definitions = form<RowForm>(p.forward).definitions;
          std::reverse(definitions.begin(), definitions.end());
        }},
+      {"a state that changes where it is still read", kState,
+       [](Plan& p) {
+         const TensorId total = *p.forward.graph.find("total");
+         for (plan::Kernel& k : p.forward.kernels) {
+           if (!std::ranges::count(k.reads, total)) continue;
+           auto& d = std::get<LoopsForm>(k.form).definition;
+           map_exprs(d, [&](const Expr& e) {
+             return rewrite(e, [&](const Expr& x) {
+               return x.is(Kind::read) && x->tensor == total ? read(total, x.type(), {Expr(0)}) : x;
+             });
+           });
+           k.definitions[0] = d;
+         }
+       }},
       {"a kernel without results", kGate,
        [](Plan& p) { kernel<LoopsForm>(p.forward).writes.clear(); }},
       {"an argument twice, or reads out of order", kGate,

@@ -58,6 +58,18 @@ train model attend(q: [T, E], k: [T, E], v: [T, E], doc: int[T]) -> z {
 }
 )";
 
+// Loops of y, which reads the state as it was; then loops of what it becomes, and loops of z.
+inline constexpr const char* kState = R"(
+size B in 1.., T in 1.., S
+model remember(x: [B, T], at: int[B]) -> y, z {
+  state past: [B, S], total: [B]
+  y[b,s] = 2 * past[b,s]
+  past'[b, at[b] + t] = x[b,t]
+  total'[b] = total[b] + x[b,0]
+  z[b,s] = past'[b,s] + 1
+}
+)";
+
 // Kernel `n` of those of a function that have such a form.
 template <class Form>
 plan::Kernel& kernel(plan::Function& f, size_t n = 0) {

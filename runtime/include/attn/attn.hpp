@@ -56,13 +56,9 @@ class Model : detail::Calls {
     shapes.erase(shapes.begin(), shapes.end() - description_->n_states);
     detail::List made;
     for (const attn_tensor& shape : shapes) {
-      Tensor zeros(shape.type, std::vector<int64_t>(shape.extent, shape.extent + shape.rank));
-      if (!zeros.ok()) return out_of_memory();
       made.tensors.push_back(Tensor::like(shape, context_));
       if (!made.tensors.back().ok()) return out_of_memory();
       made.views.push_back(made.tensors.back().view());
-      if (Status s = status(attn_copy(context_->get(), &made.views.back(), &zeros.view())); !s)
-        return s;
     }
     states.list_ = std::move(made);
     return {};
