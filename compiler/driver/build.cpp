@@ -33,7 +33,8 @@ std::string bytes_of(const std::string& path) {
 std::string describe(const emit::Object& o) {
   const ir::Graph& g = o.function->graph;
   const plan::Kernel& k = *o.kernel;
-  std::string text = fmt::format("{}\n{} {}\n", compiler_identity(), o.symbol, o.target);
+  std::string text = fmt::format("{}\n{} {}{}\n", compiler_identity(), o.symbol, o.target,
+                                 o.few_rows ? " few rows" : "");
   for (const auto* list : {&k.reads, &k.writes})
     for (ir::TensorId t : *list) text += g[t].name + " ";
   for (ir::SizeId s : k.sizes) text += g[s].name + " ";
@@ -109,7 +110,8 @@ pid_t start(const Job& job) {
   std::string said;
   try {
     std::string object = lower::compile_object(*job.object->function, *job.object->kernel,
-                                               job.object->target, job.object->symbol);
+                                               job.object->target, job.object->symbol,
+                                               job.object->few_rows);
     std::ofstream out(job.path, std::ios::binary);
     if (!(out << object) || !out.flush()) {
       said = std::strerror(errno);

@@ -231,7 +231,10 @@ int emit(const CommandLine& c) {
           chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets);
       for (const plan::Function* f : plan::functions(*m.plan))
         for (const auto* kernels : {&f->checks, &f->kernels})
-          for (const plan::Kernel& k : *kernels) out += lower::statement(*f, k, targets.back());
+          for (const plan::Kernel& k : *kernels)
+            for (const bool few_rows : {false, true})
+              if (!few_rows || plan::few_rows_of(f->graph, k.form))
+                out += lower::statement(*f, k, targets.back(), few_rows);
     }
     if (c.stage == "tex" || c.stage == "dot") {
       auto print = c.stage == "tex" ? text::to_tex : text::to_dot;

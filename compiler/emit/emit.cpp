@@ -58,10 +58,14 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
       auto [it, is_new] = first.try_emplace(signature(f, kernel), kernel.name);
       symbols[&kernel] = it->second;
       if (!is_new) continue;
-      codes.push_back(fmt::format("CODE({})", kernel.name));
-      for (const std::string& target : targets)
-        library.objects.push_back(
-            {&f, &kernel, target, kernel.name + std::string(target::named(target).tail)});
+      for (const bool few_rows : {false, true}) {
+        if (few_rows && !plan::few_rows_of(f.graph, kernel.form)) continue;
+        const std::string symbol = kernel.name + (few_rows ? kFewRowsTail : "");
+        codes.push_back(fmt::format("CODE({})", symbol));
+        for (const std::string& target : targets)
+          library.objects.push_back(
+              {&f, &kernel, target, symbol + std::string(target::named(target).tail), few_rows});
+      }
     }
   };
   for (const ModelPlan& m : models) {

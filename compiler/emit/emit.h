@@ -14,6 +14,7 @@ struct Object {
   const plan::Kernel* kernel;
   std::string target;  // its name
   std::string symbol;  // of the function in it
+  bool few_rows = false;  // by the schedule for few rows
 };
 
 // One model of the file, planned.

@@ -111,8 +111,13 @@ class FunctionWriter {
     for (TensorId t : k.reads) arguments += ", " + tensor(t, loop);
     for (SizeId s : k.sizes) arguments += fmt::format(", V({})", values_.of(s));
     for (TensorId t : k.writes) arguments += ", " + tensor(t, loop);
-    return fmt::format("KERNEL({}, {}, {}, {}{})", quoted(title(f_, k)), symbols_.at(&k),
-                       values_.operations(plan::operations(g_, k)), k.writes.size(), arguments);
+    const std::string code = symbols_.at(&k);
+    const std::string rest = fmt::format("{}, {}{})", values_.operations(plan::operations(g_, k)),
+                                         k.writes.size(), arguments);
+    const auto rows = plan::few_rows_of(g_, k.form);
+    if (!rows) return fmt::format("KERNEL({}, {}, {}", quoted(title(f_, k)), code, rest);
+    return fmt::format("KERNEL_OF_ROWS({}, {}, {}{}, {}, {}, {}", quoted(title(f_, k)), code, code,
+                       kFewRowsTail, values_.extent(*rows), plan::kFewRows, rest);
   }
 
   std::vector<std::string> data_checks() {

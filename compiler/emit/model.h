@@ -63,6 +63,9 @@ std::string write_header(const std::string& stem, const std::vector<ModelPlan>& 
 // The members of a model's struct of options.
 std::vector<std::string> option_fields(const ir::Step& step);
 
+// Ends the symbol of a kernel's code for few rows.
+inline constexpr const char* kFewRowsTail = "_few";
+
 // The code of a kernel: of several equal kernels the first.
 using Symbols = std::map<const plan::Kernel*, std::string>;
 

@@ -14,13 +14,15 @@ std::string host_target();
 // The object file (ELF) of one kernel, whose only symbol is `symbol`:
 //   int symbol(void* context, attn_buffer* reads..., int32_t sizes..., attn_buffer* writes...)
 // It refers to the runtime by attn_k_* names. Throws InternalError with Halide's text when
-// Halide refuses, which is a defect of ours.
+// Halide refuses, which is a defect of ours. `few_rows`: by the schedule for few rows, which takes
+// the same arguments (plan::few_rows_of).
 std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
-                           const std::string& target, const std::string& symbol);
+                           const std::string& target, const std::string& symbol,
+                           bool few_rows = false);
 
 // The lowered statement as text, for people.
 std::string statement(const plan::Function& f, const plan::Kernel& kernel,
-                      const std::string& target);
+                      const std::string& target, bool few_rows = false);
 
 // Joins objects into a static library at `path`, the same bytes for the same objects.
 void write_archive(const std::vector<std::string>& object_paths, const std::string& path);

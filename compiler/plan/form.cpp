@@ -55,6 +55,14 @@ bool TilesForm::hides_panel(const TileResult& r) const {
   return lacks(known, tiles.at(r.tile).visible) || lacks(known, r.counted);
 }
 
+std::optional<Poly> few_rows_of(const Graph& g, const Form& form) {
+  const auto* tiles = std::get_if<TilesForm>(&form);
+  if (!tiles || !tiles->streams()) return std::nullopt;
+  const Poly rows = g[tiles->row].extent;
+  const auto known = g.known(rows);
+  return known && *known > kFewRows ? std::nullopt : std::optional(rows);
+}
+
 namespace {
 
 // Writes definitions, each with indices of its own.

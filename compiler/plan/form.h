@@ -97,6 +97,9 @@ struct BlockBounds {
 };
 constexpr int kBoundRows = 16;
 
+// A form that streams has a second schedule, for at most so many rows.
+constexpr int kFewRows = 4;
+
 // Tensors over (batch, row, column) that exist in tiles only, and what sums them. A log-sum-exp
 // comes first, and beside it one weighted sum at most; other kinds stand together.
 struct TilesForm {
@@ -122,6 +125,9 @@ struct TilesForm {
 };
 
 using Form = std::variant<LoopsForm, RowForm, ContractionForm, TilesForm>;
+
+// The rows of a form with a schedule for few of them, where there may be few or many.
+std::optional<ir::Poly> few_rows_of(const ir::Graph& g, const Form& form);
 
 // What the form computes, in the order in which a kernel lists those that it writes.
 std::vector<ir::TensorId> results_of(const Form& form);

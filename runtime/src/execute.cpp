@@ -141,7 +141,10 @@ class Execution {
       const attn_kernel& kernel = f_.kernels[k];
       if (!has_work(kernel)) continue;
       const double begin = traces() ? milliseconds_now() : 0;
-      const int code = kernel.code[frame_.target](frame_.arguments[k]);
+      const bool is_few =
+          kernel.code_of_few_rows != nullptr && frame_.extent(kernel.rows) <= kernel.most_rows;
+      const attn_kernel_code* codes = is_few ? kernel.code_of_few_rows : kernel.code;
+      const int code = codes[frame_.target](frame_.arguments[k]);
       ATTN_TRY(kernel_status(context_, kernel.name, code));
       if (traces()) trace(k, begin);
     }

@@ -27,4 +27,8 @@ Funcs schedule(const plan::ContractionForm& form, const Scope& scope, const targ
 // Tiles that several results share.
 Funcs schedule(const plan::TilesForm& form, const Scope& scope, const target::Target& target);
 
+// The same for at most plan::kFewRows rows of a form that streams, without packing.
+Funcs schedule_few_rows(const plan::TilesForm& form, const Scope& scope,
+                        const target::Target& target);
+
 }  // namespace attn::lower::cpu

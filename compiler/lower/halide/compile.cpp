@@ -22,8 +22,8 @@ struct Built {
 
 class Builder {
  public:
-  Builder(const plan::Function& f, const plan::Kernel& kernel, const Target& target)
-      : g_(f.graph), kernel_(kernel), target_(target) {}
+  Builder(const plan::Function& f, const plan::Kernel& kernel, const Target& target, bool few_rows)
+      : g_(f.graph), kernel_(kernel), target_(target), few_rows_(few_rows) {}
 
   Built build() {
     for (ir::SizeId s : kernel_.sizes)
@@ -53,6 +53,8 @@ class Builder {
   // What the kernel writes.
   std::vector<Func> scheduled() const {
     const Scope scope{g_, arguments_, kernel_.writes};
+    if (few_rows_)
+      return cpu::schedule_few_rows(std::get<plan::TilesForm>(kernel_.form), scope, target_);
     const auto on_target = [&](const auto& form) {
       switch (target_.arch) {
         case target::Arch::x86_64:
@@ -99,6 +101,7 @@ class Builder {
   const ir::Graph& g_;
   const plan::Kernel& kernel_;
   const Target& target_;
+  const bool few_rows_;
   Arguments arguments_;
   std::set<std::string> names_ = {"out"};
 };
@@ -131,13 +134,13 @@ class Reporter : public Halide::CompileTimeErrorReporter {
 // What `work` makes of the pipeline of a kernel.
 template <class F>
 auto with_pipeline(const plan::Function& f, const plan::Kernel& kernel, const std::string& target,
-                   F work) {
+                   bool few_rows, F work) {
   static Reporter reporter;
   Halide::set_custom_compile_time_error_reporter(&reporter);
   const Target& row = target::named(target);
   prepare_code_generation(row.arch);
   try {
-    return work(Builder(f, kernel, row).build(), kernel_target(row));
+    return work(Builder(f, kernel, row, few_rows).build(), kernel_target(row));
   } catch (const Halide::Error& e) {
     throw InternalError("kernel " + kernel.name + ": " + e.what());
   }
@@ -156,24 +159,26 @@ void rename_runtime(std::string& object) {
 std::string host_target() { return std::string(host().name); }
 
 std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
-                           const std::string& target, const std::string& symbol) {
-  return with_pipeline(f, kernel, target, [&](Built built, const Halide::Target& machine) {
-    TemporaryFile file;
-    built.pipeline.compile_to({{Halide::OutputFileType::object, file.path}}, built.arguments,
-                              symbol, machine);
-    std::string object = file.text();
-    rename_runtime(object);
-    return object;
-  });
+                           const std::string& target, const std::string& symbol, bool few_rows) {
+  return with_pipeline(f, kernel, target, few_rows,
+                       [&](Built built, const Halide::Target& machine) {
+                         TemporaryFile file;
+                         built.pipeline.compile_to({{Halide::OutputFileType::object, file.path}},
+                                                   built.arguments, symbol, machine);
+                         std::string object = file.text();
+                         rename_runtime(object);
+                         return object;
+                       });
 }
 
 std::string statement(const plan::Function& f, const plan::Kernel& kernel,
-                      const std::string& target) {
-  return with_pipeline(f, kernel, target, [&](Built built, const Halide::Target& machine) {
-    std::ostringstream out;
-    out << built.pipeline.compile_to_module(built.arguments, kernel.name, machine);
-    return out.str();
-  });
+                      const std::string& target, bool few_rows) {
+  return with_pipeline(
+      f, kernel, target, few_rows, [&](Built built, const Halide::Target& machine) {
+        std::ostringstream out;
+        out << built.pipeline.compile_to_module(built.arguments, kernel.name, machine);
+        return out.str();
+      });
 }
 
 void write_archive(const std::vector<std::string>& object_paths, const std::string& path) {

@@ -71,6 +71,10 @@ typedef struct attn_kernel {
   int32_t n_writes;             /* which the last arguments are */
   int32_t n_arguments;
   const int32_t* arguments;
+  /* For at most `most_rows` rows, and as `code`; null: there is none. */
+  const attn_kernel_code* code_of_few_rows;
+  int64_t rows;                 /* as in attn_shape */
+  int64_t most_rows;
 } attn_kernel;
 
 /* Kernels that run once a step. The step is the value `step`. */

@@ -46,5 +46,8 @@
   WEIGHT(name, name, type, shape, differentiable, ZEROS, 0, 0, 0, rank, __VA_ARGS__)
 #define KERNEL(name, code, operations, writes, ...) \
   {name, code, operations, writes, COUNT(int32_t, __VA_ARGS__), (const int32_t[]){__VA_ARGS__}}
+#define KERNEL_OF_ROWS(name, code, few, rows, most, operations, writes, ...) \
+  {name,   code, operations, writes, COUNT(int32_t, __VA_ARGS__), (const int32_t[]){__VA_ARGS__}, \
+   few, rows, most}
 
 #endif
