@@ -242,8 +242,14 @@ class RandomTree {
         break;
       }
       default: {
-        Definition definition{identifier(), pick(5) == 0, {}, expression(4), nullptr, nullptr};
-        if (pick(4) > 0) definition.indices = indices(1);
+        Definition definition{identifier(), pick(5) == 0, {}, {}, expression(4), nullptr, nullptr};
+        if (pick(6) == 0) {
+          definition.target.text += "'";
+          definition.leading = false;
+          for (int n = pick(4); n > 0; --n) definition.subscripts.push_back(expression(2));
+        } else if (pick(4) > 0) {
+          definition.indices = indices(1);
+        }
         if (pick(3) == 0) definition.condition = condition(2);
         if (pick(5) == 0) definition.start = expression(2);
         statement.node = std::move(definition);
@@ -276,10 +282,16 @@ class RandomTree {
       Statement statement;
       if (pick(3) == 0) {
         StateStatement states;
-        for (int k = 1 + pick(2); k > 0; --k) states.states.push_back({identifier(), number()});
+        for (int k = 1 + pick(2); k > 0; --k) {
+          if (pick(2) == 0)
+            states.states.push_back({identifier(), false, {}, number()});
+          else
+            states.states.push_back(
+                {identifier(), true, type(false), pick(3) ? nullptr : number()});
+        }
         statement.node = std::move(states);
       } else {
-        Definition definition{identifier(), false, {}, expression(3), nullptr};
+        Definition definition{identifier(), false, {}, {}, expression(3), nullptr};
         if (pick(2) == 0) definition.target.text += "'";
         if (pick(3) == 0) definition.value = make(Name{"m'"});
         statement.node = std::move(definition);

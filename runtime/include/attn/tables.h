@@ -44,10 +44,9 @@
 #define PARAM(name, ...) WEIGHT(name, name, __VA_ARGS__)
 #define ARGUMENT(name, type, shape, differentiable, rank, ...) \
   WEIGHT(name, name, type, shape, differentiable, ZEROS, 0, 0, 0, rank, __VA_ARGS__)
-#define KERNEL(name, code, operations, writes, ...) \
-  {name, code, operations, writes, COUNT(int32_t, __VA_ARGS__), (const int32_t[]){__VA_ARGS__}}
 #define KERNEL_OF_ROWS(name, code, few, rows, most, operations, writes, ...) \
   {name,   code, operations, writes, COUNT(int32_t, __VA_ARGS__), (const int32_t[]){__VA_ARGS__}, \
    few, rows, most}
+#define KERNEL(name, code, ...) KERNEL_OF_ROWS(name, code, 0, 0, 0, __VA_ARGS__)
 
 #endif
