@@ -140,6 +140,30 @@ TEST_F(Run, WeightsMustHaveWhatIsNotGiven) {
                  "missing.safetensors: No such file");
 }
 
+TEST_F(Run, TakesACheckpointOfSeveralFilesAndSaysHowItDiffers) {
+  file("m.attn",
+       "model m(x: [2]) -> y {\n  param w: [2, 2], b: [2] = constant(5)\n"
+       "  y[i] = sum[j] w[i,j] * x[j] + b[i]\n}\n");
+  npy("x.npy", {ATTN_F32, {2}, {1, 10}});
+  weights("1.safetensors", "w", {ATTN_F64, {4}, {1, 2, 3, 4}});
+  weights("2.safetensors", "mask", {ATTN_F32, {1}, {0}});
+  file("model.safetensors.index.json",
+       R"({"weight_map": {"mask": "2.safetensors", "w": "1.safetensors"}})");
+  const std::vector<std::string> base = {"run",   "m.attn", "--in",      "x=x.npy", "--reference",
+                                         "--out", "out",    "--weights", "."};
+  expect_refused(base, 3, ".: has no tensor `b`");
+  weights("w.safetensors", "w", {ATTN_F64, {3}, {1, 2, 3}});
+  expect_refused({"run", "m.attn", "--in", "x=x.npy", "--weights", "w.safetensors", "--reference"},
+                 5, "w.safetensors: `w` has shape [3], must have [2, 2]");
+  const Ended e = attnc(with(base, {"--init-missing"}));
+  ASSERT_EQ(e.status, 0) << e.error;
+  EXPECT_EQ(e.error,
+            "note: .: `w` has shape [4], taken as [2, 2]\n"
+            "note: .: has no tensor `b`\n"
+            "note: .: `mask` is not in the model\n");
+  EXPECT_EQ(loaded("out/y.npy").values, (std::vector<double>{26, 48}));
+}
+
 TEST_F(Run, NamesWhatIsMissing) {
   auto base = with(inputs(), {"--reference", "--out", "out"});
   std::vector<std::string> less(base.begin(), base.end());

@@ -155,14 +155,21 @@ class Model : detail::Calls {
   Status save(const std::string& path) const {
     return call(attn_model_save, params_.views.data(), path.c_str());
   }
-  // A model without parameters yet takes their run-time sizes from the file. On failure the
-  // parameters are as they were.
-  Status load(const std::string& path) {
-    if (check_parameters(params())) return load_values(path);
+  // A file, an index of several, or the folder that has them; see attn_model_load. On failure the
+  // parameters are as they were. With options it may differ from the model by what they allow:
+  // load(path, {.ignore_extra = true, .convert_types = true}). A model without parameters yet makes
+  // them: it takes their run-time sizes from the file, where they have any; what may be missing is
+  // there after init().
+  Status load(const std::string& path, const attn_load_options& options = {}) {
+    if (check_parameters(params())) return load_values(path, options);
+    if (options.keep_missing) return refuse("keeps what is missing as init makes it: call init");
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
-    if (Status s = call(attn_model_load_shapes, shapes.data(), path.c_str()); !s) return s;
+    if (!parameter_shapes({}, shapes)) {
+      Status s = call(attn_model_load_shapes, shapes.data(), path.c_str(), &options);
+      if (!s) return s;
+    }
     if (Status s = make_parameters(shapes); !s) return s;
-    Status loaded = load_values(path);
+    Status loaded = load_values(path, options);
     if (!loaded) params_.tensors.clear();
     return loaded;
   }
@@ -254,8 +261,8 @@ class Model : detail::Calls {
     states_ = std::move(made);
     return {};
   }
-  Status load_values(const std::string& path) {
-    return call(attn_model_load, params_.views.data(), path.c_str());
+  Status load_values(const std::string& path, const attn_load_options& options) {
+    return call(attn_model_load_options, params_.views.data(), path.c_str(), &options);
   }
 
   Status run_forward() {

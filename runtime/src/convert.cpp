@@ -1,0 +1,91 @@
+#include "convert.h"
+
+#include <math.h>
+
+#include <algorithm>
+
+#include "elements.h"
+
+namespace attn::rt {
+namespace {
+
+constexpr int64_t kBlock = 65536;
+
+template <attn_type kType>
+struct Constant {
+  static constexpr attn_type value = kType;
+};
+
+// task(Constant) of a real type.
+template <class Task>
+void with_type(attn_type type, Task task) {
+  switch (type) {
+    case ATTN_F64:
+      return task(Constant<ATTN_F64>());
+    case ATTN_F16:
+      return task(Constant<ATTN_F16>());
+    case ATTN_BF16:
+      return task(Constant<ATTN_BF16>());
+    default:
+      return task(Constant<ATTN_F32>());
+  }
+}
+
+template <class Task>
+void with_types(attn_type from, attn_type to, Task task) {
+  with_type(from, [&](auto a) { with_type(to, [&](auto b) { task(a, b); }); });
+}
+
+template <class Task>
+void for_blocks(attn_context* context, int64_t count, Task task) {
+  parallel_for(context, (count + kBlock - 1) / kBlock, [&](int64_t block) {
+    return task(block * kBlock, std::min((block + 1) * kBlock, count));
+  });
+}
+
+}  // namespace
+
+void convert_reals(attn_context* context, int64_t count, attn_type from, const void* source,
+                   attn_type to, void* destination) {
+  const int64_t size = attn_type_size(from);
+  for_blocks(context, count, [&](int64_t begin, int64_t end) {
+    if (from != to) {
+      with_types(from, to, [&](auto a, auto b) {
+        for (int64_t k = begin; k < end; ++k)
+          put_real(b.value, destination, k, get_real(a.value, source, k));
+      });
+    } else {
+      memcpy(static_cast<char*>(destination) + begin * size,
+             static_cast<const char*>(source) + begin * size,
+             static_cast<size_t>((end - begin) * size));
+    }
+    return 0;
+  });
+}
+
+int64_t first_overflow(attn_context* context, int64_t count, attn_type from, const void* source,
+                       attn_type to) {
+  if (from == to || to == ATTN_F64 || (to == ATTN_F32 && from != ATTN_F64) ||
+      (to == ATTN_BF16 && from == ATTN_F16)) {
+    return count;  // all that the one holds the other does
+  }
+  std::atomic<int64_t> first = count;
+  for_blocks(context, count, [&](int64_t begin, int64_t end) {
+    with_types(from, to, [&](auto a, auto b) {
+      for (int64_t k = begin; k < end; ++k) {
+        const double value = get_real(a.value, source, k);
+        uint64_t stored;
+        put_real(b.value, &stored, 0, value);
+        if (!isfinite(value) || isfinite(get_real(b.value, &stored, 0))) continue;
+        int64_t before = first;
+        while (k < before && !first.compare_exchange_weak(before, k)) {
+        }
+        return;
+      }
+    });
+    return 0;
+  });
+  return first;
+}
+
+}  // namespace attn::rt
