@@ -208,12 +208,14 @@ const auto tuple = left_paren[flag(&StatementDraft::tuple)] >>
 const auto target = primed[push(&StatementDraft::targets)] >>
                     -(subscript_bracket >> index_list<StatementDraft>() >> right_bracket);
 const auto draft_def = (tuple | target) >> assign >> expression[set(&StatementDraft::value)] >>
-                       -(word("as") >> name[set(&StatementDraft::as)]) >> -start_value >>
-                       -condition[set(&StatementDraft::condition)];
+                       -((word("as") >> name[set(&StatementDraft::as)]) |
+                         (word("using") >> name[set(&StatementDraft::uses)])) >>
+                       -weight_name >> -start_value >> -condition[set(&StatementDraft::condition)];
 
 const auto repeat_def = word("repeat") >> &any_name >> name[set(&Repeat::index)] >> colon >>
                         expression[set(&Repeat::count)] >>
-                        -(word("as") >> name[set(&Repeat::as)]) >> braces_and_body(&Repeat::body);
+                        -(word("as") >> name[set(&Repeat::as)]) >> -weight_name >>
+                        braces_and_body(&Repeat::body);
 
 const auto scan_def = word("scan") >> &any_name >> name[set(&Scan::index)] >> colon >>
                       expression[set(&Scan::count)] >> -word("down")[flag(&Scan::down)] >>

@@ -13,7 +13,7 @@ struct StatementDraft {
   bool leading = false;
   std::vector<Index> indices;
   ExprPtr value;
-  Identifier as;
+  Identifier as, uses, weight_name;
   ExprPtr start;
   ExprPtr condition;
 };

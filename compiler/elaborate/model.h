@@ -66,7 +66,11 @@ struct Scope {
   std::map<std::string, const dsl::Type*> output_types;
   std::vector<ir::Poly> leading;  // what `...` of the inputs stands for
   bool has_leading = false;
-  std::string path;  // "attn." before the names of parameters and inner tensors
+  std::string path;        // "attn." before the names of inner tensors
+  std::string parameters;  // before those of parameters: the same, but of a call that shares them
+  std::string weights;     // before those in a weight file
+  Span weights_where;      // where `@` gave that, if it did
+  bool shares = false;     // the parameters are those of an earlier call
   std::vector<const dsl::Statement*> statements;  // of the body, for errors about order
   const OpenScan* scan = nullptr;                 // whose body this is
   bool own = false;  // the body of the model itself, whose unused names are worth a warning
@@ -83,6 +87,12 @@ struct Scope {
   // Whether some name in sight had an error.
   bool has_poisoned() const;
   const Scope& outermost() const { return outer ? outer->outermost() : *this; }
+};
+
+// A call whose parameters later ones may share.
+struct NamedCall {
+  const Callable* callable;
+  Span where;
 };
 
 // The call of a block that is being expanded.
@@ -102,8 +112,9 @@ class ModelState {
   const Overrides& overrides;
   ir::Graph graph;
   std::vector<OpenCall> calls;
-  std::map<std::string, Span> parameters;    // full name -> where it was declared
-  std::map<std::string, Span> weight_names;  // full name of a parameter -> where `@` names it
+  std::map<std::string, NamedCall> named_calls;  // by what stands before their parameters: "attn."
+  std::map<std::string, Span> parameters;        // full name -> where it was declared
+  std::map<std::string, Span> weight_names;      // full name of a parameter -> where `@` names it
 
   // An error at a place; says in which call when that place is inside an expanded block. The same
   // error at the same place is reported once, however often a block is expanded.
@@ -128,6 +139,10 @@ class ModelState {
   // floor(a / b) for sizes: exact where it divides, else a size symbol of its own.
   std::optional<ir::Poly> quotient(const ir::Poly& a, const ir::Poly& b);
   std::vector<std::string> size_names(const Scope& scope) const;
+
+  // A name that `@` gives, with the values of the sizes that it encloses: "h.{l}". Nothing after an
+  // error.
+  std::optional<std::string> weight_name(const dsl::Identifier& name, const Scope& scope);
 
   // ---- texts for messages
   std::string text(const ir::Poly& p) const;
