@@ -2,45 +2,15 @@
 
 #include <math.h>
 
-#include <algorithm>
-
+#include "blocks.h"
 #include "elements.h"
 
 namespace attn::rt {
 namespace {
 
-constexpr int64_t kBlock = 65536;
-
-template <attn_type kType>
-struct Constant {
-  static constexpr attn_type value = kType;
-};
-
-// task(Constant) of a real type.
-template <class Task>
-void with_type(attn_type type, Task task) {
-  switch (type) {
-    case ATTN_F64:
-      return task(Constant<ATTN_F64>());
-    case ATTN_F16:
-      return task(Constant<ATTN_F16>());
-    case ATTN_BF16:
-      return task(Constant<ATTN_BF16>());
-    default:
-      return task(Constant<ATTN_F32>());
-  }
-}
-
 template <class Task>
 void with_types(attn_type from, attn_type to, Task task) {
   with_type(from, [&](auto a) { with_type(to, [&](auto b) { task(a, b); }); });
-}
-
-template <class Task>
-void for_blocks(attn_context* context, int64_t count, Task task) {
-  parallel_for(context, (count + kBlock - 1) / kBlock, [&](int64_t block) {
-    return task(block * kBlock, std::min((block + 1) * kBlock, count));
-  });
 }
 
 }  // namespace
@@ -59,7 +29,6 @@ void convert_reals(attn_context* context, int64_t count, attn_type from, const v
              static_cast<const char*>(source) + begin * size,
              static_cast<size_t>((end - begin) * size));
     }
-    return 0;
   });
 }
 
@@ -83,7 +52,6 @@ int64_t first_overflow(attn_context* context, int64_t count, attn_type from, con
         return;
       }
     });
-    return 0;
   });
   return first;
 }

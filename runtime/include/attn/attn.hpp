@@ -52,42 +52,29 @@ class Model : detail::Calls {
   // The gradient of the loss, the first scalar output. The inputs (and outputs) of the forward
   // call must still be there, unchanged.
   Status backward() {
-    for (size_t k = 0; k < outputs_.size(); ++k) {
-      if (outputs_[k].rank != 0) continue;
-      std::vector<View> cotangents(outputs_.begin(), outputs_.end());
-      for (View& cotangent : cotangents) cotangent.data = nullptr;
-      attn_tensor shape = outputs_[k];
-      shape.type = attn_gradient_type(shape.type);
-      if (Status s = detail::make(*context_, one_, shape); !s) return s;
-      Tensor one(shape.type, {});
-      if (!one.ok()) return out_of_memory();
-      if (one.type() == ATTN_F32) *one.data<float>() = 1;
-      if (one.type() == ATTN_F64) *one.data<double>() = 1;
-      const attn_status code = attn_copy(context_->get(), &one_.view(), &one.view());
-      if (code != ATTN_OK) return status(code);
-      cotangents[k] = one_;
-      return backward(cotangents);
-    }
-    return refuse("the model has no scalar output: give backward the cotangents");
+    std::vector<View> cotangents;
+    if (Status s = loss_cotangent(cotangents); !s) return s;
+    return backward(cotangents);
   }
   // A cotangent with null data is zero. Gradients of inputs are wanted where a view has data.
   Status backward(const std::vector<View>& cotangents,
                   const std::vector<View>& input_gradients = {}) {
-    if (!description_->has_backward) return refuse("the model was compiled without gradients");
-    if (outputs_.empty()) return refuse("backward needs a forward call before it");
-    std::vector<attn_tensor> given, wanted(inputs_);
-    if (Status s = take(cotangents, description_->n_outputs, "cotangents", given); !s) return s;
-    if (Status s = staged_cotangents_.take(*context_, given); !s) return s;
-    for (attn_tensor& tensor : wanted) tensor.data = nullptr;
-    if (!input_gradients.empty()) {
-      if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s)
-        return s;
-    }
-    if (Status s = make_all(gradients_, params_.views, description_->params); !s) return s;
-    if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
-    return call(attn_backward, detail::views(params_.views), inputs_.data(), outputs_.data(),
-                saved_.view().data, given.data(), detail::views(gradients_.views), wanted.data(),
-                workspace_.view().data);
+    return find_gradients(gradients_, cotangents, input_gradients);
+  }
+  // The same, but the gradients of parameters are added to those that are there: after a backward
+  // of the first of several small batches, they become those of a large one where the loss is a sum
+  // over its examples. Where it is a mean, scale_gradients follows the last.
+  Status accumulate() {
+    std::vector<View> cotangents;
+    if (Status s = loss_cotangent(cotangents); !s) return s;
+    return accumulate(cotangents);
+  }
+  Status accumulate(const std::vector<View>& cotangents,
+                    const std::vector<View>& input_gradients = {}) {
+    if (gradients_.views.empty()) return refuse("gradients are added to those of a backward call");
+    if (Status s = find_gradients(terms_, cotangents, input_gradients); !s) return s;
+    return status(attn_add(context_->get(), static_cast<int32_t>(terms_.views.size()),
+                           gradients_.views.data(), terms_.views.data(), 1));
   }
 
   // A probe for the last forward call, whose inputs, outputs and parameters must still be there,
@@ -144,12 +131,16 @@ class Model : detail::Calls {
     return attn_gradient_norm(context_->get(), static_cast<int32_t>(gradients_.views.size()),
                               gradients_.views.data());
   }
+  // Multiplies the gradients: by one over the number of batches that were accumulated, where the
+  // loss is a mean.
+  Status scale_gradients(double factor) {
+    return status(attn_scale(context_->get(), static_cast<int32_t>(gradients_.views.size()),
+                             gradients_.views.data(), factor));
+  }
   // Scales the gradients so that their norm is at most `limit`.
   Status clip_gradients(double limit) {
     const double norm = gradient_norm();
-    if (!(norm > limit)) return {};
-    return status(attn_scale(context_->get(), static_cast<int32_t>(gradients_.views.size()),
-                             gradients_.views.data(), limit / norm));
+    return norm > limit ? scale_gradients(limit / norm) : Status();
   }
 
   Status save(const std::string& path) const {
@@ -186,6 +177,41 @@ class Model : detail::Calls {
   const std::vector<Tensor>& gradients() const { return gradients_.tensors; }
 
  private:
+  Status loss_cotangent(std::vector<View>& cotangents) {
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+      if (outputs_[k].rank != 0) continue;
+      cotangents.assign(outputs_.begin(), outputs_.end());
+      for (View& cotangent : cotangents) cotangent.data = nullptr;
+      attn_tensor shape = outputs_[k];
+      shape.type = attn_gradient_type(shape.type);
+      if (Status s = detail::make(*context_, one_, shape); !s) return s;
+      Tensor one(shape.type, {});
+      if (!one.ok()) return out_of_memory();
+      if (one.type() == ATTN_F32) *one.data<float>() = 1;
+      if (one.type() == ATTN_F64) *one.data<double>() = 1;
+      cotangents[k] = one_;
+      return status(attn_copy(context_->get(), &one_.view(), &one.view()));
+    }
+    return refuse("the model has no scalar output: give backward the cotangents");
+  }
+  Status find_gradients(detail::List& gradients, const std::vector<View>& cotangents,
+                        const std::vector<View>& input_gradients) {
+    if (!description_->has_backward) return refuse("the model was compiled without gradients");
+    if (outputs_.empty()) return refuse("backward needs a forward call before it");
+    std::vector<attn_tensor> given, wanted(inputs_);
+    if (Status s = take(cotangents, description_->n_outputs, "cotangents", given); !s) return s;
+    if (Status s = staged_cotangents_.take(*context_, given); !s) return s;
+    for (attn_tensor& tensor : wanted) tensor.data = nullptr;
+    if (!input_gradients.empty()) {
+      if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s)
+        return s;
+    }
+    if (Status s = make_all(gradients, params_.views, description_->params); !s) return s;
+    if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
+    return call(attn_backward, detail::views(params_.views), inputs_.data(), outputs_.data(),
+                saved_.view().data, given.data(), detail::views(gradients.views), wanted.data(),
+                workspace_.view().data);
+  }
   Status take_inputs(const std::vector<View>& inputs) {
     outputs_.clear();  // a failed forward leaves nothing for backward
     if (Status s = check_parameters(params()); !s) return s;
@@ -279,6 +305,7 @@ class Model : detail::Calls {
   }
 
   detail::List params_, gradients_, states_, own_outputs_;
+  detail::List terms_;                         // gradients that are then added
   std::vector<attn_tensor> inputs_, outputs_;  // of the last forward call
   Tensor saved_, workspace_, one_;
   detail::Staged staged_inputs_, staged_cotangents_;

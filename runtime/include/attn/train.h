@@ -44,6 +44,13 @@ double attn_gradient_norm(attn_context* context, int32_t count, const attn_tenso
 attn_status attn_scale(attn_context* context, int32_t count, const attn_tensor* tensors,
                        double factor);
 
+/* sums += factor * terms, element for element, on the threads of the context: gradients of several
+ * small batches add up to that of one large one, where the loss is a sum over the examples; where it is
+ * a mean over batches of one size, the factor is one over their number. Each pair is of one type and
+ * shape. A term without data counts as zero. */
+attn_status attn_add(attn_context* context, int32_t count, const attn_tensor* sums,
+                     const attn_tensor* terms, double factor);
+
 /* Writes every parameter under its weight_name. */
 attn_status attn_model_save(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const char* path);
