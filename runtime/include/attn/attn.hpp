@@ -99,16 +99,30 @@ class Model : detail::Calls {
   // A step of the update that the model names with `using`, by the gradients of the last backward
   // call: step({{"lr", 1e-3}}). Options that are not given have their defaults.
   using Option = std::pair<std::string_view, double>;
-  Status step(const std::vector<Option>& given) {
+  // Parameters that are treated in a way of their own, of the names that attn_name_matches the
+  // pattern and of at most this rank. A frozen one stays as it is, and its gradient is not part of
+  // the norm.
+  struct Group {
+    std::string_view pattern = "*";
+    std::vector<Option> options = {};
+    bool frozen = false;
+    int32_t max_rank = ATTN_MAX_RANK;
+  };
+  // step({{"lr", 1e-3}}, {{.options = {{"decay", 0}}, .max_rank = 1},
+  //                       {.pattern = "embed.*", .frozen = true}})
+  // Of groups that give an option to one parameter the last wins. Each has a parameter.
+  Status step(const std::vector<Option>& given, const std::vector<Group>& groups = {}) {
     if (!description_->has_step) return refuse("it names no update with `using`");
     if (gradients_.views.empty()) return refuse("a step needs a backward call before it");
-    std::vector<double> options(static_cast<size_t>(description_->n_step_options) + 1);
-    if (Status s = take_options(given, options); !s) return s;
+    std::vector<double> options;
+    std::vector<attn_tensor> gradients = gradients_.views;
+    if (Status s = take_options(given, groups, options, gradients); !s) return s;
     if (Status s = make_states(); !s) return s;
     const int64_t bytes = attn_step_workspace(description_, params_.views.data());
     if (Status s = make_buffer(workspace_, bytes); !s) return s;
-    Status s = call(attn_step, options.data(), step_ + 1, params_.views.data(),
-                    gradients_.views.data(), states_.views.data(), workspace_.view().data);
+    Status s =
+        call(groups.empty() ? attn_step : attn_step_each, options.data(), step_ + 1,
+             params_.views.data(), gradients.data(), states_.views.data(), workspace_.view().data);
     if (s) ++step_;
     return s;
   }
@@ -259,13 +273,39 @@ class Model : detail::Calls {
     step_ = 0;
     return {};
   }
-  Status take_options(const std::vector<Option>& given, std::vector<double>& options) const {
-    const size_t count = static_cast<size_t>(description_->n_step_options);
-    for (size_t k = 0; k < count; ++k) options[k] = description_->step_options[k].value;
+  // A row of options for each parameter; the gradients of frozen ones become null.
+  Status take_options(const std::vector<Option>& given, const std::vector<Group>& groups,
+                      std::vector<double>& options, std::vector<attn_tensor>& gradients) const {
+    const size_t columns = static_cast<size_t>(description_->n_step_options);
+    const size_t rows = gradients.size();
+    options.resize(rows * columns + 1);
+    for (size_t k = 0; k < rows; ++k) {
+      for (size_t j = 0; j < columns; ++j)
+        options[k * columns + j] = description_->step_options[j].value;
+      if (Status s = set_options(given, &options[k * columns]); !s) return s;
+    }
+    for (const Group& group : groups) {
+      const std::string pattern(group.pattern);
+      bool any = false;
+      for (size_t k = 0; k < rows; ++k) {
+        if (params_.views[k].rank > group.max_rank ||
+            !attn_name_matches(pattern.c_str(), description_->params[k].name)) {
+          continue;
+        }
+        any = true;
+        if (group.frozen) gradients[k].data = nullptr;
+        if (Status s = set_options(group.options, &options[k * columns]); !s) return s;
+      }
+      if (!any) return refuse("no parameter is of the group " + pattern);
+    }
+    return {};
+  }
+  Status set_options(const std::vector<Option>& given, double* options) const {
     for (const Option& option : given) {
       const size_t k =
           detail::find(description_->step_options, description_->n_step_options, option.first);
-      if (k == count) return refuse("its update has no option " + std::string(option.first));
+      if (k == static_cast<size_t>(description_->n_step_options))
+        return refuse("its update has no option " + std::string(option.first));
       options[k] = option.second;
     }
     return {};
