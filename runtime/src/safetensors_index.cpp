@@ -87,7 +87,6 @@ attn_status Index::find_part(Text file, uint16_t* part) {
   const char* wrong = name_complaint(file.begin, file.length);
   if (wrong == nullptr && memchr(file.begin, '/', file.length) != nullptr)
     wrong = "it is not beside the index";
-  if (wrong == nullptr && is_index(file.begin)) wrong = "it is an index";
   if (wrong == nullptr && weights->n_parts == kMaxParts) wrong = "there are too many files";
   if (wrong != nullptr) {
     return bad_file(context, weights->source, "file %s: %s", Quoted(file.begin, file.length).text(),
@@ -96,12 +95,7 @@ attn_status Index::find_part(Text file, uint16_t* part) {
   char* path_of_part = beside(context, path, folder, file);
   if (path_of_part == nullptr) return out_of_memory(context);
   attn_weights* opened;
-  const attn_status opening = attn_weights_open(context, path_of_part, &opened);
-  if (opening != ATTN_OK) {
-    attn_free(nullptr, path_of_part);
-    return opening;
-  }
-  opened->path = path_of_part;
+  ATTN_TRY(open_file(context, path_of_part, &opened));
   *part = static_cast<uint16_t>(weights->n_parts);
   weights->parts[weights->n_parts++] = opened;
   return ATTN_OK;

@@ -268,11 +268,20 @@ attn_status close_unless_good(attn_status status, attn_weights** weights) {
   return status;
 }
 
-attn_status open_path(attn_context* context, const char* path, attn_weights* weights) {
+attn_status map_path(attn_context* context, const char* path, attn_weights* weights) {
+  ATTN_TRY(open_source(context, path, &weights->source));
+  return map_source(context, &weights->source);
+}
+
+attn_status open_part(attn_context* context, attn_weights* weights) {
+  ATTN_TRY(map_path(context, weights->path, weights));
+  return read_header(context, weights);
+}
+
+attn_status open_any(attn_context* context, const char* path, attn_weights* weights) {
   ATTN_TRY(find_weights(context, path, &weights->path));
   if (weights->path != nullptr) path = weights->path;
-  ATTN_TRY(open_source(context, path, &weights->source));
-  ATTN_TRY(map_source(context, &weights->source));
+  ATTN_TRY(map_path(context, path, weights));
   return is_index(path) ? read_index(context, weights) : read_header(context, weights);
 }
 
@@ -281,16 +290,17 @@ const attn_weights* holder(const attn_weights* weights, const Entry& entry) {
   return weights->n_parts > 0 ? weights->parts[entry.part] : weights;
 }
 
-attn_status check_values(attn_context* context, const attn_weights* weights, int32_t index,
-                         const void* values) {
-  const Entry& entry = weights->entries[index];
-  if (entry.type != ATTN_FILE_BOOL) return ATTN_OK;
-  char of[450];
-  snprintf(of, sizeof of, "tensor %s: ", Quoted(entry.name).text());
-  return check_bools(context, weights->source, of, values, entry.end - entry.begin);
-}
-
 }  // namespace
+
+attn_status open_file(attn_context* context, char* path, attn_weights** weights) {
+  const attn_status status = new_weights(context, weights);
+  if (status != ATTN_OK) {
+    attn_free(nullptr, path);
+    return status;
+  }
+  (*weights)->path = path;
+  return close_unless_good(open_part(context, *weights), weights);
+}
 
 const uint8_t* data_of(const attn_weights* weights, int32_t index) {
   const Entry& entry = weights->entries[index];
@@ -310,7 +320,7 @@ using namespace attn::rt;
 
 attn_status attn_weights_open(attn_context* context, const char* path, attn_weights** weights) {
   ATTN_TRY(new_weights(context, weights));
-  return close_unless_good(open_path(context, path, *weights), weights);
+  return close_unless_good(open_any(context, path, *weights), weights);
 }
 
 attn_status attn_weights_parse(attn_context* context, const char* label, const void* bytes,
@@ -362,7 +372,10 @@ attn_status attn_weights_read(attn_context* context, const attn_weights* weights
   const size_t bytes = static_cast<size_t>(entry.end - entry.begin);
   ATTN_TRY(check_size(context, holder(weights, entry)->source));
   if (bytes > 0) memcpy(destination, data_of(weights, index), bytes);
-  return check_values(context, weights, index, destination);
+  if (entry.type != ATTN_FILE_BOOL) return ATTN_OK;
+  char of[450];
+  snprintf(of, sizeof of, "tensor %s: ", Quoted(entry.name).text());
+  return check_bools(context, weights->source, of, destination, entry.end - entry.begin);
 }
 
 attn_status attn_weights_load(attn_context* context, const attn_weights* weights, int32_t index,

@@ -29,6 +29,10 @@ const uint8_t* data_of(const attn_weights* weights, int32_t index);
 // Whether the files still have all their bytes.
 attn_status check_data(attn_context* context, const attn_weights* weights);
 
+// Opens one file of tensors; its path, from exact_allocate, is then the weights' own, and is freed
+// after a failure.
+attn_status open_file(attn_context* context, char* path, attn_weights** weights);
+
 // What safetensors_index.cpp knows: the path that is meant where `path` is a directory, of which
 // `*owned` is then the memory; whether a path is that of an index; and how one is read.
 attn_status find_weights(attn_context* context, const char* path, char** owned);

@@ -257,7 +257,10 @@ TEST_F(Checkpoint, RefusesFalseIndices) {
   EXPECT_EQ(mapped(R"({"a": "../1.safetensors"})"),
             "file \"../1.safetensors\": a name has the path \"..\"");
   EXPECT_EQ(mapped(R"({"a": "/etc/passwd"})"), "file \"/etc/passwd\": it is not beside the index");
-  EXPECT_EQ(mapped(R"({"a": "i.json"})"), "file \"i.json\": it is an index");
+  std::filesystem::create_directory(path("folder"));
+  std::filesystem::copy(path("1.safetensors"), path("folder/model.safetensors"));
+  EXPECT_EQ(mapped(R"({"a": "folder"})"), path("folder") + ": is a directory");
+  EXPECT_EQ(mapped(R"({"a": "i.json"})").find("the header takes "), 0u);
   EXPECT_EQ(mapped(R"({"a": ""})"), "file \"\": a name is empty");
   EXPECT_EQ(mapped(R"({"a": "none"})"), path("none") + ": No such file or directory");
   write("cut", read("1.safetensors").substr(0, 40));
