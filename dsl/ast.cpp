@@ -142,14 +142,16 @@ struct Same {
   }
   static bool same(const BlockCall& a, const BlockCall& b) {
     return same(a.results, b.results) && same(a.callee, b.callee) &&
-           same(a.arguments, b.arguments) && same(a.as, b.as);
+           same(a.arguments, b.arguments) && same(a.as, b.as) && same(a.uses, b.uses) &&
+           same(a.weight_name, b.weight_name);
   }
   static bool same(const Comments& a, const Comments& b) {
     return a.above == b.above && a.beside == b.beside;
   }
   static bool same(const Repeat& a, const Repeat& b) {
     return same(a.index, b.index) && same(a.count, b.count) && same(a.as, b.as) &&
-           same(a.body, b.body) && a.last_comments == b.last_comments;
+           same(a.weight_name, b.weight_name) && same(a.body, b.body) &&
+           a.last_comments == b.last_comments;
   }
   static bool same(const Scan& a, const Scan& b) {
     return same(a.index, b.index) && same(a.count, b.count) && a.down == b.down &&

@@ -193,7 +193,7 @@ struct Param {
   Identifier name;
   Type type;
   ExprPtr initialiser;     // null unless given; a Call or a Name
-  Identifier weight_name;  // `@ "encoder.0.weight"`, without the quotes; empty text: not given
+  Identifier weight_name;  // `@ "weight"`, without the quotes; empty text: not given
 };
 struct ParamStatement {
   std::vector<Param> params;
@@ -223,20 +223,24 @@ struct Definition {
   ExprPtr start;      // `from start`, the value before the first step of a scan; null unless given
 };
 
-// A call that can only be one of a block: it has several results, names an argument, or says `as`.
+// A call that can only be one of a block: it has several results, names an argument, or says `as`,
+// `using` or `@`.
 struct BlockCall {
   std::vector<Identifier> results;
   Identifier callee;
   std::vector<Argument> arguments;
-  Identifier as;  // empty text: named after the result
+  Identifier as;           // empty text: named after the result
+  Identifier uses;         // `using body`: the call whose parameters it has; empty text: its own
+  Identifier weight_name;  // `@ "attention.self"`, without the quotes; empty text: not given
 };
 
 struct Statement;
-// `repeat l: L as layers { … }`.
+// `repeat l: L as layers @ "h.{l}" { … }`.
 struct Repeat {
   Identifier index;
   ExprPtr count;
-  Identifier as;  // empty text: not given
+  Identifier as;           // empty text: not given
+  Identifier weight_name;  // `@ "h.{l}"`, without the quotes; empty text: not given
   std::vector<Statement> body;
   Span braces;                             // from `{` to `}`
   std::vector<std::string> last_comments;  // above the closing brace

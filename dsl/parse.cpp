@@ -200,7 +200,8 @@ const auto params_def = word("param") >> &any_name >> param[push(&ParamStatement
 const auto state_type = placed(type)[set(&State::type)] >>
                         -(optional_assign >> expression[set(&State::value)]);
 const auto one_state_def = name[set(&State::name)] >>
-                           ((KindParser{TokenKind::colon, "`:`"}[flag(&State::typed)] >> state_type) |
+                           ((KindParser{TokenKind::colon, "`:`"}[flag(&State::typed)] >>
+                             state_type) |
                             (assign >> expression[set(&State::value)]));
 const auto states_def = word("state") >> &any_name >> one_state[push(&StateStatement::states)] >>
                         *(comma >> one_state[push(&StateStatement::states)]);
@@ -216,13 +217,16 @@ const auto state_target = &is_state >> primed[push(&StatementDraft::targets)] >>
                           subscript_bracket >> expression[push(&StatementDraft::subscripts)] >>
                           *(comma >> expression[push(&StatementDraft::subscripts)]) >>
                           right_bracket;
-const auto draft_def = (tuple | state_target | target) >> assign >> expression[set(&StatementDraft::value)] >>
-                       -(word("as") >> name[set(&StatementDraft::as)]) >> -start_value >>
-                       -condition[set(&StatementDraft::condition)];
+const auto draft_def = (tuple | state_target | target) >> assign >>
+                       expression[set(&StatementDraft::value)] >>
+                       -((word("as") >> name[set(&StatementDraft::as)]) |
+                         (word("using") >> name[set(&StatementDraft::uses)])) >>
+                       -weight_name >> -start_value >> -condition[set(&StatementDraft::condition)];
 
 const auto repeat_def = word("repeat") >> &any_name >> name[set(&Repeat::index)] >> colon >>
                         expression[set(&Repeat::count)] >>
-                        -(word("as") >> name[set(&Repeat::as)]) >> braces_and_body(&Repeat::body);
+                        -(word("as") >> name[set(&Repeat::as)]) >> -weight_name >>
+                        braces_and_body(&Repeat::body);
 
 const auto scan_def = word("scan") >> &any_name >> name[set(&Scan::index)] >> colon >>
                       expression[set(&Scan::count)] >> -word("down")[flag(&Scan::down)] >>

@@ -32,14 +32,17 @@ Layout layout_size(const Size& size) {
   return layout;
 }
 
+void add_weight_name(Layout& layout, const Identifier& name, int depth) {
+  if (!name.text.empty()) layout.may_break(depth, " ").add("@ \"").add(name.text).add("\"");
+}
+
 Layout layout_param(const Param& param) {
   Layout layout;
   layout.add(param.name.text).add(": ").append(layout_type(param.type));
   if (param.initialiser != nullptr) {
     layout.add(" = ").append(layout_expression(param.initialiser, 3));
   }
-  if (!param.weight_name.text.empty())
-    layout.may_break(2, " ").add("@ \"").add(param.weight_name.text).add("\"");
+  add_weight_name(layout, param.weight_name, 2);
   return layout;
 }
 
@@ -98,6 +101,8 @@ Assignment assignment_of(const BlockCall& call) {
   parts.right.add(call.callee.text).add("(");
   parts.right.append(layout_arguments(call.arguments, 1)).add(")");
   if (!call.as.text.empty()) parts.right.may_break(0, " ").add("as ").add(call.as.text);
+  if (!call.uses.text.empty()) parts.right.may_break(0, " ").add("using ").add(call.uses.text);
+  add_weight_name(parts.right, call.weight_name, 0);
   return parts;
 }
 
@@ -309,6 +314,7 @@ class Printer {
     layout.add("repeat ").add(repeat.index.text).add(": ");
     layout.append(layout_expression(repeat.count, 1));
     if (!repeat.as.text.empty()) layout.add(" as ").add(repeat.as.text);
+    add_weight_name(layout, repeat.weight_name, 0);
     print_braced(layout, repeat, comments, indent);
   }
 

@@ -80,7 +80,10 @@ StatementNode finish(StatementDraft draft, ParseState& state) {
   const bool names_argument =
       call != nullptr && std::any_of(call->arguments.begin(), call->arguments.end(),
                                      [](const Argument& a) { return !a.name.text.empty(); });
-  if (!draft.tuple && !names_argument && draft.as.text.empty()) {
+  const Identifier* said[] = {&draft.as, &draft.uses, &draft.weight_name};
+  const auto word = std::find_if(std::begin(said), std::end(said),
+                                 [](const Identifier* name) { return !name->text.empty(); });
+  if (!draft.tuple && !names_argument && word == std::end(said)) {
     return Definition{std::move(draft.targets.front()), draft.leading,
                       std::move(draft.indices),         std::move(draft.subscripts),
                       std::move(draft.value),           std::move(draft.condition),
@@ -88,12 +91,18 @@ StatementNode finish(StatementDraft draft, ParseState& state) {
   }
   Diagnostics& diagnostics = state.diagnostics;
   if (call == nullptr) {
-    const Span where = draft.tuple ? draft.value->where : draft.as.where;
-    diagnostics
-        .error(where, draft.tuple ? "several names on the left need the call of a block"
-                                  : "`as` needs the call of a block on its left")
-        .help = draft.tuple ? "write `(y, p) = f(x)`" : "write `y = f(x) as name`";
-    return BlockCall{std::move(draft.targets), {}, {}, std::move(draft.as)};
+    constexpr const char* kWords[] = {"`as`", "`using`", "`@`"};
+    constexpr const char* kForms[] = {"`y = f(x) as name`", "`y = f(x) using name`",
+                                      "`y = f(x) as name @ \"weights\"`"};
+    const auto which = word - std::begin(said);
+    Diagnostic& d =
+        draft.tuple ? diagnostics.error(draft.value->where,
+                                        "several names on the left need the call of a block")
+                    : diagnostics.error(
+                          (*word)->where,
+                          fmt::format("{} needs the call of a block on its left", kWords[which]));
+    d.help = fmt::format("write {}", draft.tuple ? "`(y, p) = f(x)`" : kForms[which]);
+    return BlockCall{std::move(draft.targets), {}, {}, std::move(draft.as), {}, {}};
   }
   if (draft.leading || !draft.indices.empty() || !draft.subscripts.empty()) {
     diagnostics
@@ -108,7 +117,13 @@ StatementNode finish(StatementDraft draft, ParseState& state) {
     diagnostics.error(draft.start->where, "the call of a block has no start").help =
         "put `from` on the definition that is read one step back";
   }
-  return BlockCall{std::move(draft.targets), call->callee, call->arguments, std::move(draft.as)};
+  if (!draft.uses.text.empty() && !draft.weight_name.text.empty()) {
+    diagnostics
+        .error(draft.weight_name.where, "parameters of another call have names in weight files")
+        .help = fmt::format("put `@` on the call that is named `{}`", draft.uses.text);
+  }
+  return BlockCall{std::move(draft.targets), call->callee,          call->arguments,
+                   std::move(draft.as),      std::move(draft.uses), std::move(draft.weight_name)};
 }
 
 void allow_insides(const ExprPtr& condition, ParseState& state) {

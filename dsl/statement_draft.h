@@ -14,7 +14,7 @@ struct StatementDraft {
   std::vector<Index> indices;
   std::vector<ExprPtr> subscripts;
   ExprPtr value;
-  Identifier as;
+  Identifier as, uses, weight_name;
   ExprPtr start;
   ExprPtr condition;
 };

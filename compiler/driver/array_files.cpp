@@ -3,11 +3,14 @@
 #include <attn/npy.h>
 #include <attn/safetensors.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "compiler/driver/commands.h"
 
@@ -45,6 +48,37 @@ void check_kind(const ir::Tensor& t, const attn_array& a, const std::string& pat
                                    attn_file_type_name(a.type), ir::name_of(t.storage)));
 }
 
+using Weights = std::unique_ptr<attn_weights, void (*)(attn_weights*)>;
+
+Weights open_weights(const FileContext& c, const std::string& path) {
+  attn_weights* weights = nullptr;
+  c.require(attn_weights_open(c.get(), path.c_str(), &weights));
+  return {weights, attn_weights_close};
+}
+
+// The values of an array that was read for `t`, which this frees.
+Array taken(const FileContext& c, const ir::Tensor& t, attn_array& a, const std::string& path) {
+  std::unique_ptr<attn_array, void (*)(attn_array*)> owner(&a, attn_array_free);
+  check_kind(t, a, path);
+  return values_of(c, t.name, a);
+}
+
+// The extents, where all are known when compiling.
+std::optional<std::vector<int64_t>> known_shape(const ir::Graph& g, const ir::Tensor& t) {
+  std::vector<int64_t> shape;
+  for (const ir::Poly& extent : t.extents) {
+    const auto n = g.known(extent);
+    if (!n) return std::nullopt;
+    shape.push_back(*n);
+  }
+  return shape;
+}
+
+bool merge(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  return attn_shapes_merge(static_cast<int32_t>(a.size()), a.data(), static_cast<int32_t>(b.size()),
+                           b.data());
+}
+
 }  // namespace
 
 FileContext::FileContext() {
@@ -61,19 +95,49 @@ void FileContext::require(attn_status status) const {
 Array load_array(const FileContext& c, const ir::Tensor& t, const std::string& path) {
   attn_array a{};
   if (path.size() > 12 && path.ends_with(".safetensors")) {
-    attn_weights* weights = nullptr;
-    c.require(attn_weights_open(c.get(), path.c_str(), &weights));
-    std::unique_ptr<attn_weights, void (*)(attn_weights*)> owner(weights, attn_weights_close);
-    const std::string& name = ir::weight_name(t);
-    int32_t k = attn_weights_find(weights, name.c_str());
-    if (k < 0) throw SystemError(fmt::format("{}: has no tensor `{}`", path, name));
-    c.require(attn_weights_load(c.get(), weights, k, &a));
+    const Weights weights = open_weights(c, path);
+    const int32_t k = attn_weights_find(weights.get(), ir::weight_name(t).c_str());
+    if (k < 0) throw SystemError(fmt::format("{}: has no tensor `{}`", path, ir::weight_name(t)));
+    c.require(attn_weights_load(c.get(), weights.get(), k, &a));
   } else {
     c.require(attn_npy_load(c.get(), path.c_str(), &a));
   }
-  std::unique_ptr<attn_array, void (*)(attn_array*)> owner(&a, attn_array_free);
-  check_kind(t, a, path);
-  return values_of(c, t.name, a);
+  return taken(c, t, a, path);
+}
+
+void load_weights(const FileContext& c, const ir::Graph& g, const std::string& path, bool may_miss,
+                  evaluate::Arrays& given, std::vector<std::string>& notes) {
+  const Weights weights = open_weights(c, path);
+  std::set<std::string> known;
+  for (const ir::Tensor& t : g.tensors) {
+    if (t.role != ir::Role::parameter) continue;
+    const std::string& name = ir::weight_name(t);
+    known.insert(name);
+    if (given.count(t.name)) continue;
+    const int32_t k = attn_weights_find(weights.get(), name.c_str());
+    if (k < 0 && !may_miss) throw SystemError(fmt::format("{}: has no tensor `{}`", path, name));
+    if (k < 0) {
+      notes.push_back(fmt::format("{}: has no tensor `{}`", path, name));
+      continue;
+    }
+    attn_array a{};
+    c.require(attn_weights_load(c.get(), weights.get(), k, &a));
+    Array values = taken(c, t, a, path);
+    if (const auto shape = known_shape(g, t); shape && *shape != values.extents) {
+      if (!merge(*shape, values.extents))
+        throw RefusedError(fmt::format("{}: `{}` has shape [{}], must have [{}]", path, name,
+                                       fmt::join(values.extents, ", "), fmt::join(*shape, ", ")));
+      notes.push_back(fmt::format("{}: `{}` has shape [{}], taken as [{}]", path, name,
+                                  fmt::join(values.extents, ", "), fmt::join(*shape, ", ")));
+      values.extents = *shape;
+    }
+    given.emplace(t.name, std::move(values));
+  }
+  for (int32_t k = 0; k < attn_weights_count(weights.get()); ++k) {
+    const std::string name = attn_weights_at(weights.get(), k).name;
+    if (!known.count(name))
+      notes.push_back(fmt::format("{}: `{}` is not in the model", path, name));
+  }
 }
 
 // A number, or a file that holds one.

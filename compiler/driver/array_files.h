@@ -4,6 +4,7 @@
 #include <attn/attn.h>
 
 #include <string>
+#include <vector>
 
 #include "compiler/evaluate/evaluate.h"
 #include "compiler/ir/graph.h"
@@ -29,6 +30,12 @@ class FileContext {
 // The elements of tensor `t`, in float64: those of a .npy file, or of the tensor of that name in a
 // .safetensors file. The file's type must be of the tensor's kind: real, integer or bool.
 evaluate::Array load_array(const FileContext& c, const ir::Tensor& t, const std::string& path);
+
+// The parameters that are not given yet, out of a checkpoint: a .safetensors file, an index of
+// several, or a folder. Of a shape with dimensions merged they get the model's. What is not as in
+// the model is a line of `notes`; what is missing too where it `may_miss`, else SystemError.
+void load_weights(const FileContext& c, const ir::Graph& g, const std::string& path, bool may_miss,
+                  evaluate::Arrays& given, std::vector<std::string>& notes);
 
 // A number, or the one element of a file.
 double load_scalar(const FileContext& c, const std::string& name, const std::string& text);

@@ -131,8 +131,8 @@ elaborate::Overrides size_overrides(const std::vector<std::string>& given,
     long long n = at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 1, &end, 10);
     if (at == std::string::npos || at == 0 || *end != 0 || end == text.c_str() + at + 1 ||
         errno != 0 || n < 0 || n > INT32_MAX)
-      throw UsageError(fmt::format(
-          "{} takes SIZE=n with an integer from 0 to 2147483647, not `{}`", option, text));
+      throw UsageError(fmt::format("{} takes SIZE=n with an integer from 0 to 2147483647, not `{}`",
+                                   option, text));
     if (!sizes.emplace(text.substr(0, at), n).second)
       throw UsageError(fmt::format("{} {} is given twice", option, text.substr(0, at)));
   }

@@ -29,7 +29,8 @@ struct CommandLine {
   int jobs = 0, threads = 0;
   uint64_t seed = 1;
   bool cache = true, gradient = false, jvp = false, hvp = false, reference = false, check = false;
-  bool trace = false;  // `run` prints what each kernel takes
+  bool may_miss = false;  // `run` initialises parameters that the weight file lacks
+  bool trace = false;     // `run` prints what each kernel takes
 };
 
 int build(const CommandLine& c);

@@ -148,7 +148,9 @@ int main(int argc, char** argv) {
   run->add_option("--model", c.model, "which model; needed where the file has several");
   run->add_option("--in", c.inputs, "an input or parameter: NAME=A.npy or NAME=F.safetensors")
       ->allow_extra_args(false);
-  run->add_option("--weights", c.weights, "parameters from a safetensors file");
+  run->add_option("--weights", c.weights,
+                  "parameters from a safetensors file, an index of several, or their folder");
+  run->add_flag("--init-missing", c.may_miss, "initialise parameters that --weights lacks");
   run->add_option("--seed", c.seed, "of the parameters that are not given");
   run->add_option("--out", c.out, "folder of the results")->default_str(".");
   run->add_flag("--gradient", c.gradient, "also the gradients of parameters and real inputs");

@@ -166,10 +166,9 @@ void take_inputs(const CommandLine& c, const Compiled& m, const FileContext& con
       throw UsageError(fmt::format("--in {} is given twice", name));
   }
   if (!c.weights.empty()) {
-    for (const ir::Tensor& t : m.forward.tensors) {
-      if (t.role != ir::Role::parameter || given.count(t.name)) continue;
-      given.emplace(t.name, load_array(context, t, c.weights));
-    }
+    std::vector<std::string> notes;
+    load_weights(context, m.forward, c.weights, c.may_miss, given, notes);
+    for (const std::string& note : notes) say(fmt::format("note: {}\n", note));
   }
   finish_step(c, m, call);
   if (!call.calls_model) return;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace attn::elaborate {
 namespace {
@@ -32,7 +31,7 @@ void Expander::body(const std::vector<dsl::Statement>& statements, Scope& scope)
         for (const dsl::Identifier& r : c->results) bind_tensor(r, scope, std::nullopt);
         continue;
       }
-      call({callable, &c->arguments, c->results, c->as, s.where}, scope);
+      call({callable, &c->arguments, c->results, c->as, c->uses, c->weight_name, s.where}, scope);
     } else if (const auto* states_here = std::get_if<dsl::StateStatement>(&s.node)) {
       states(*states_here, scope);
     } else if (const auto* r = std::get_if<dsl::Repeat>(&s.node)) {
@@ -83,7 +82,7 @@ void Expander::define(const dsl::Definition& d, const dsl::Statement& s, Scope& 
       c && d.indices.empty() && !d.leading && !d.condition) {
     const Callable* callable = scope.unit->find(c->callee.text);
     if (callable && callable->block) {
-      call({callable, &c->arguments, {d.target}, {}, s.where}, scope);
+      call({callable, &c->arguments, {d.target}, {}, {}, {}, s.where}, scope);
       return;
     }
   }
@@ -132,123 +131,6 @@ void Expander::local_sizes(const dsl::SizeStatement& sizes, Scope& scope) {
   }
 }
 
-void Expander::parameters(const dsl::ParamStatement& statement, const dsl::Statement& s,
-                          Scope& scope) {
-  const std::string doc = dsl::documentation(s.comments);
-  for (const dsl::Param& p : statement.params) {
-    const bool fresh = claim(p.name, scope, false);
-    const std::string full = scope.path + p.name.text;
-    const auto storage = storage_of(m_, p.type);
-    bool good = fresh && storage;
-    if (storage && !ir::is_real(ir::arithmetic_type(*storage))) {
-      m_.error(p.type.dtype.where, "a parameter is real").help =
-          "integers and truth values are inputs";
-      good = false;
-    }
-    ir::Tensor tensor{.name = full, .role = ir::Role::parameter, .doc = doc, .where = p.name.where};
-    if (storage) tensor.storage = *storage;
-    if (p.type.leading) {
-      m_.error(p.type.where, "the shape of a parameter is written in full").help = "name its sizes";
-      good = false;
-    }
-    for (const dsl::ExprPtr& e : p.type.extents) {
-      if (const auto extent = m_.size(e, scope))
-        tensor.extents.push_back(*extent);
-      else
-        good = false;
-    }
-    if (p.initialiser) {
-      if (const auto init = initialiser(p.initialiser, scope))
-        tensor.init = *init;
-      else
-        good = false;
-    }
-    tensor.weight_name = p.weight_name.text;
-    if (good) good = check_size_limits(tensor, p.name.where);
-    if (good && !tensor.weight_name.empty()) m_.weight_names.emplace(full, p.weight_name.where);
-    if (good) {
-      const Span here = m_.calls.empty() ? p.name.where : m_.calls.back().where;
-      auto [it, is_new] = m_.parameters.emplace(full, here);
-      if (!is_new) {
-        std::string path = scope.path;
-        if (!path.empty()) path.pop_back();
-        Diagnostic& d = m_.error(here, fmt::format("two calls name their parameters `{}.…`", path));
-        d.primary.text = fmt::format("`{}` again", full);
-        d.others.push_back({it->second, "first here"});
-        d.help = "give each call a name: `… as NAME`";
-        good = false;
-      }
-    }
-    if (!fresh) continue;
-    bind_tensor(p.name, scope,
-                good ? std::optional(m_.new_tensor(std::move(tensor))) : std::nullopt);
-  }
-}
-
-std::optional<ir::Initialiser> Expander::initialiser(const dsl::ExprPtr& e, Scope& scope) {
-  using Kind = ir::Initialiser::Kind;
-  constexpr struct {
-    std::string_view name;
-    Kind kind;
-    size_t arguments;
-    const char* written;
-  } kWays[] = {{"zeros", Kind::zeros, 0, "zeros"},
-               {"ones", Kind::ones, 0, "ones"},
-               {"constant", Kind::constant, 1, "constant(value)"},
-               {"normal", Kind::normal, 2, "normal(mean, deviation)"},
-               {"uniform", Kind::uniform, 2, "uniform(least, greatest)"},
-               {"xavier", Kind::xavier, 0, "xavier"},
-               {"orthogonal", Kind::orthogonal, 0, "orthogonal"}};
-  std::string name;
-  std::vector<dsl::ExprPtr> arguments;
-  if (const auto* n = std::get_if<dsl::Name>(&e->node)) name = n->text;
-  if (const auto* c = std::get_if<dsl::Call>(&e->node)) {
-    name = c->callee.text;
-    for (const dsl::Argument& a : c->arguments) arguments.push_back(a.value);
-  }
-  std::vector<std::string> names;
-  for (const auto& way : kWays) {
-    names.emplace_back(way.name);
-    if (way.name != name) continue;
-    if (arguments.size() != way.arguments) {
-      Diagnostic& d = m_.error(e->where, fmt::format("`{}` takes {} number{}", name, way.arguments,
-                                                     way.arguments == 1 ? "" : "s"));
-      d.help = fmt::format("write `{}`", way.written);
-      return std::nullopt;
-    }
-    ir::Initialiser init{.kind = way.kind};
-    for (size_t k = 0; k < arguments.size(); ++k) {
-      const MaybeValue v = Statement::scalar(m_, scope, arguments[k], name);
-      if (!v) return std::nullopt;
-      // Sizes that are known when compiling may take part: normal(0, 1 / sqrt(D)).
-      const ir::Expr number = ir::rewrite(v->expr, [&](const ir::Expr& x) {
-        if (!x.is(ir::Kind::size)) return x;
-        const auto n = m_.graph.known(x->size);
-        return n ? ir::Expr(*n) : x;
-      });
-      if (number.is(ir::Kind::power) && number.args()[0].is(ir::Kind::literal) &&
-          number.args()[1].is(ir::Kind::literal)) {
-        (k == 0 ? init.a : init.b) =
-            std::pow(number.args()[0]->number.value(), number.args()[1]->number.value());
-      } else if (number.is(ir::Kind::literal) && number.type() != ir::Type::boolean) {
-        (k == 0 ? init.a : init.b) = number->number.value();
-      } else {
-        m_.error(arguments[k]->where, "a number that is known when compiling is needed here");
-        return std::nullopt;
-      }
-    }
-    return init;
-  }
-  Diagnostic& d = m_.error(e->where, name.empty() ? std::string("this says not how to initialise")
-                                                  : fmt::format("no way to initialise is called "
-                                                                "`{}`",
-                                                                name));
-  d.help = suggestion(name, names);
-  if (d.help.empty())
-    d.help = "there are zeros, ones, constant, normal, uniform, xavier, orthogonal";
-  return std::nullopt;
-}
-
 void Expander::repeat(const dsl::Repeat& r, Scope& scope) {
   const auto count = m_.size(r.count, scope);
   if (!count) return;
@@ -269,14 +151,35 @@ void Expander::repeat(const dsl::Repeat& r, Scope& scope) {
     m_.error(r.index.where, fmt::format("`{}` has a meaning already", r.index.text));
     return;
   }
+  if (r.as.text == "_") {
+    m_.error(r.as.where, "a `repeat` has a name").help = "its rounds are `NAME.0`, `NAME.1`, …";
+    return;
+  }
+  if (!r.weight_name.text.empty() &&
+      r.weight_name.text.find("{" + r.index.text + "}") == std::string::npos) {
+    m_.error(r.weight_name.where, "all rounds have one name in a weight file").help =
+        fmt::format("put the round into it: `@ \"{}.{{{}}}\"`", r.weight_name.text, r.index.text);
+    return;
+  }
   const std::string stem = r.as.text.empty() ? r.index.text : r.as.text;
   const int errors_before = m_.error_count();
   for (int64_t round = 0; round < *rounds; ++round) {
     Scope inner;
     inner.unit = scope.unit;
     inner.outer = &scope;
-    inner.path = fmt::format("{}{}.{}.", scope.path, stem, round);
+    const std::string own = fmt::format("{}.{}.", stem, round);
+    inner.path = scope.path + own;
+    inner.parameters = scope.parameters + own;
+    inner.weights = scope.weights + own;
+    inner.weights_where = scope.weights_where;
+    inner.shares = scope.shares;
     inner.sizes[r.index.text] = ir::Poly(round);
+    if (!r.weight_name.text.empty()) {
+      const auto given = m_.weight_name(r.weight_name, inner);
+      if (!given) return;
+      inner.weights = scope.weights + *given + ".";
+      inner.weights_where = r.weight_name.where;
+    }
     body(r.body, inner);
     for (auto& [name, binding] : inner.names) {
       Binding* outside = scope.find(name);

@@ -21,14 +21,13 @@ class Expander {
     const Callable* callable = nullptr;
     const std::vector<dsl::Argument>* arguments = nullptr;
     std::vector<dsl::Identifier> results;
-    dsl::Identifier as;
+    dsl::Identifier as, uses, weight_name;
     Span where;
   };
 
   // ---- blocks.cpp: statements
   void body(const std::vector<dsl::Statement>& statements, Scope& scope);
   void define(const dsl::Definition& d, const dsl::Statement& s, Scope& scope);
-  void parameters(const dsl::ParamStatement& p, const dsl::Statement& s, Scope& scope);
   void local_sizes(const dsl::SizeStatement& sizes, Scope& scope);
 
   // ---- states.cpp: what a model remembers from call to call
@@ -36,7 +35,6 @@ class Expander {
   void define_next(const dsl::Definition& d, const dsl::Statement& s, Scope& scope);
   void state_outputs();
   void repeat(const dsl::Repeat& r, Scope& scope);
-  std::optional<ir::Initialiser> initialiser(const dsl::ExprPtr& e, Scope& scope);
   bool claim(const dsl::Identifier& name, Scope& scope, bool may_rebind);
   std::string target_name(const std::string& name, const Scope& scope) const;
   bool rebinds(const std::string& name, const Scope& scope) const;
@@ -47,6 +45,15 @@ class Expander {
   void announce(const dsl::Definition& d, const OpenScan& open, Scope& scope,
                 std::deque<Carried>& all);
   void declare(const dsl::Scan& s, std::deque<Carried>& all, Scope& scope, const ir::Poly& count);
+
+  // ---- parameters.cpp: what is trained, its names, and who shares it
+  void parameters(const dsl::ParamStatement& p, const dsl::Statement& s, Scope& scope);
+  std::optional<ir::TensorId> own_parameter(ir::Tensor tensor, const dsl::Param& p,
+                                            const Scope& scope);
+  std::optional<ir::TensorId> shared_parameter(const ir::Tensor& tensor);
+  std::optional<ir::Initialiser> initialiser(const dsl::ExprPtr& e, Scope& scope);
+  bool name_call(const CallSite& site, Scope& scope, Scope& inner);
+  bool share_call(const CallSite& site, Scope& scope, Scope& inner);
 
   // ---- calls.cpp: calls of blocks
   void call(const CallSite& site, Scope& scope);

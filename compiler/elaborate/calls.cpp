@@ -91,13 +91,7 @@ void Expander::call(const CallSite& site, Scope& scope) {
   }
   Scope inner;
   inner.unit = site.callable->home;
-  const std::string& first = site.results.front().text;
-  if (!site.as.text.empty())
-    inner.path = scope.path + site.as.text + ".";
-  else if (rebinds(first, scope))
-    inner.path = scope.path;
-  else
-    inner.path = scope.path + first + ".";
+  good = name_call(site, scope, inner) && good;
   const bool bound = bind_arguments(site, scope, inner);
   if (!good || !bound) {
     for (size_t k = 0; k < site.results.size(); ++k)

@@ -73,7 +73,7 @@ void check_weight_names(ModelState& state) {
     const auto first = state.weight_names.find(other.name);
     d.others.push_back({first == state.weight_names.end() ? other.where : first->second,
                         fmt::format("`{}`", other.name)});
-    d.help = "a block that is called twice leaves the names to its calls: `… as NAME`";
+    d.help = "`@` in a block is relative to its call, and `@` on a call to what stands around it";
   }
 }
 

@@ -65,9 +65,13 @@ struct Scope {
   std::map<std::string, std::string> full_names;  // of outputs: the name of the caller's result
   std::map<std::string, const dsl::Type*> output_types;
   std::map<std::string, const dsl::State*> states;  // whose tensors are inputs of the model
-  std::vector<ir::Poly> leading;  // what `...` of the inputs stands for
+  std::vector<ir::Poly> leading;                    // what `...` of the inputs stands for
   bool has_leading = false;
-  std::string path;  // "attn." before the names of parameters and inner tensors
+  std::string path;        // "attn." before the names of inner tensors
+  std::string parameters;  // before those of parameters: the same, but of a call that shares them
+  std::string weights;     // before those in a weight file
+  Span weights_where;      // where `@` gave that, if it did
+  bool shares = false;     // the parameters are those of an earlier call
   std::vector<const dsl::Statement*> statements;  // of the body, for errors about order
   const OpenScan* scan = nullptr;                 // whose body this is
   bool own = false;  // the body of the model itself, whose unused names are worth a warning
@@ -88,6 +92,12 @@ struct Scope {
   const Scope& outermost() const { return outer ? outer->outermost() : *this; }
 };
 
+// A call whose parameters later ones may share.
+struct NamedCall {
+  const Callable* callable;
+  Span where;
+};
+
 // The call of a block that is being expanded.
 struct OpenCall {
   const Callable* callable;
@@ -105,9 +115,10 @@ class ModelState {
   const Overrides& overrides;
   ir::Graph graph;
   std::vector<OpenCall> calls;
-  std::map<std::string, Span> parameters;    // full name -> where it was declared
-  std::map<std::string, Span> weight_names;  // full name of a parameter -> where `@` names it
-  bool trains = false;                       // it exports gradients
+  std::map<std::string, NamedCall> named_calls;  // by what stands before their parameters: "attn."
+  std::map<std::string, Span> parameters;        // full name -> where it was declared
+  std::map<std::string, Span> weight_names;      // full name of a parameter -> where `@` names it
+  bool trains = false;                           // it exports gradients
   // What the model remembers from call to call, and what that becomes; nothing until it is defined.
   struct Remembered {
     ir::TensorId state;
@@ -140,6 +151,10 @@ class ModelState {
   // floor(a / b) for sizes: exact where it divides, else a size symbol of its own.
   std::optional<ir::Poly> quotient(const ir::Poly& a, const ir::Poly& b);
   std::vector<std::string> size_names(const Scope& scope) const;
+
+  // A name that `@` gives, with the values of the sizes that it encloses: "h.{l}". Nothing after an
+  // error.
+  std::optional<std::string> weight_name(const dsl::Identifier& name, const Scope& scope);
 
   // ---- texts for messages
   std::string text(const ir::Poly& p) const;

@@ -47,6 +47,19 @@ bool put_number(const Number& number, attn_type type, void* to, int64_t k) {
 
 bool is_known(attn_file_type type) { return type >= 0 && type < kFileTypeCount; }
 
+// Whether merging neighbours among the dimensions of `fine` gives `coarse`.
+bool merges(int32_t fine_rank, const int64_t* fine, int32_t coarse_rank, const int64_t* coarse) {
+  int32_t k = 0;
+  for (int32_t j = 0; j < coarse_rank; ++j) {
+    int64_t product = 1;
+    while (k < fine_rank && product != coarse[j])
+      if (__builtin_mul_overflow(product, fine[k++], &product)) return false;
+    if (product != coarse[j]) return false;
+  }
+  while (k < fine_rank && fine[k] == 1) ++k;
+  return k == fine_rank;
+}
+
 }  // namespace
 }  // namespace attn::rt
 
@@ -58,6 +71,10 @@ int64_t attn_file_type_size(attn_file_type type) {
 
 const char* attn_file_type_name(attn_file_type type) {
   return is_known(type) ? kFileTypes[type].name : "unknown";
+}
+
+int attn_shapes_merge(int32_t rank_a, const int64_t* a, int32_t rank_b, const int64_t* b) {
+  return merges(rank_a, a, rank_b, b) || merges(rank_b, b, rank_a, a);
 }
 
 void attn_array_free(attn_array* array) {

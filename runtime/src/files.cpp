@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +36,32 @@ attn_status open_source(attn_context* context, const char* path, Source* source)
   return ATTN_OK;
 }
 
+attn_status map_source(attn_context* context, Source* source) {
+  if (source->size == 0) return ATTN_OK;
+  const size_t bytes = static_cast<size_t>(source->size);
+  void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, source->descriptor, 0);
+  if (mapped != MAP_FAILED) {
+    source->memory = static_cast<const uint8_t*>(mapped);
+    source->owner = Source::mapping;
+    return ATTN_OK;
+  }
+  void* copy = exact_allocate(context, bytes);
+  if (copy == nullptr) return out_of_memory(context);
+  const attn_status status = read_at(context, *source, 0, copy, source->size);
+  source->memory = static_cast<const uint8_t*>(copy);
+  source->owner = Source::heap;
+  return status;
+}
+
+attn_status check_size(attn_context* context, const Source& source) {
+  struct stat facts;
+  if (source.owner != Source::mapping) return ATTN_OK;
+  if (fstat(source.descriptor, &facts) != 0)
+    return bad_file(context, source, "%s", strerror(errno));
+  if (facts.st_size >= source.size) return ATTN_OK;
+  return bad_file(context, source, "was cut short while it was read");
+}
+
 Source memory_source(const char* label, const void* bytes, int64_t size) {
   static const uint8_t nothing = 0;
   const uint8_t* memory = static_cast<const uint8_t*>(bytes);
@@ -48,6 +75,7 @@ attn_status read_at(attn_context* context, const Source& source, int64_t offset,
                     shown(offset), shown(source.size));
   }
   if (source.memory != nullptr) {
+    ATTN_TRY(check_size(context, source));
     if (bytes > 0) memcpy(destination, source.memory + offset, static_cast<size_t>(bytes));
     return ATTN_OK;
   }
@@ -65,6 +93,15 @@ attn_status read_at(attn_context* context, const Source& source, int64_t offset,
 }
 
 void close_source(Source* source) {
+  if (source->owner != Source::caller) {
+    void* memory = const_cast<uint8_t*>(source->memory);
+    if (source->owner == Source::mapping)
+      munmap(memory, static_cast<size_t>(source->size));
+    else
+      attn_free(nullptr, memory);
+    source->owner = Source::caller;
+    source->memory = nullptr;
+  }
   if (source->descriptor >= 0) close(source->descriptor);
   source->descriptor = -1;
 }

@@ -1,7 +1,6 @@
-// The weights of a whole model: names, types and shapes are compared before a byte moves, and all
-// differences are told at once.
+// The weights of a whole model: names, types, shapes and ranges are compared before a byte moves,
+// and all differences are told at once. Elements go from the mapped file straight to their place.
 #include <attn/device.h>
-#include <attn/safetensors.h>
 #include <attn/train.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,36 +9,43 @@
 #include <cstdarg>
 
 #include "check.h"
+#include "convert.h"
 #include "elements.h"
-#include "files.h"
+#include "host_copy.h"
+#include "weights.h"
 
 namespace attn::rt {
 namespace {
 
-// Lines for one message; what no longer fits is counted.
+// The differences between a file and a model. Those that the options allow are reported; the others
+// are lines of one message, in which what no longer fits is counted.
 class Differences {
  public:
-  __attribute__((format(printf, 2, 3))) void add(const char* format, ...) {
+  explicit Differences(const attn_load_options& options) : options_(options) {}
+
+  __attribute__((format(printf, 3, 4))) void add(bool is_allowed, const char* format, ...) {
+    char line[2048];
     va_list arguments;
     va_start(arguments, format);
-    const size_t room = hidden_ > 0 ? 0 : kRoom - used_;
-    const size_t length = static_cast<size_t>(vsnprintf(text_ + used_, room, format, arguments));
+    const size_t length = static_cast<size_t>(vsnprintf(line, sizeof line, format, arguments));
     va_end(arguments);
-    if (length < room) {
-      used_ += length;
-    } else {
+    if (is_allowed) {
+      if (options_.report != nullptr) options_.report(options_.report_data, line);
+    } else if (hidden_ > 0 || length + 3 >= kRoom - used_) {
       ++hidden_;
+    } else {
+      used_ += static_cast<size_t>(snprintf(text_ + used_, kRoom - used_, "\n  %s", line));
     }
   }
   attn_status check(attn_context* context, const char* path, const char* model) {
     if (used_ == 0 && hidden_ == 0) return ATTN_OK;
-    text_[used_] = '\0';
     if (hidden_ > 0) snprintf(text_ + used_, sizeof text_ - used_, "\n  and %d more", hidden_);
     return attn_fail(context, ATTN_BAD_FILE, "%s does not fit model %s:%s", path, model, text_);
   }
 
  private:
   static constexpr size_t kRoom = 6000;
+  const attn_load_options& options_;
   char text_[kRoom + 64] = "";
   size_t used_ = 0;
   int hidden_ = 0;
@@ -61,70 +67,106 @@ const char* full_name(char* buffer, size_t room, const attn_argument& argument) 
   return buffer;
 }
 
-// Compares the file with the model. Null params: shapes are not compared beyond the rank.
-attn_status compare(attn_context* context, const attn_model* model, const attn_tensor* params,
-                    const attn_weights* weights, const char* path) {
-  const int32_t count = attn_weights_count(weights);
-  const Scratch<uint8_t> known(context, count);
-  if (known.data() == nullptr) return out_of_memory(context);
-  memset(known.data(), 0, static_cast<size_t>(count));
-  Differences differences;
-  char name[900];
-  for (int32_t k = 0; k < model->n_params; ++k) {
-    const attn_argument& argument = model->params[k];
+// A checkpoint that is read into the parameters of a model.
+class Loading {
+ public:
+  // Null params: shapes are not compared beyond the rank.
+  Loading(attn_context* context, const attn_model* model, const attn_tensor* params,
+          const attn_weights* weights, const attn_load_options* options)
+      : context_(context),
+        model_(*model),
+        params_(params),
+        weights_(weights),
+        options_(options != nullptr ? *options : attn_load_options{}) {
+    if (params != nullptr) return;
+    options_.report = nullptr;
+    options_.keep_missing = options_.merge_dimensions = 0;
+  }
+
+  attn_status compare(const char* path) {
+    const int32_t count = attn_weights_count(weights_);
+    const Scratch<uint8_t> known(context_, count);
+    if (known.data() == nullptr) return out_of_memory(context_);
+    memset(known.data(), 0, static_cast<size_t>(count));
+    Differences differences(options_);
+    for (int32_t k = 0; k < model_.n_params; ++k) compare_one(k, known.data(), differences);
+    for (int32_t j = 0; j < count; ++j) {
+      if (known[j] != 0) continue;
+      differences.add(options_.ignore_extra, "%s is not in the model",
+                      Quoted(attn_weights_at(weights_, j).name).text());
+    }
+    ATTN_TRY(differences.check(context_, path, model_.name));
+    return check_data(context_, weights_);
+  }
+
+  attn_status read() {
+    for (int32_t k = 0; k < model_.n_params; ++k) {
+      const int32_t index = find(k);
+      if (index < 0) continue;
+      HostCopy copy(context_, params_[k], false);
+      ATTN_TRY(copy.status());
+      const attn_type type = static_cast<attn_type>(attn_weights_at(weights_, index).type);
+      convert_reals(context_, attn_element_count(&params_[k]), type, data_of(weights_, index),
+                    params_[k].type, copy.tensor().data);
+      ATTN_TRY(copy.write_to(params_[k]));
+    }
+    return ATTN_OK;
+  }
+
+ private:
+  int32_t find(int32_t k) const {
+    return attn_weights_find(weights_, model_.params[k].weight_name);
+  }
+
+  void compare_one(int32_t k, uint8_t* known, Differences& differences) {
+    const attn_argument& argument = model_.params[k];
+    char name[900];
     full_name(name, sizeof name, argument);
-    const int32_t index = attn_weights_find(weights, argument.weight_name);
-    if (index < 0) {
-      differences.add("\n  %s is missing", name);
-      continue;
-    }
+    const int32_t index = find(k);
+    if (index < 0) return differences.add(options_.keep_missing, "%s is missing", name);
     known[index] = 1;
-    const attn_weight weight = attn_weights_at(weights, index);
-    if (static_cast<int>(weight.type) != static_cast<int>(argument.type)) {
-      differences.add("\n  %s is %s, must be %s", name, attn_file_type_name(weight.type),
-                      attn_type_name(argument.type));
+    const attn_weight weight = attn_weights_at(weights_, index);
+    const attn_type type = static_cast<attn_type>(weight.type);
+    const bool may_convert = options_.convert_types && is_real(type) && weight.type < ATTN_FILE_I32;
+    if (type != argument.type) {
+      differences.add(may_convert,
+                      may_convert ? "%s is %s, converted to %s" : "%s is %s, must be %s", name,
+                      attn_file_type_name(weight.type), attn_type_name(argument.type));
     }
-    if (params != nullptr && !same_extents(weight, params[k])) {
-      differences.add("\n  %s has shape [%s], must have [%s]", name,
-                      ExtentsText(weight.rank, weight.extent).text(),
-                      ExtentsText(params[k].rank, params[k].extent).text());
-    } else if (params == nullptr && weight.rank != argument.rank) {
-      differences.add("\n  %s has shape [%s], must have rank %d", name,
+    if (params_ != nullptr && !same_extents(weight, params_[k])) {
+      const bool may_merge =
+          options_.merge_dimensions &&
+          attn_shapes_merge(weight.rank, weight.extent, params_[k].rank, params_[k].extent);
+      differences.add(
+          may_merge,
+          may_merge ? "%s has shape [%s], taken as [%s]" : "%s has shape [%s], must have [%s]",
+          name, ExtentsText(weight.rank, weight.extent).text(),
+          ExtentsText(params_[k].rank, params_[k].extent).text());
+      if (!may_merge) return;
+    } else if (params_ == nullptr && weight.rank != argument.rank) {
+      differences.add(false, "%s has shape [%s], must have rank %d", name,
                       ExtentsText(weight.rank, weight.extent).text(), argument.rank);
     }
+    if (params_ != nullptr && may_convert) check_range(weight, index, name, argument, differences);
   }
-  for (int32_t j = 0; j < count; ++j) {
-    if (known[j] != 0) continue;
-    differences.add("\n  %s is not in the model", Quoted(attn_weights_at(weights, j).name).text());
-  }
-  return differences.check(context, path, model->name);
-}
 
-// Reads into memory of its own first: a file that fails half-way must not leave half a model.
-attn_status read_all(attn_context* context, const attn_model* model, const attn_tensor* params,
-                     const attn_weights* weights) {
-  int64_t total = 0;
-  for (int32_t k = 0; k < model->n_params; ++k) total += bytes_of(params[k]);
-  char* staged = static_cast<char*>(exact_allocate(context, static_cast<size_t>(total)));
-  if (staged == nullptr) return out_of_memory(context);
-  attn_status status = ATTN_OK;
-  char* at = staged;
-  for (int32_t k = 0; k < model->n_params && status == ATTN_OK; ++k) {
-    const int32_t index = attn_weights_find(weights, model->params[k].weight_name);
-    status = attn_weights_read(context, weights, index, at);
-    at += attn_weights_at(weights, index).bytes;
+  void check_range(const attn_weight& weight, int32_t index, const char* name,
+                   const attn_argument& argument, Differences& differences) {
+    const attn_type type = static_cast<attn_type>(weight.type);
+    const uint8_t* data = data_of(weights_, index);
+    const int64_t count = weight.bytes / attn_type_size(type);
+    const int64_t k = first_overflow(context_, count, type, data, argument.type);
+    if (k == count) return;
+    differences.add(options_.allow_overflow, "%s: element %lld is %.9g, which %s does not hold",
+                    name, shown(k), get_real(type, data, k), attn_type_name(argument.type));
   }
-  at = staged;
-  for (int32_t k = 0; k < model->n_params && status == ATTN_OK; ++k) {
-    attn_tensor read = params[k];
-    read.data = at;
-    read.device = {};
-    status = attn_copy(context, &params[k], &read);
-    at += bytes_of(read);
-  }
-  attn_free(nullptr, staged);
-  return status;
-}
+
+  attn_context* context_;
+  const attn_model& model_;
+  const attn_tensor* params_;
+  const attn_weights* weights_;
+  attn_load_options options_;
+};
 
 }  // namespace
 }  // namespace attn::rt
@@ -141,21 +183,29 @@ attn_status attn_model_save(attn_context* context, const attn_model* model,
 
 attn_status attn_model_load(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const char* path) {
+  return attn_model_load_options(context, model, params, path, nullptr);
+}
+
+attn_status attn_model_load_options(attn_context* context, const attn_model* model,
+                                    const attn_tensor* params, const char* path,
+                                    const attn_load_options* options) {
   for (int32_t k = 0; k < model->n_params; ++k)
     ATTN_TRY(check_argument(context, model->params[k], &params[k]));
   attn_weights* weights;
   ATTN_TRY(attn_weights_open(context, path, &weights));
-  attn_status status = compare(context, model, params, weights, path);
-  if (status == ATTN_OK) status = read_all(context, model, params, weights);
+  Loading loading(context, model, params, weights, options);
+  attn_status status = loading.compare(path);
+  if (status == ATTN_OK) status = loading.read();
   attn_weights_close(weights);
   return status;
 }
 
 attn_status attn_model_load_shapes(attn_context* context, const attn_model* model,
-                                   attn_tensor* params, const char* path) {
+                                   attn_tensor* params, const char* path,
+                                   const attn_load_options* options) {
   attn_weights* weights;
   ATTN_TRY(attn_weights_open(context, path, &weights));
-  attn_status status = compare(context, model, nullptr, weights, path);
+  const attn_status status = Loading(context, model, nullptr, weights, options).compare(path);
   for (int32_t k = 0; k < model->n_params && status == ATTN_OK; ++k) {
     const attn_weight weight =
         attn_weights_at(weights, attn_weights_find(weights, model->params[k].weight_name));

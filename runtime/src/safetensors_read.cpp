@@ -29,7 +29,6 @@ const char* name_complaint(const char* name, size_t length) {
 namespace {
 
 constexpr uint64_t kMaxHeader = 100'000'000;
-constexpr int32_t kMaxTensors = 1'000'000;
 // That the table of entries may take beside the bytes of the data.
 constexpr int64_t kTableBytes = int64_t{1} << 19;
 
@@ -199,7 +198,9 @@ attn_status check_cover(attn_context* context, attn_weights* weights, int64_t da
                   shown(data_bytes - covered));
 }
 
-attn_status check_names(attn_context* context, attn_weights* weights) {
+}  // namespace
+
+attn_status sort_entries(attn_context* context, attn_weights* weights) {
   std::sort(weights->entries, weights->entries + weights->count,
             [](const Entry& a, const Entry& b) { return strcmp(a.name, b.name) < 0; });
   for (int32_t k = 1; k < weights->count; ++k) {
@@ -209,6 +210,8 @@ attn_status check_names(attn_context* context, attn_weights* weights) {
   }
   return ATTN_OK;
 }
+
+namespace {
 
 attn_status read_header(attn_context* context, attn_weights* weights) {
   const Source& source = weights->source;
@@ -247,49 +250,95 @@ attn_status read_header(attn_context* context, attn_weights* weights) {
   Parser filler{context, weights, data_bytes, {weights->header, end}};
   ATTN_TRY(filler.object(weights->entries, &weights->count));
   ATTN_TRY(check_cover(context, weights, data_bytes));
-  return check_names(context, weights);
+  return sort_entries(context, weights);
 }
 
-attn_status open_weights(attn_context* context, Source source, attn_weights** result) {
-  attn_weights* weights = static_cast<attn_weights*>(exact_allocate(context, sizeof(attn_weights)));
-  if (weights == nullptr) {
-    close_source(&source);
-    return out_of_memory(context);
-  }
-  *weights = attn_weights{source, nullptr, 0, nullptr, 0};
-  const attn_status status = read_header(context, weights);
-  if (status != ATTN_OK) {
-    attn_weights_close(weights);
-    return status;
-  }
-  *result = weights;
+attn_status new_weights(attn_context* context, attn_weights** weights) {
+  *weights = static_cast<attn_weights*>(exact_allocate(context, sizeof(attn_weights)));
+  if (*weights == nullptr) return out_of_memory(context);
+  **weights = attn_weights{};
+  (*weights)->source.descriptor = -1;
   return ATTN_OK;
 }
 
+attn_status close_unless_good(attn_status status, attn_weights** weights) {
+  if (status == ATTN_OK) return status;
+  attn_weights_close(*weights);
+  *weights = nullptr;
+  return status;
+}
+
+attn_status map_path(attn_context* context, const char* path, attn_weights* weights) {
+  ATTN_TRY(open_source(context, path, &weights->source));
+  return map_source(context, &weights->source);
+}
+
+attn_status open_part(attn_context* context, attn_weights* weights) {
+  ATTN_TRY(map_path(context, weights->path, weights));
+  return read_header(context, weights);
+}
+
+attn_status open_any(attn_context* context, const char* path, attn_weights* weights) {
+  ATTN_TRY(find_weights(context, path, &weights->path));
+  if (weights->path != nullptr) path = weights->path;
+  ATTN_TRY(map_path(context, path, weights));
+  return is_index(path) ? read_index(context, weights) : read_header(context, weights);
+}
+
+// The file that has an entry.
+const attn_weights* holder(const attn_weights* weights, const Entry& entry) {
+  return weights->n_parts > 0 ? weights->parts[entry.part] : weights;
+}
+
 }  // namespace
+
+attn_status open_file(attn_context* context, char* path, attn_weights** weights) {
+  const attn_status status = new_weights(context, weights);
+  if (status != ATTN_OK) {
+    attn_free(nullptr, path);
+    return status;
+  }
+  (*weights)->path = path;
+  return close_unless_good(open_part(context, *weights), weights);
+}
+
+const uint8_t* data_of(const attn_weights* weights, int32_t index) {
+  const Entry& entry = weights->entries[index];
+  const attn_weights* file = holder(weights, entry);
+  return file->source.memory + 8 + file->header_bytes + entry.begin;
+}
+
+attn_status check_data(attn_context* context, const attn_weights* weights) {
+  for (int32_t k = 0; k < weights->n_parts; ++k)
+    ATTN_TRY(check_size(context, weights->parts[k]->source));
+  return weights->n_parts > 0 ? ATTN_OK : check_size(context, weights->source);
+}
+
 }  // namespace attn::rt
 
 using namespace attn::rt;
 
 attn_status attn_weights_open(attn_context* context, const char* path, attn_weights** weights) {
-  *weights = nullptr;
-  Source source;
-  ATTN_TRY(open_source(context, path, &source));
-  return open_weights(context, source, weights);
+  ATTN_TRY(new_weights(context, weights));
+  return close_unless_good(open_any(context, path, *weights), weights);
 }
 
 attn_status attn_weights_parse(attn_context* context, const char* label, const void* bytes,
                                int64_t size, attn_weights** weights) {
-  *weights = nullptr;
-  return open_weights(context, memory_source(label, bytes, size), weights);
+  ATTN_TRY(new_weights(context, weights));
+  (*weights)->source = memory_source(label, bytes, size);
+  return close_unless_good(read_header(context, *weights), weights);
 }
 
 void attn_weights_close(attn_weights* weights) {
   if (weights == nullptr) return;
+  for (int32_t k = 0; k < weights->n_parts; ++k) attn_weights_close(weights->parts[k]);
   close_source(&weights->source);
-  attn_free(nullptr, weights->header);
-  attn_free(nullptr, weights->entries);
-  attn_free(nullptr, weights);
+  for (void* memory : {static_cast<void*>(weights->parts), static_cast<void*>(weights->path),
+                       static_cast<void*>(weights->header), static_cast<void*>(weights->entries),
+                       static_cast<void*>(weights)}) {
+    attn_free(nullptr, memory);
+  }
 }
 
 int32_t attn_weights_count(const attn_weights* weights) { return weights->count; }
@@ -300,7 +349,8 @@ attn_weight attn_weights_at(const attn_weights* weights, int32_t index) {
   weight.name = entry.name;
   weight.type = static_cast<attn_file_type>(entry.type);
   weight.bytes = entry.end - entry.begin;
-  JsonScanner json(weights->header + entry.shape_at, weights->header + weights->header_bytes);
+  const attn_weights* file = holder(weights, entry);
+  JsonScanner json(file->header + entry.shape_at, file->header + file->header_bytes);
   int count;
   read_list(&json, weight.extent, ATTN_MAX_RANK, &count);
   weight.rank = entry.rank;
@@ -319,13 +369,13 @@ int32_t attn_weights_find(const attn_weights* weights, const char* name) {
 attn_status attn_weights_read(attn_context* context, const attn_weights* weights, int32_t index,
                               void* destination) {
   const Entry& entry = weights->entries[index];
-  const int64_t bytes = entry.end - entry.begin;
-  const int64_t at = 8 + weights->header_bytes + entry.begin;
-  ATTN_TRY(read_at(context, weights->source, at, destination, bytes));
+  const size_t bytes = static_cast<size_t>(entry.end - entry.begin);
+  ATTN_TRY(check_size(context, holder(weights, entry)->source));
+  if (bytes > 0) memcpy(destination, data_of(weights, index), bytes);
   if (entry.type != ATTN_FILE_BOOL) return ATTN_OK;
   char of[450];
   snprintf(of, sizeof of, "tensor %s: ", Quoted(entry.name).text());
-  return check_bools(context, weights->source, of, destination, bytes);
+  return check_bools(context, weights->source, of, destination, entry.end - entry.begin);
 }
 
 attn_status attn_weights_load(attn_context* context, const attn_weights* weights, int32_t index,

@@ -118,6 +118,27 @@ bool JsonScanner::integer(int64_t* value) {
   return !is_real || fail(kExpected);
 }
 
+bool JsonScanner::skip() {
+  int64_t depth = 0;
+  do {
+    if (at_end()) return fail("a value does not end");
+    Text text;
+    const char c = *at_;
+    if (c == '"') {
+      if (!string(&text)) return false;
+      continue;
+    }
+    if (depth == 0 && strchr(",:]}", c) != nullptr) return fail("a value is expected");
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    ++at_;
+    // A number or a word ends where nothing of it goes on.
+    if (strchr("{}[],:", c) == nullptr)
+      while (at_ < end_ && strchr("{}[],:\" \n\t\r", *at_) == nullptr) ++at_;
+  } while (depth > 0);
+  return true;
+}
+
 size_t decode_escapes(Text text) {
   const char* from = text.begin;
   const char* end = text.begin + text.length;

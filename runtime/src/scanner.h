@@ -1,6 +1,6 @@
 // Tokens of the headers of files: Python's literals as NumPy writes them, and the small part of
-// JSON that a safetensors header uses. There is no recursion: the formats fix the nesting, so depth
-// needs no limit.
+// JSON that a safetensors header and an index of files use. There is no recursion: the formats fix
+// the nesting, and of what is skipped it is only counted, so depth needs no limit.
 #pragma once
 
 #include <stddef.h>
@@ -46,6 +46,8 @@ class JsonScanner : public Scanner {
   bool string(Text* text);
   // A non-negative integer without sign, fraction or exponent, below 2^63.
   bool integer(int64_t* value);
+  // Any value, of which only strings and brackets are looked at.
+  bool skip();
   // Items with commas between them, up to `close`.
   template <class Item>
   bool items(char close, const char* neither, Item item) {

@@ -48,10 +48,23 @@ bool is_skipped(const attn_tensor& param, const attn_tensor& gradient) {
 // What a caller gives to an update.
 struct Given {
   const double* options;
+  int32_t stride;  // between the options of two parameters; 0: all have the same
   int64_t step;
   const attn_tensor *params, *gradients, *states;
   void* workspace;
 };
+
+// Options that are numbers, of one parameter or of all.
+attn_status check_options(attn_context* context, const attn_model& model, const double* options,
+                          const char* param) {
+  for (int32_t k = 0; k < model.n_step_options; ++k) {
+    if (!isnan(options[k])) continue;
+    return attn_fail(context, ATTN_REFUSED, "%s: the option %s of its update is not set%s%s",
+                     model.name, model.step_options[k].name, param != nullptr ? " for " : "",
+                     param != nullptr ? param : "");
+  }
+  return ATTN_OK;
+}
 
 // A parameter, its gradient and its states.
 attn_status check_parameter(attn_context* context, const attn_model& model, const Given& given,
@@ -97,17 +110,17 @@ attn_status check_step(attn_context* context, const attn_model& model, const Giv
     return attn_fail(context, ATTN_REFUSED, "%s: a step takes options, parameters, gradients%s",
                      model.name, model.n_step_states > 0 ? " and states" : "");
   }
-  for (int32_t k = 0; k < model.n_step_options; ++k) {
-    if (!isnan(given.options[k])) continue;
-    return attn_fail(context, ATTN_REFUSED, "%s: the option %s of its update is not set",
-                     model.name, model.step_options[k].name);
-  }
+  if (given.stride == 0) ATTN_TRY(check_options(context, model, given.options, nullptr));
   if (given.step < 1) {
     return attn_fail(context, ATTN_REFUSED, "%s: step is %lld, and counts from 1", model.name,
                      shown(given.step));
   }
   for (int32_t k = 0; k < model.n_params; ++k) {
     if (is_skipped(given.params[k], given.gradients[k])) continue;
+    if (given.stride > 0) {
+      const double* options = given.options + static_cast<int64_t>(k) * given.stride;
+      ATTN_TRY(check_options(context, model, options, model.params[k].name));
+    }
     ATTN_TRY(check_parameter(context, model, given, k));
   }
   return check_step_overlap(context, model, given);
@@ -132,9 +145,15 @@ class Update {
     if (scalars_ == nullptr || tensors_.data() == nullptr) return out_of_memory(context_);
     double norm = 0;
     if (program_.n_norms > 0) ATTN_TRY(find_norm(&norm));
-    ATTN_TRY(set_scalars(norm));
-    for (int32_t k = 0; k < model_.n_params; ++k)
-      for (const Part& part : parts_of(k)) ATTN_TRY(update(k, part));
+    const double* set = nullptr;  // the options that the scalars have
+    for (int32_t k = 0; k < model_.n_params; ++k) {
+      const double* options = given_.options + static_cast<int64_t>(k) * given_.stride;
+      for (const Part& part : parts_of(k)) {
+        if (set == nullptr || !same_options(options, set)) ATTN_TRY(set_scalars(norm, options));
+        set = options;
+        ATTN_TRY(update(k, part));
+      }
+    }
     return ATTN_OK;
   }
 
@@ -145,12 +164,16 @@ class Update {
     return Parts(skips ? 0 : attn_element_count(&given_.params[k]), program_.columns);
   }
 
-  attn_status set_scalars(double norm) {
+  bool same_options(const double* a, const double* b) const {
+    return a == b || memcmp(a, b, sizeof *a * static_cast<size_t>(model_.n_step_options)) == 0;
+  }
+
+  attn_status set_scalars(double norm, const double* options) {
     for (int32_t k = 0; k < program_.n_scalars; ++k) {
       const int32_t which = program_.scalars[k];
       const double value = which == ATTN_STEP_COUNT  ? static_cast<double>(given_.step)
                            : which == ATTN_STEP_NORM ? norm
-                                                     : given_.options[which];
+                                                     : options[which];
       ATTN_TRY(
           device_status(context_, device_->copy_in(context_, scalars_ + k, &value, sizeof value)));
     }
@@ -215,10 +238,37 @@ class Update {
   double* scalars_ = nullptr;           // in the device's memory
 };
 
+attn_status step_by(attn_context* context, const attn_model* model, const Given& given) {
+  if (context == nullptr) return ATTN_REFUSED;
+  ATTN_TRY(check_version(context, model));
+  ATTN_TRY(check_step(context, *model, given));
+  const LaunchScope scope(context);
+  return Update(context, *model, given).run();
+}
+
 }  // namespace
 }  // namespace attn::rt
 
 using namespace attn::rt;
+
+int attn_name_matches(const char* pattern, const char* name) {
+  const char *star = nullptr, *resume = nullptr;  // the last `*`, and where its text ends
+  while (*name != '\0') {
+    if (*pattern == '*') {
+      star = pattern++;
+      resume = name;
+    } else if (*pattern == '?' || *pattern == *name) {
+      ++pattern, ++name;
+    } else if (star != nullptr) {
+      pattern = star + 1;
+      name = ++resume;
+    } else {
+      return 0;
+    }
+  }
+  while (*pattern == '*') ++pattern;
+  return *pattern == '\0';
+}
 
 int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params) {
   const attn_step_program* program = model->program->step;
@@ -240,10 +290,14 @@ int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params) 
 attn_status attn_step(attn_context* context, const attn_model* model, const double* options,
                       int64_t step, const attn_tensor* params, const attn_tensor* param_gradients,
                       const attn_tensor* states, void* workspace) {
-  if (context == nullptr) return ATTN_REFUSED;
-  const Given given{options, step, params, param_gradients, states, workspace};
-  ATTN_TRY(check_version(context, model));
-  ATTN_TRY(check_step(context, *model, given));
-  const LaunchScope scope(context);
-  return Update(context, *model, given).run();
+  return step_by(context, model, {options, 0, step, params, param_gradients, states, workspace});
+}
+
+attn_status attn_step_each(attn_context* context, const attn_model* model, const double* options,
+                           int64_t step, const attn_tensor* params,
+                           const attn_tensor* param_gradients, const attn_tensor* states,
+                           void* workspace) {
+  return step_by(
+      context, model,
+      {options, model->n_step_options, step, params, param_gradients, states, workspace});
 }

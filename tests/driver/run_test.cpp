@@ -140,6 +140,57 @@ TEST_F(Run, WeightsMustHaveWhatIsNotGiven) {
                  "missing.safetensors: No such file");
 }
 
+TEST_F(Run, TakesACheckpointOfSeveralFilesAndSaysHowItDiffers) {
+  file("m.attn",
+       "model m(x: [2]) -> y {\n  param w: [2, 2], b: [2] = constant(5)\n"
+       "  y[i] = sum[j] w[i,j] * x[j] + b[i]\n}\n");
+  npy("x.npy", {ATTN_F32, {2}, {1, 10}});
+  weights("1.safetensors", "w", {ATTN_F64, {4}, {1, 2, 3, 4}});
+  weights("2.safetensors", "mask", {ATTN_F32, {1}, {0}});
+  file("model.safetensors.index.json",
+       R"({"weight_map": {"mask": "2.safetensors", "w": "1.safetensors"}})");
+  const std::vector<std::string> base = {"run",   "m.attn", "--in",      "x=x.npy", "--reference",
+                                         "--out", "out",    "--weights", "."};
+  expect_refused(base, 3, ".: has no tensor `b`");
+  weights("w.safetensors", "w", {ATTN_F64, {3}, {1, 2, 3}});
+  expect_refused({"run", "m.attn", "--in", "x=x.npy", "--weights", "w.safetensors", "--reference"},
+                 5, "w.safetensors: `w` has shape [3], must have [2, 2]");
+  const Ended e = attnc(with(base, {"--init-missing"}));
+  ASSERT_EQ(e.status, 0) << e.error;
+  EXPECT_EQ(e.error,
+            "note: .: `w` has shape [4], taken as [2, 2]\n"
+            "note: .: has no tensor `b`\n"
+            "note: .: `mask` is not in the model\n");
+  EXPECT_EQ(loaded("out/y.npy").values, (std::vector<double>{26, 48}));
+}
+
+TEST_F(Run, GradientsOfSharedParametersAddUp) {
+  file("m.attn",
+       "block f(x: [..., D]) -> y {\n  param w: [D, D]\n"
+       "  y[..., d] = tanh(sum[k] w[d,k] * x[..., k])\n}\n"
+       "train model shared(x: [3]) -> loss {\n  a = f(x) as _\n  loss = twice(a)\n}\n"
+       "block twice(a: [D]) -> loss {\n  b = f(a) as g\n  c = f(b) using g\n"
+       "  loss = sum[d] c[d]^2\n}\n"
+       "train model plain(x: [3]) -> loss {\n  param w: [3, 3], loss.g.w: [3, 3], v: [3, 3]\n"
+       "  a[d] = tanh(sum[k] w[d,k] * x[k])\n  b[d] = tanh(sum[k] loss.g.w[d,k] * a[k])\n"
+       "  c[d] = tanh(sum[k] v[d,k] * b[k])\n  loss = sum[d] c[d]^2\n}\n");
+  Array w{ATTN_F32, {3, 3}, {}};
+  for (int k = 0; k < 9; ++k) w.values.push_back(std::sin(k));
+  npy("w.npy", w);
+  npy("x.npy", {ATTN_F32, {3}, {0.5, -1, 2}});
+  std::vector<std::string> base = {"run",  "m.attn",  "--gradient", "--in",          "x=x.npy",
+                                   "--in", "w=w.npy", "--in",       "loss.g.w=w.npy"};
+  Ended e = attnc(with(base, {"--model", "shared", "--out", "shared"}));
+  ASSERT_EQ(e.status, 0) << e.error;
+  e = attnc(with(base, {"--model", "plain", "--in", "v=w.npy", "--reference", "--out", "plain"}));
+  ASSERT_EQ(e.status, 0) << e.error;
+  const Array first = loaded("plain/dloss.g.w.npy"), second = loaded("plain/dv.npy");
+  const Array both = loaded("shared/dloss.g.w.npy");
+  for (size_t k = 0; k < 9; ++k)
+    EXPECT_NEAR(both.values.at(k), first.values[k] + second.values[k], 1e-5) << k;
+  expect_near("shared/dw.npy", "plain/dw.npy", 1e-5);
+}
+
 TEST_F(Run, NamesWhatIsMissing) {
   auto base = with(inputs(), {"--reference", "--out", "out"});
   std::vector<std::string> less(base.begin(), base.end());

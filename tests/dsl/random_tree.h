@@ -212,19 +212,23 @@ class RandomTree {
         break;
       }
       case 1: {
-        BlockCall call{{identifier()}, identifier(), {{{}, expression(1)}}, {}};
+        BlockCall call{{identifier()}, identifier(), {{{}, expression(1)}}, {}, {}, {}};
         if (pick(2) == 0) call.results.push_back(identifier());
         if (pick(2) == 0) call.arguments.push_back({{"H", {}}, expression(1)});
         if (pick(2) == 0) call.as = identifier();
-        const bool is_plain =
-            call.results.size() == 1 && call.arguments.size() == 1 && call.as.text.empty();
+        if (call.as.text.empty() && pick(2) == 0) call.uses = identifier();
+        if (call.uses.text.empty() && pick(3) == 0) call.weight_name.text = "self.{l}";
+        const bool is_plain = call.results.size() == 1 && call.arguments.size() == 1 &&
+                              call.as.text.empty() && call.uses.text.empty() &&
+                              call.weight_name.text.empty();
         if (is_plain) call.as.text = "name";
         statement.node = std::move(call);
         break;
       }
       case 5: {
-        Repeat repeat{identifier(), expression(1), {}, {}, {}, {}};
+        Repeat repeat{identifier(), expression(1), {}, {}, {}, {}, {}};
         if (pick(2) == 0) repeat.as = identifier();
+        if (pick(3) == 0) repeat.weight_name.text = "h.{l}";
         for (int i = 0, n = pick(3); i < n; ++i) {
           repeat.body.push_back(this->statement(depth - 1, i == 0));
         }

@@ -56,7 +56,8 @@ TEST_F(Faults, EveryAllocationMayFail) {
     const attn_status read = attn_model_load(context_, model, params, path("w").c_str());
     if (read != ATTN_BAD_FILE) step(read);
     attn_tensor shapes[2];
-    const attn_status shaped = attn_model_load_shapes(context_, model, shapes, path("w").c_str());
+    const attn_status shaped =
+        attn_model_load_shapes(context_, model, shapes, path("w").c_str(), nullptr);
     if (shaped != ATTN_BAD_FILE) step(shaped);
     // Threads that cannot be had are no failure.
     EXPECT_EQ(attn_parallel_for(

@@ -61,6 +61,27 @@ TEST_F(Line, TrainsWithClippedGradients) {
   EXPECT_LT(loss(), 1e-6);
 }
 
+TEST_F(Line, SmallBatchesAccumulateToALargeOne) {
+  ASSERT_TRUE(model_.init(1, {{"D", 3}}));
+  ASSERT_TRUE(model_.forward({x_, target_}));
+  ASSERT_TRUE(model_.backward());
+  const Tensor w = model_.gradient("w").clone(), c = model_.gradient("c").clone();
+  for (int round = 0; round < 2; ++round) {  // the second begins anew
+    for (int64_t k = 0; k < 4; ++k) {
+      ASSERT_TRUE(model_.forward({x_.rows(16 * k, 16), target_.rows(16 * k, 16)}));
+      ASSERT_TRUE(k == 0 ? model_.backward() : model_.accumulate());
+    }
+    ASSERT_TRUE(model_.scale_gradients(0.25));  // the loss is a mean
+    for (int d = 0; d < 3; ++d)
+      EXPECT_NEAR(model_.gradient("w").data<float>()[d], w.data<float>()[d], 1e-5);
+    EXPECT_NEAR(*model_.gradient("c").data<float>(), *c.data<float>(), 1e-5);
+  }
+  attn::Model first(attn_, fake_model());
+  ASSERT_TRUE(first.init(1, {{"D", 3}}));
+  ASSERT_TRUE(first.forward({x_, target_}));
+  EXPECT_EQ(text(first.accumulate()), "line: gradients are added to those of a backward call");
+}
+
 TEST_F(Line, TheSameSeedGivesTheSameRun) {
   float losses[2];
   for (float& result : losses) {

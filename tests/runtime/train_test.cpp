@@ -142,6 +142,34 @@ TEST_F(Train, NormAndScaleSpanAllTensors) {
   EXPECT_EQ(attn_gradient_norm(context_, 3, tensors), 2.5);
 }
 
+TEST_F(Train, AddsScaledTerms) {
+  // Above one block, so that threads share the work.
+  std::vector<float> a(150000, 1), b(150000);
+  for (size_t k = 0; k < b.size(); ++k) b[k] = static_cast<float>(k % 1000);
+  double c = 1, d = 3;
+  uint16_t e[] = {attn_bf16_from_f32(2)}, f[] = {attn_bf16_from_f32(4)};
+  const attn_tensor sums[] = {{a.data(), ATTN_F32, 2, {3, 50000}},
+                              {nullptr, ATTN_F32, 1, {7}},
+                              {&c, ATTN_F64, 0, {}},
+                              {e, ATTN_BF16, 1, {1}}};
+  const attn_tensor terms[] = {{b.data(), ATTN_F32, 2, {3, 50000}},
+                               {nullptr, ATTN_F32, 1, {9}},
+                               {&d, ATTN_F64, 0, {}},
+                               {f, ATTN_BF16, 1, {1}}};
+  attn_context_set_threads(context_, 3);
+  ASSERT_EQ(attn_add(context_, 4, sums, terms, -0.5), ATTN_OK);
+  for (size_t k = 0; k < a.size(); ++k) ASSERT_EQ(a[k], 1 - 0.5f * b[k]);
+  EXPECT_EQ(c, -0.5);
+  EXPECT_EQ(attn_f32_from_bf16(e[0]), 0);
+  // Nothing is added where something does not fit.
+  const attn_tensor wrong[] = {sums[0], sums[2], sums[1]};
+  const attn_tensor to[] = {sums[0], sums[2], terms[2]};
+  a[0] = 1;
+  EXPECT_EQ(attn_add(context_, 3, wrong, to, 1), ATTN_REFUSED);
+  EXPECT_STREQ(attn_context_message(context_), "tensor 2: the sum is not like what is added to it");
+  EXPECT_EQ(a[0], 1);
+}
+
 TEST_F(Train, ScaleRefusesWhatIsNotReal) {
   int32_t whole = 3;
   const attn_tensor tensor = {&whole, ATTN_I32, 0, {}};

@@ -86,6 +86,14 @@ TEST(Model, NamesTheOptionThatIsMissingOrUnknown) {
   trained.find_gradients(1);
   EXPECT_EQ(trained.model().step({}).text(), "by_sgd: the option lr of its update is not set");
   EXPECT_EQ(trained.model().step({{"rate", 1}}).text(), "by_sgd: its update has no option rate");
+  EXPECT_EQ(trained.model().step({{"lr", 1}}, {{.pattern = "p.x*"}}).text(),
+            "by_sgd: no parameter is of the group p.x*");
+  EXPECT_EQ(trained.model().step({{"lr", 1}}, {{.pattern = "p.w", .max_rank = 1}}).text(),
+            "by_sgd: no parameter is of the group p.w");
+  EXPECT_EQ(trained.model().step({{"lr", 1}}, {{.options = {{"rate", 1}}}}).text(),
+            "by_sgd: its update has no option rate");
+  EXPECT_EQ(trained.model().step({}, {{.pattern = "p.w", .options = {{"lr", 1}}}}).text(),
+            "by_sgd: the option lr of its update is not set for p.b");
   EXPECT_EQ(trained.model().steps(), 0);
 }
 

@@ -1,5 +1,6 @@
 // Compiled updates against their formulas in plain loops; and training that stops and goes on.
 #include <cstdio>
+#include <cstring>
 #include <functional>
 
 #include "tests/steps/trained.h"
@@ -122,6 +123,70 @@ TEST(Steps, DoWhatTheirFormulasSay) {
     }
     EXPECT_EQ(trained.model().steps(), 4);
   }
+}
+
+// One group is of all but matrices, one of all names of a letter, one is frozen.
+TEST(Steps, GroupsHaveOptionsOfTheirOwnAndOneNorm) {
+  Trained trained(by_sgd_model());
+  attn::Model& model = trained.model();
+  const std::vector<attn::Model::Group> groups = {
+      {.options = {{"decay", 0}, {"lr", 0.3}}, .max_rank = 1},
+      {.pattern = "p.?", .options = {{"lr", 0.2}}},
+      {.pattern = "*half", .frozen = true}};
+  std::vector<attn::Tensor> before;
+  for (const attn::Tensor& t : model.params()) before.push_back(t.clone());
+  for (int step = 1; step <= 2; ++step) {
+    trained.find_gradients(step);
+    double norm = 0;
+    for (double g : elements(model.gradients())) norm += g * g;
+    for (int64_t k = 0; k < 70; ++k) {
+      const double g = model.gradient("p.half").data<float>()[k];
+      norm -= g * g;
+    }
+    const double scale = 2 / std::sqrt(norm);
+    const attn::Status status = model.step({{"lr", 0.1}, {"decay", 0.5}, {"clip", 2}}, groups);
+    ASSERT_TRUE(status) << status.text();
+    for (size_t k = 0; k < before.size(); ++k) {
+      const std::string name = model.description()->params[k].name;
+      attn::Tensor& old = before[k];
+      const double decay = name == "p.w" ? 0.5 : 0;
+      for (int64_t j = 0; j < old.count() && name != "p.half"; ++j) {
+        const auto at = [&](const attn::Tensor& t) {
+          return t.type() == ATTN_F64 ? t.data<double>()[j] : t.data<float>()[j];
+        };
+        const double want = at(old) - 0.2 * (scale * at(model.gradients()[k]) + decay * at(old));
+        ASSERT_NEAR(at(model.params()[k]), want, 1e-5) << name << j;
+      }
+      if (name == "p.half") {
+        EXPECT_EQ(std::memcmp(old.view().data, model.params()[k].view().data, 140), 0);
+      }
+      old = model.params()[k].clone();
+    }
+  }
+}
+
+TEST(Steps, PatternsAreOfWholeNames) {
+  const struct {
+    const char *pattern, *name;
+    bool matches;
+  } kCases[] = {{"", "", true},
+                {"*", "", true},
+                {"a", "", false},
+                {"", "a", false},
+                {"a.b", "a.b", true},
+                {"a", "a.b", false},
+                {"a?b", "a.b", true},
+                {"a?b", "ab", false},
+                {"*.bias", "h.0.bias", true},
+                {"*.bias", "bias", false},
+                {"h.*.w?", "h.0.a.wq", true},
+                {"h.*.w?", "h.0.w", false},
+                {"*a*a", "banana", true},
+                {"*a*b", "banana", false},
+                {"**", "x", true},
+                {"*ab", "aab", true}};
+  for (const auto& c : kCases)
+    EXPECT_EQ(attn_name_matches(c.pattern, c.name), c.matches) << c.pattern << " " << c.name;
 }
 
 TEST(Steps, HaveTheSameBitsForAnyNumberOfThreads) {

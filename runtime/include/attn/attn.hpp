@@ -80,42 +80,29 @@ class Model : detail::Calls {
   // The gradient of the loss, the first scalar output. The inputs (and outputs) of the forward
   // call must still be there, unchanged.
   Status backward() {
-    for (size_t k = 0; k < outputs_.size(); ++k) {
-      if (outputs_[k].rank != 0) continue;
-      std::vector<View> cotangents(outputs_.begin(), outputs_.end());
-      for (View& cotangent : cotangents) cotangent.data = nullptr;
-      attn_tensor shape = outputs_[k];
-      shape.type = attn_gradient_type(shape.type);
-      if (Status s = detail::make(*context_, one_, shape); !s) return s;
-      Tensor one(shape.type, {});
-      if (!one.ok()) return out_of_memory();
-      if (one.type() == ATTN_F32) *one.data<float>() = 1;
-      if (one.type() == ATTN_F64) *one.data<double>() = 1;
-      const attn_status code = attn_copy(context_->get(), &one_.view(), &one.view());
-      if (code != ATTN_OK) return status(code);
-      cotangents[k] = one_;
-      return backward(cotangents);
-    }
-    return refuse("the model has no scalar output: give backward the cotangents");
+    std::vector<View> cotangents;
+    if (Status s = loss_cotangent(cotangents); !s) return s;
+    return backward(cotangents);
   }
   // A cotangent with null data is zero. Gradients of inputs are wanted where a view has data.
   Status backward(const std::vector<View>& cotangents,
                   const std::vector<View>& input_gradients = {}) {
-    if (!description_->has_backward) return refuse("the model was compiled without gradients");
-    if (outputs_.empty()) return refuse("backward needs a forward call before it");
-    std::vector<attn_tensor> given, wanted(inputs_);
-    if (Status s = take(cotangents, description_->n_outputs, "cotangents", given); !s) return s;
-    if (Status s = staged_cotangents_.take(*context_, given); !s) return s;
-    for (attn_tensor& tensor : wanted) tensor.data = nullptr;
-    if (!input_gradients.empty()) {
-      if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s)
-        return s;
-    }
-    if (Status s = make_all(gradients_, params_.views, description_->params); !s) return s;
-    if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
-    return call(attn_backward, detail::views(params_.views), inputs_.data(), outputs_.data(),
-                saved_.view().data, given.data(), detail::views(gradients_.views), wanted.data(),
-                workspace_.view().data);
+    return find_gradients(gradients_, cotangents, input_gradients);
+  }
+  // The same, but the gradients of parameters are added to those that are there: after a backward
+  // of the first of several small batches, they become those of a large one where the loss is a sum
+  // over its examples. Where it is a mean, scale_gradients follows the last.
+  Status accumulate() {
+    std::vector<View> cotangents;
+    if (Status s = loss_cotangent(cotangents); !s) return s;
+    return accumulate(cotangents);
+  }
+  Status accumulate(const std::vector<View>& cotangents,
+                    const std::vector<View>& input_gradients = {}) {
+    if (gradients_.views.empty()) return refuse("gradients are added to those of a backward call");
+    if (Status s = find_gradients(terms_, cotangents, input_gradients); !s) return s;
+    return status(attn_add(context_->get(), static_cast<int32_t>(terms_.views.size()),
+                           gradients_.views.data(), terms_.views.data(), 1));
   }
 
   // A probe for the last forward call, whose inputs, outputs and parameters must still be there,
@@ -140,16 +127,30 @@ class Model : detail::Calls {
   // A step of the update that the model names with `using`, by the gradients of the last backward
   // call: step({{"lr", 1e-3}}). Options that are not given have their defaults.
   using Option = std::pair<std::string_view, double>;
-  Status step(const std::vector<Option>& given) {
+  // Parameters that are treated in a way of their own, of the names that attn_name_matches the
+  // pattern and of at most this rank. A frozen one stays as it is, and its gradient is not part of
+  // the norm.
+  struct Group {
+    std::string_view pattern = "*";
+    std::vector<Option> options = {};
+    bool frozen = false;
+    int32_t max_rank = ATTN_MAX_RANK;
+  };
+  // step({{"lr", 1e-3}}, {{.options = {{"decay", 0}}, .max_rank = 1},
+  //                       {.pattern = "embed.*", .frozen = true}})
+  // Of groups that give an option to one parameter the last wins. Each has a parameter.
+  Status step(const std::vector<Option>& given, const std::vector<Group>& groups = {}) {
     if (!description_->has_step) return refuse("it names no update with `using`");
     if (gradients_.views.empty()) return refuse("a step needs a backward call before it");
-    std::vector<double> options(static_cast<size_t>(description_->n_step_options) + 1);
-    if (Status s = take_options(given, options); !s) return s;
+    std::vector<double> options;
+    std::vector<attn_tensor> gradients = gradients_.views;
+    if (Status s = take_options(given, groups, options, gradients); !s) return s;
     if (Status s = make_states(); !s) return s;
     const int64_t bytes = attn_step_workspace(description_, params_.views.data());
     if (Status s = make_buffer(workspace_, bytes); !s) return s;
-    Status s = call(attn_step, options.data(), step_ + 1, params_.views.data(),
-                    gradients_.views.data(), states_.views.data(), workspace_.view().data);
+    Status s =
+        call(groups.empty() ? attn_step : attn_step_each, options.data(), step_ + 1,
+             params_.views.data(), gradients.data(), states_.views.data(), workspace_.view().data);
     if (s) ++step_;
     return s;
   }
@@ -172,25 +173,36 @@ class Model : detail::Calls {
     return attn_gradient_norm(context_->get(), static_cast<int32_t>(gradients_.views.size()),
                               gradients_.views.data());
   }
+  // Multiplies the gradients: by one over the number of batches that were accumulated, where the
+  // loss is a mean.
+  Status scale_gradients(double factor) {
+    return status(attn_scale(context_->get(), static_cast<int32_t>(gradients_.views.size()),
+                             gradients_.views.data(), factor));
+  }
   // Scales the gradients so that their norm is at most `limit`.
   Status clip_gradients(double limit) {
     const double norm = gradient_norm();
-    if (!(norm > limit)) return {};
-    return status(attn_scale(context_->get(), static_cast<int32_t>(gradients_.views.size()),
-                             gradients_.views.data(), limit / norm));
+    return norm > limit ? scale_gradients(limit / norm) : Status();
   }
 
   Status save(const std::string& path) const {
     return call(attn_model_save, params_.views.data(), path.c_str());
   }
-  // A model without parameters yet takes their run-time sizes from the file. On failure the
-  // parameters are as they were.
-  Status load(const std::string& path) {
-    if (check_parameters(params())) return load_values(path);
+  // A file, an index of several, or the folder that has them; see attn_model_load. On failure the
+  // parameters are as they were. With options it may differ from the model by what they allow:
+  // load(path, {.ignore_extra = true, .convert_types = true}). A model without parameters yet makes
+  // them: it takes their run-time sizes from the file, where they have any; what may be missing is
+  // there after init().
+  Status load(const std::string& path, const attn_load_options& options = {}) {
+    if (check_parameters(params())) return load_values(path, options);
+    if (options.keep_missing) return refuse("keeps what is missing as init makes it: call init");
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
-    if (Status s = call(attn_model_load_shapes, shapes.data(), path.c_str()); !s) return s;
+    if (!parameter_shapes({}, shapes)) {
+      Status s = call(attn_model_load_shapes, shapes.data(), path.c_str(), &options);
+      if (!s) return s;
+    }
     if (Status s = make_parameters(shapes); !s) return s;
-    Status loaded = load_values(path);
+    Status loaded = load_values(path, options);
     if (!loaded) params_.tensors.clear();
     return loaded;
   }
@@ -207,6 +219,41 @@ class Model : detail::Calls {
   const std::vector<Tensor>& gradients() const { return gradients_.tensors; }
 
  private:
+  Status loss_cotangent(std::vector<View>& cotangents) {
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+      if (outputs_[k].rank != 0) continue;
+      cotangents.assign(outputs_.begin(), outputs_.end());
+      for (View& cotangent : cotangents) cotangent.data = nullptr;
+      attn_tensor shape = outputs_[k];
+      shape.type = attn_gradient_type(shape.type);
+      if (Status s = detail::make(*context_, one_, shape); !s) return s;
+      Tensor one(shape.type, {});
+      if (!one.ok()) return out_of_memory();
+      if (one.type() == ATTN_F32) *one.data<float>() = 1;
+      if (one.type() == ATTN_F64) *one.data<double>() = 1;
+      cotangents[k] = one_;
+      return status(attn_copy(context_->get(), &one_.view(), &one.view()));
+    }
+    return refuse("the model has no scalar output: give backward the cotangents");
+  }
+  Status find_gradients(detail::List& gradients, const std::vector<View>& cotangents,
+                        const std::vector<View>& input_gradients) {
+    if (!description_->has_backward) return refuse("the model was compiled without gradients");
+    if (outputs_.empty()) return refuse("backward needs a forward call before it");
+    std::vector<attn_tensor> given, wanted(inputs_);
+    if (Status s = take(cotangents, description_->n_outputs, "cotangents", given); !s) return s;
+    if (Status s = staged_cotangents_.take(*context_, given); !s) return s;
+    for (attn_tensor& tensor : wanted) tensor.data = nullptr;
+    if (!input_gradients.empty()) {
+      if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s)
+        return s;
+    }
+    if (Status s = make_all(gradients, params_.views, description_->params); !s) return s;
+    if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
+    return call(attn_backward, detail::views(params_.views), inputs_.data(), outputs_.data(),
+                saved_.view().data, given.data(), detail::views(gradients.views), wanted.data(),
+                workspace_.view().data);
+  }
   Status forward_to_own(const std::vector<View>& inputs, const States* states) {
     if (Status s = take_inputs(inputs, states); !s) return s;
     std::vector<attn_tensor> shapes;
@@ -279,13 +326,39 @@ class Model : detail::Calls {
     step_ = 0;
     return {};
   }
-  Status take_options(const std::vector<Option>& given, std::vector<double>& options) const {
-    const size_t count = static_cast<size_t>(description_->n_step_options);
-    for (size_t k = 0; k < count; ++k) options[k] = description_->step_options[k].value;
+  // A row of options for each parameter; the gradients of frozen ones become null.
+  Status take_options(const std::vector<Option>& given, const std::vector<Group>& groups,
+                      std::vector<double>& options, std::vector<attn_tensor>& gradients) const {
+    const size_t columns = static_cast<size_t>(description_->n_step_options);
+    const size_t rows = gradients.size();
+    options.resize(rows * columns + 1);
+    for (size_t k = 0; k < rows; ++k) {
+      for (size_t j = 0; j < columns; ++j)
+        options[k * columns + j] = description_->step_options[j].value;
+      if (Status s = set_options(given, &options[k * columns]); !s) return s;
+    }
+    for (const Group& group : groups) {
+      const std::string pattern(group.pattern);
+      bool any = false;
+      for (size_t k = 0; k < rows; ++k) {
+        if (params_.views[k].rank > group.max_rank ||
+            !attn_name_matches(pattern.c_str(), description_->params[k].name)) {
+          continue;
+        }
+        any = true;
+        if (group.frozen) gradients[k].data = nullptr;
+        if (Status s = set_options(group.options, &options[k * columns]); !s) return s;
+      }
+      if (!any) return refuse("no parameter is of the group " + pattern);
+    }
+    return {};
+  }
+  Status set_options(const std::vector<Option>& given, double* options) const {
     for (const Option& option : given) {
       const size_t k =
           detail::find(description_->step_options, description_->n_step_options, option.first);
-      if (k == count) return refuse("its update has no option " + std::string(option.first));
+      if (k == static_cast<size_t>(description_->n_step_options))
+        return refuse("its update has no option " + std::string(option.first));
       options[k] = option.second;
     }
     return {};
@@ -307,8 +380,8 @@ class Model : detail::Calls {
     states_ = std::move(made);
     return {};
   }
-  Status load_values(const std::string& path) {
-    return call(attn_model_load, params_.views.data(), path.c_str());
+  Status load_values(const std::string& path, const attn_load_options& options) {
+    return call(attn_model_load_options, params_.views.data(), path.c_str(), &options);
   }
 
   Status run_forward() {
@@ -325,6 +398,7 @@ class Model : detail::Calls {
   }
 
   detail::List params_, gradients_, states_, own_outputs_;
+  detail::List terms_;                         // gradients that are then added
   std::vector<attn_tensor> inputs_, outputs_;  // of the last forward call
   Tensor saved_, workspace_, one_;
   detail::Staged staged_inputs_, staged_cotangents_;

@@ -70,10 +70,21 @@ int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params);
 
 /* Updates parameters and states in place. `step` counts from 1. `states` are n_step_states times
  * n_params tensors, those of the first state first, of the parameters' extents and in
- * attn_state_type of their types. A gradient with null data leaves its parameter as it is. */
+ * attn_state_type of their types. A gradient with null data leaves its parameter and its states as they
+ * are, and is not part of the norm that an update may take. */
 attn_status attn_step(attn_context* context, const attn_model* model, const double* options,
                       int64_t step, const attn_tensor* params, const attn_tensor* param_gradients,
                       const attn_tensor* states, void* workspace);
+/* The same with options of its own for each parameter: n_params times n_step_options, those of the
+ * first parameter first. The norm is that of all gradients together. */
+attn_status attn_step_each(attn_context* context, const attn_model* model, const double* options,
+                           int64_t step, const attn_tensor* params,
+                           const attn_tensor* param_gradients, const attn_tensor* states,
+                           void* workspace);
+
+/* Whether a name is of a pattern, in which `*` stands for any text and `?` for one character:
+ * "layers.*.w?". */
+int attn_name_matches(const char* pattern, const char* name);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 /* Weight files in the safetensors format. The header is checked in full before any tensor is
- * read: no byte is trusted, and no more memory is used than the file's size and 1 MiB. */
+ * read: no byte is trusted, and no more memory is used than the file's size and 1 MiB. Files are mapped
+ * where the system can: who cuts one short while its elements are copied ends the process. */
 #ifndef ATTN_SAFETENSORS_H
 #define ATTN_SAFETENSORS_H
 
@@ -20,6 +21,9 @@ typedef struct attn_weight {
   int64_t bytes;
 } attn_weight;
 
+/* A file, or several as one: `path` may be that of an index, a .json file whose weight_map says for
+ * each tensor which file beside it has it, or of a folder with a model.safetensors.index.json or a
+ * model.safetensors. */
 attn_status attn_weights_open(attn_context* context, const char* path, attn_weights** weights);
 
 /* `bytes` stay the caller's and must outlive `weights`; `label` stands for the path in messages. */
