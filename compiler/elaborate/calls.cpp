@@ -313,20 +313,17 @@ bool Expander::bind_scalar(const CallSite& site, const dsl::Input& input,
   const MaybeValue v = Statement::scalar(m_, caller, argument, inner.path + input.name.text);
   if (!wanted || !v) return false;
   const ir::Type type = ir::arithmetic_type(*wanted);
-  const bool fits = type == ir::Type::boolean ? v->sort == Sort::truth
-                    : type == ir::Type::integer
-                        ? v->sort != Sort::truth && v->sort != Sort::real
-                        : v->sort != Sort::truth && v->sort != Sort::integer;
+  const bool fits = type == ir::Type::boolean   ? v->sort == Sort::truth
+                    : type == ir::Type::integer ? v->sort != Sort::truth && v->sort != Sort::real
+                                                : v->sort != Sort::truth;
   if (!fits) {
     Diagnostic& d =
         m_.error(argument->where, fmt::format("input `{}` of `{}` is {}", input.name.text,
                                               block.name.text, ir::name_of(*wanted)));
     d.others.push_back({input.name.where, "declared here"});
-    if (ir::is_real(type) && v->sort == Sort::integer)
-      d.help = fmt::format("convert it: `float({})`", m_.source(argument->where));
     return false;
   }
-  Value value = *v;
+  Value value = ir::is_real(type) ? Statement::as_real(*v) : *v;
   if (value.sort == Sort::literal) value.sort = ir::is_real(type) ? Sort::real : Sort::integer;
   inner.names[input.name.text] = {
       .kind = Binding::Kind::scalar, .value = value, .where = input.name.where};

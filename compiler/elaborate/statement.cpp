@@ -222,7 +222,7 @@ std::optional<ir::Storage> Statement::storage(const Value& body, const dsl::Type
   const bool fits = type == ir::Type::boolean ? body.sort == Sort::truth
                     : type == ir::Type::integer
                         ? body.sort <= Sort::integer && body.sort != Sort::truth
-                        : body.sort != Sort::truth && body.sort != Sort::integer;
+                        : body.sort != Sort::truth;
   if (fits) return storage;
   Diagnostic& d = m_.error(where, fmt::format("`{}` is declared as {}, and this is {}",
                                               definition_.target.text, declared->dtype.text,
@@ -231,7 +231,6 @@ std::optional<ir::Storage> Statement::storage(const Value& body, const dsl::Type
                                                                         : "int"));
   d.others.push_back({declared->where, "declared here"});
   if (body.sort == Sort::real && type == ir::Type::integer) d.help = "convert it with `int(…)`";
-  if (body.sort == Sort::integer && ir::is_real(type)) d.help = "convert it with `float(…)`";
   if (body.sort == Sort::truth) d.help = "write `if … then 1 else 0`";
   return std::nullopt;
 }
@@ -244,6 +243,8 @@ std::optional<ir::TensorId> Statement::finish(Part part) {
     as_stored = {ir::Expr(0.0), Sort::real};
   const auto stored = storage(as_stored, scope_.output_type(definition_.target.text));
   if (!stored) return std::nullopt;
+  if (ir::is_real(ir::arithmetic_type(*stored)) && part.combine != ir::Combine::argmax)
+    part.body = as_real(part.body);
   ir::Tensor tensor{.name = full_name_, .storage = *stored, .where = definition_.target.where};
   ir::Definition d{.combine = part.combine, .guard = part.guard, .where = where_};
   for (const auto* list : {&ranges_.left.leading, &ranges_.left.named}) {

@@ -114,6 +114,8 @@ class Statement {
   // A read whose subscript still has to be proved in range, where `known` holds.
   struct Pending {
     ir::Conditions known;
+  // Int data as a real number, anything else as it is.
+  static Value as_real(Value v);
     ir::Expr subscript, low, high;  // low: subscript >= 0; high: subscript < extent
     ir::Poly extent;
     ir::TensorId tensor;
@@ -146,16 +148,16 @@ class Statement {
   MaybeValue logic(const dsl::Chain& c);
   MaybeValue comparison(const dsl::Chain& c);
   MaybeValue arithmetic(const dsl::Chain& c);
-  MaybeValue operate(dsl::Op op, const Value& a, const dsl::ExprPtr& at_a, const Value& b,
+  MaybeValue operate(dsl::Op op, Value a, const dsl::ExprPtr& at_a, Value b,
                      const dsl::ExprPtr& at_b);
   MaybeValue conditional(const dsl::Conditional& c);
   MaybeValue whole_division(dsl::Op op, const Value& a, const Value& b, const dsl::Expr& divisor);
   std::optional<ir::Expr> truth(const dsl::ExprPtr& e, std::string_view of);
-  // The sort that two operands have together; reports what does not go together.
-  std::optional<Sort> together(const Value& a, const dsl::ExprPtr& at_a, const Value& b,
-                               const dsl::ExprPtr& at_b);
+  // The sort that two operands have together: int data among real numbers becomes real. Reports
+  // truth values.
+  std::optional<Sort> together(Value& a, Span at_a, Value& b, Span at_b);
   bool require_number(const Value& v, Span where);
-  bool require_real(const Value& v, Span where, std::string_view of);
+  bool make_real(Value& v, Span where);
   void unknown_name(const std::string& name, Span where, bool subscripted);
 
   // ---- functions.cpp
