@@ -153,6 +153,8 @@ class ModelState {
   std::map<std::pair<const Unit*, std::string>, std::optional<ir::SizeId>> sizes_;
   std::vector<const dsl::Size*> open_sizes_;
   std::map<std::pair<ir::Poly, ir::Poly>, ir::SizeId> quotients_;
+  // A declared size that is divided by this one says that it is not 0, which every call checks.
+  void promise_positive(const ir::Poly& divisor);
   int64_t steps_ = 0;
 };
 

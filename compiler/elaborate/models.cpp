@@ -35,6 +35,10 @@ void Expander::expand_model(const Callable& model) {
   }
   body(block.body, scope);
   model_outputs(block, scope);
+  // Sizes that nothing reads may be divided by 0 all the same.
+  Scope file;
+  file.unit = &m_.main;
+  for (const auto& [name, declared] : m_.main.sizes) (void)m_.size_named(name, file);
   if (m_.has_errors()) return;
   check_sizes_are_read(block);
   if (m_.has_errors()) return;

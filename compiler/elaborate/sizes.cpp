@@ -161,6 +161,7 @@ std::optional<Poly> ModelState::quotient(const Poly& a, const Poly& b) {
   auto it = quotients_.find({a, b});
   if (it == quotients_.end()) {
     // One that the file gives a name carries that name, wherever it is declared.
+    promise_positive(*b);
     name_quotients();
     it = quotients_.find({a, b});
   }
@@ -189,6 +190,11 @@ void ModelState::name_quotients() {
     if (chain && chain->ops.size() == 1 && chain->ops[0] == dsl::Op::floor_divide)
       (void)file_size(main, name);
   }
+}
+
+void ModelState::promise_positive(const Poly& divisor) {
+  const auto id = divisor.single();
+  if (id && !graph.known(divisor)) graph[*id].lower = std::max<int64_t>(graph[*id].lower, 1);
 }
 
 std::optional<Poly> ModelState::divide(const dsl::Expr& at, const Poly& a, const Poly& b) {
@@ -284,3 +290,5 @@ std::optional<Poly> ModelState::size(const dsl::ExprPtr& e, const Scope& scope, 
 }
 
 }  // namespace attn::elaborate
+          if (!open_sizes_.empty()) promise_positive(*next);
+          if (!open_sizes_.empty()) promise_positive(*next);
