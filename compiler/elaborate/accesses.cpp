@@ -12,6 +12,20 @@ namespace {
 
 bool has_read(const ir::Expr& e) { return !ir::tensors(e).empty(); }
 
+// Sizes of a subscript and its limits that only a call knows.
+std::set<ir::SizeId> run_time_sizes(const ir::Graph& g, const ir::Conditions& limits) {
+  std::set<ir::SizeId> result;
+  for (const ir::Expr& limit : limits)
+    ir::visit(limit, [&](const ir::Expr& x) {
+      if (!x.is(ir::Kind::size)) return true;
+      const ir::Poly expanded = g.expand(x->size);
+      for (const auto& [monomial, c] : expanded.terms())
+        for (const auto& [id, power] : monomial) result.insert(id);
+      return true;
+    });
+  return result;
+}
+
 }  // namespace
 
 MaybeValue Statement::access(const dsl::Access& a, Span where) {
@@ -156,6 +170,8 @@ bool Statement::check_rank(const dsl::Access& a, Span where, ir::TensorId tensor
 MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
                            const std::vector<Span>& places) {
   const std::vector<ir::Poly> extents = m_.graph[tensor].extents;
+  std::set<ir::IndexId> points;
+  for (const Visible& v : visible_) points.insert(v.id);
   for (size_t k = 0; k < subscripts.size(); ++k) {
     const ir::Expr& s = subscripts[k];
     if (s.is(ir::Kind::index) && m_.graph.same(m_.graph[s->index].extent, extents[k])) continue;
@@ -166,6 +182,7 @@ MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts
                         .extent = extents[k],
                         .tensor = tensor,
                         .dimension = static_cast<int>(k),
+                        .points = points,
                         .where = places[k]});
   }
   const ir::Expr e = m_.graph.read(tensor, std::move(subscripts));
@@ -175,8 +192,21 @@ MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts
   return Value{e, sort};
 }
 
+bool Statement::proves(const Pending& p, const ir::Conditions& known, const ir::Expr& bound) const {
+  if (solve::proves(m_.graph, known, bound)) return true;
+  ir::Conditions all = known;
+  for (const ir::IndexId i : p.points) all.merge(ir::conjuncts(is_not_empty(m_.graph[i].extent)));
+  return all.size() > known.size() && solve::proves(m_.graph, all, bound);
+}
+
+bool Statement::is_proved_where(const ir::Expr& condition, const Pending& p) const {
+  ir::Conditions known = p.known;
+  known.insert(condition);
+  return is_proved(p, known);
+}
+
 bool Statement::is_proved(const Pending& p, const ir::Conditions& known) const {
-  return solve::proves(m_.graph, known, p.low) && solve::proves(m_.graph, known, p.high);
+  return proves(p, known, p.low) && proves(p, known, p.high);
 }
 
 // Whole data that comes from int and bool inputs alone: a call can check it before it begins.
@@ -215,30 +245,28 @@ void Statement::report_unproved(const Pending& p) {
   if (p.subscript.is(ir::Kind::literal) && known_extent)
     message = fmt::format("`{}` is read out of range", t.name);
   Diagnostic& d = m_.error(p.where, message);
+  const ir::Poly last = p.extent - ir::Poly(1);
   const std::string limits = fmt::format("{} of `{}` has extent {}", ordinal_dimension(p.dimension),
                                          t.name, m_.with_value(p.extent));
+  const std::string wanted = fmt::format("must lie in 0 .. {}", m_.with_value(last));
   const solve::Range range = data ? solve::Range{} : solve::range_of(m_.graph, p.subscript);
   if (p.subscript.is(ir::Kind::literal) || p.subscript.is(ir::Kind::size)) {
     d.primary.text = limits;
   } else if (range.lowest || range.highest) {
     // A bound that is no whole size polynomial is left open.
     d.primary.text =
-        fmt::format("ranges over {} .. {}, and {}", range.lowest ? m_.text(*range.lowest) : "?",
-                    range.highest ? m_.text(*range.highest) : "?", limits);
+        fmt::format("runs over {} .. {}, and {}", range.lowest ? m_.text(*range.lowest) : "?",
+                    range.highest ? m_.text(*range.highest) : "?", wanted);
   } else {
-    d.primary.text = data ? fmt::format("is computed from data, and {}", limits) : limits;
+    d.primary.text = data ? fmt::format("is computed from data, and {}", wanted) : wanted;
   }
   if (t.where.valid())
     d.others.push_back({t.where, fmt::format("`{}` is {}", t.name, m_.shape(t))});
   if (data) {
     // No place is in range where there is none.
     const auto size = p.extent.single();
-    const ir::Poly last = p.extent - ir::Poly(1);
     const bool promise = size && !solve::nonnegative(m_.graph, last, ir::indices(p.subscript));
-    ir::Graph promised = m_.graph;
-    if (promise) promised.sizes[size->value].lower = 1;
-    const bool kept = promise && solve::proves(promised, p.known, p.low) &&
-                      solve::proves(promised, p.known, p.high);
+    const bool kept = promise && is_proved_where(is_not_empty(p.extent), p);
     if (!kept)
       d.help = fmt::format("keep it in range: `clamp({}, 0, {})`", subscript, m_.text(last));
     if (promise)
@@ -257,8 +285,17 @@ void Statement::report_unproved(const Pending& p) {
                          from_end ? std::to_string(*from_end) : m_.text(ir::Poly(1) + place));
     return;
   }
-  const bool low = solve::proves(m_.graph, p.known, p.low);
-  const bool high = solve::proves(m_.graph, p.known, p.high);
+  // A divisor that may be 0, as T in `i % T`.
+  for (const ir::SizeId id : run_time_sizes(m_.graph, {p.low, p.high})) {
+    if (!is_proved_where(is_not_empty(ir::Poly::size(id)), p)) continue;
+    const std::string& name = m_.graph[id].name;
+    d.help = fmt::format(
+        "it is in range where `{0}` is not 0: promise it, `size {0} in 1..`, or "
+        "ask for it, `where {0} > 0` or `if {0} > 0 then …`",
+        name);
+    return;
+  }
+  const bool low = proves(p, p.known, p.low), high = proves(p, p.known, p.high);
   const std::string condition = low    ? fmt::format("{} < {}", subscript, extent)
                                 : high ? fmt::format("0 <= {}", subscript)
                                        : fmt::format("0 <= {} < {}", subscript, extent);
@@ -274,7 +311,7 @@ ir::Conditions Statement::take_inside(const std::vector<ir::IndexId>& hidden) {
     if (std::any_of(hidden.begin(), hidden.end(), [&](ir::IndexId i) { return used.count(i); }))
       continue;
     for (const ir::Expr* bound : {&p.low, &p.high})
-      if (!solve::proves(m_.graph, p.known, *bound)) result.merge(ir::conjuncts(*bound));
+      if (!proves(p, p.known, *bound)) result.merge(ir::conjuncts(*bound));
     p.settled = true;
   }
   return result;

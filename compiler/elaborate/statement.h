@@ -87,6 +87,11 @@ class RangeFinder {
 // The storage that a type names; f32 where it names none.
 std::optional<ir::Storage> storage_of(ModelState& model, const dsl::Type& type);
 
+// The condition that a range has a value.
+inline ir::Expr is_not_empty(const ir::Poly& extent) {
+  return ir::at_least_zero(ir::size_value(extent - ir::Poly(1)));
+}
+
 // Explains a name that is read above its definition, or in a cycle of definitions; false where the
 // name is defined nowhere in the body.
 bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader,
@@ -120,6 +125,8 @@ class Statement {
     ir::Poly extent;
     ir::TensorId tensor;
     int dimension = 0;
+    std::set<ir::IndexId>
+        points;            // have a value where it is read, so that their ranges are not empty
     Span where;            // the subscript
     bool settled = false;  // `inside` makes it hold
   };
@@ -177,7 +184,9 @@ class Statement {
   bool check_rank(const dsl::Access& a, Span where, ir::TensorId tensor, size_t leading);
   MaybeValue read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
                   const std::vector<Span>& places);
+  bool proves(const Pending& p, const ir::Conditions& known, const ir::Expr& bound) const;
   bool is_proved(const Pending& p, const ir::Conditions& known) const;
+  bool is_proved_where(const ir::Expr& condition, const Pending& p) const;
   bool is_whole_data(ir::TensorId tensor);
   void report_unproved(const Pending& p);
   // Settles what `inside` covers; gives the conditions that it stands for.

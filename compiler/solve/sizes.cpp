@@ -111,10 +111,12 @@ bool SizeFacts::multiplier(const Monomial& m) const {
   });
 }
 
+bool SizeFacts::is_positive_quotient(const Fact& f) const {
+  return f.about.valid() && lower_[f.about.value].value_or(0) > 0;
+}
+
 bool SizeFacts::is_relevant(const Fact& f, const Poly& p) const {
-  if (!f.about.valid()) return true;
-  const auto& lower = lower_[f.about.value];
-  if (lower && *lower > 0) return true;
+  if (!f.about.valid() || is_positive_quotient(f)) return true;
   for (const auto& [m, c] : p.terms())
     for (auto [id, power] : m)
       if (id == f.about) return true;
@@ -125,10 +127,12 @@ bool SizeFacts::nonnegative(const Poly& p, int depth) const {
   if (auto c = p.constant()) return c->num >= 0;
   if (at_least_zero_when_shifted(p)) return true;
   if (depth == 0) return false;
-  // p - f * (a term that is >= 0), chosen so that a troublesome term of p disappears.
+  // p - f * (a term that is >= 0), chosen so that a troublesome term of p disappears; or, where f
+  // is of a quotient that is at least 1, as it is of ceil(T / C) - 1 at a point, any term.
   for (const auto& [m, c] : p.terms()) {
-    if (c.num >= 0 && multiplier(m)) continue;
+    const bool fine = c.num >= 0 && multiplier(m);
     for (const Fact& f : facts_) {
+      if (fine && !is_positive_quotient(f)) continue;
       if (!is_relevant(f, p)) continue;
       for (const auto& [n, fc] : f.poly.terms()) {
         if ((fc.num < 0) != (c.num < 0)) continue;
