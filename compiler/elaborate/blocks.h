@@ -32,7 +32,8 @@ class Expander {
   void local_sizes(const dsl::SizeStatement& sizes, Scope& scope);
   void repeat(const dsl::Repeat& r, Scope& scope);
   std::optional<ir::Initialiser> initialiser(const dsl::ExprPtr& e, Scope& scope);
-  bool claim(const dsl::Identifier& name, Scope& scope, bool may_rebind);
+  bool claim(const dsl::Identifier& name, Scope& scope, bool may_rebind, bool subscripted);
+  bool check_not_size(const dsl::Identifier& name, const Scope& scope);
   std::string target_name(const std::string& name, const Scope& scope) const;
   bool rebinds(const std::string& name, const Scope& scope) const;
   void bind_tensor(const dsl::Identifier& name, Scope& scope, std::optional<ir::TensorId> tensor);

@@ -72,7 +72,7 @@ void Expander::call(const CallSite& site, Scope& scope) {
   const dsl::Block& block = *site.callable->block;
   bool good = check_declaration(block);
   std::vector<bool> fresh;
-  for (const dsl::Identifier& r : site.results) fresh.push_back(claim(r, scope, true));
+  for (const dsl::Identifier& r : site.results) fresh.push_back(claim(r, scope, true, true));
   if (is_open(*site.callable, site.where)) good = false;
   if (m_.calls.size() >= kDeepestCalls)
     throw LimitError(fmt::format("blocks call each other more than {} deep", kDeepestCalls));
@@ -138,7 +138,8 @@ void Expander::collect_outputs(const CallSite& site, Scope& inner, Scope& caller
       if (const auto holder = m_.graph.find(wanted)) m_.rename(*holder, wanted + ".first");
       m_.rename(b->tensor, wanted);
     }
-    bind_tensor(result, caller, b->tensor);
+    const bool good = m_.is_subscripted(*b) || check_not_size(result, caller);
+    bind_tensor(result, caller, good ? std::optional(b->tensor) : std::nullopt);
   }
 }
 
@@ -199,6 +200,8 @@ bool Expander::bind_arguments(const CallSite& site, Scope& caller, Scope& inner)
   for (const dsl::Input& i : block.inputs)
     good = bind_input(site, i, given.at(i.name.text), caller, inner) && good;
   if (!good || !bind_sizes(site, inner)) return false;
+  for (const dsl::Input& i : block.inputs)
+    good = (i.type.bracketed || check_not_size(i.name, inner)) && good;
   for (const dsl::Input& i : block.inputs)
     if (i.type.bracketed) good = check_extents(site, i, given.at(i.name.text), inner) && good;
   return good;
@@ -298,8 +301,7 @@ bool Expander::bind_input(const CallSite& site, const dsl::Input& input,
   }
   for (size_t k = 0; k < named; ++k) {
     const auto* size = std::get_if<dsl::Name>(&input.type.extents[k]->node);
-    if (!size || inner.sizes.count(size->text) || inner.unit->sizes.count(size->text)) continue;
-    inner.sizes[size->text] = t.extents[rank - named + k];
+    if (size) inner.sizes.try_emplace(size->text, t.extents[rank - named + k]);
   }
   inner.names[input.name.text] = {
       .kind = Binding::Kind::tensor, .tensor = b->tensor, .where = input.name.where};

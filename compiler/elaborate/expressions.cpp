@@ -60,7 +60,8 @@ MaybeValue Statement::name(const dsl::Name& n, Span where) {
   } else {
     for (auto it = visible_.rbegin(); it != visible_.rend(); ++it)
       if (it->name == n.text) return Value{ir::index_value(it->id), Sort::position};
-    if (Binding* b = scope_.find(n.text)) {
+    Binding* b = scope_.find(n.text);
+    if (b && !(m_.is_subscripted(*b) && m_.is_size_name(n.text, scope_))) {
       b->used = true;
       if (b->kind == Binding::Kind::poisoned) return std::nullopt;
       if (b->kind == Binding::Kind::scalar) return b->value;
@@ -78,6 +79,9 @@ MaybeValue Statement::name(const dsl::Name& n, Span where) {
   if (m_.is_size_name(n.text, scope)) {
     const auto p = m_.size_named(n.text, scope);
     if (!p) return std::nullopt;
+    if (!scope.find_size(n.text) &&
+        !m_.check_not_rebound(n.text, *scope.unit, scope_, where, !functions_.empty()))
+      return std::nullopt;
     return Value{ir::size_value(*p), Sort::position};
   }
   unknown_name(n.text, where, false);

@@ -59,7 +59,7 @@ void Expander::model_inputs(const dsl::Block& block, Scope& scope) {
     }
   }
   for (const dsl::Input& input : block.inputs) {
-    if (!claim(input.name, scope, false)) continue;
+    if (!claim(input.name, scope, false, input.type.bracketed)) continue;
     bool good = true;
     if (input.type.leading) {
       m_.error(input.type.where, "the shape of a model's input is written in full").help =

@@ -142,7 +142,7 @@ bool Statement::is_constant(const dsl::ExprPtr& e) const {
   if (const auto* x = std::get_if<dsl::Name>(&e->node)) {
     for (const Visible& v : visible_)
       if (v.name == x->text) return false;
-    if (const Binding* b = scope_.find(x->text))
+    if (const Binding* b = scope_.find(x->text); b && !m_.is_subscripted(*b))
       return b->kind == Binding::Kind::scalar && ir::tensors(b->value.expr).empty();
     return m_.is_size_name(x->text, scope_);
   }

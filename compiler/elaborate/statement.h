@@ -114,13 +114,13 @@ class Statement {
   // be called after this constructor.
   static MaybeValue scalar(ModelState& model, Scope& scope, const dsl::ExprPtr& e,
                            const std::string& full_name);
+  // Int data as a real number, anything else as it is.
+  static Value as_real(Value v);
 
  private:
   // A read whose subscript still has to be proved in range, where `known` holds.
   struct Pending {
     ir::Conditions known;
-  // Int data as a real number, anything else as it is.
-  static Value as_real(Value v);
     ir::Expr subscript, low, high;  // low: subscript >= 0; high: subscript < extent
     ir::Poly extent;
     ir::TensorId tensor;
