@@ -57,8 +57,8 @@ bool is_plain(const ExprPtr& expr) {
   return std::holds_alternative<Name>(expr->node) || std::holds_alternative<Number>(expr->node);
 }
 
-// Subscripts and indices are broken after all else, `=` included.
-constexpr int kSubscriptDepth = 60;
+// Subscripts are broken after all else, `=` included, and lists of indices last.
+constexpr int kSubscriptDepth = 60, kIndexDepth = 80;
 
 std::string number_text(const Number& number) {
   if (!number.text.empty()) return number.text;
@@ -234,7 +234,7 @@ Layout layout_arguments(const std::vector<Argument>& arguments, int depth) {
 
 Layout layout_indices(bool leading, const std::vector<Index>& indices, int depth) {
   Layout layout;
-  depth = std::max(depth, kSubscriptDepth);
+  depth = std::max(depth, kIndexDepth);
   const bool plain = !leading && std::all_of(indices.begin(), indices.end(),
                                              [](const Index& i) { return i.extent == nullptr; });
   if (leading) layout.add("...");
