@@ -12,20 +12,6 @@ namespace {
 
 bool has_read(const ir::Expr& e) { return !ir::tensors(e).empty(); }
 
-// Sizes of a subscript and its limits that only a call knows.
-std::set<ir::SizeId> run_time_sizes(const ir::Graph& g, const ir::Conditions& limits) {
-  std::set<ir::SizeId> result;
-  for (const ir::Expr& limit : limits)
-    ir::visit(limit, [&](const ir::Expr& x) {
-      if (!x.is(ir::Kind::size)) return true;
-      const ir::Poly expanded = g.expand(x->size);
-      for (const auto& [monomial, c] : expanded.terms())
-        for (const auto& [id, power] : monomial) result.insert(id);
-      return true;
-    });
-  return result;
-}
-
 }  // namespace
 
 MaybeValue Statement::access(const dsl::Access& a, Span where) {
@@ -170,8 +156,7 @@ bool Statement::check_rank(const dsl::Access& a, Span where, ir::TensorId tensor
 MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
                            const std::vector<Span>& places) {
   const std::vector<ir::Poly> extents = m_.graph[tensor].extents;
-  std::set<ir::IndexId> points;
-  for (const Visible& v : visible_) points.insert(v.id);
+  ir::Conditions points;
   for (size_t k = 0; k < subscripts.size(); ++k) {
     const ir::Expr& s = subscripts[k];
     if (s.is(ir::Kind::index) && m_.graph.same(m_.graph[s->index].extent, extents[k])) continue;
@@ -182,21 +167,51 @@ MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts
                         .extent = extents[k],
                         .tensor = tensor,
                         .dimension = static_cast<int>(k),
-                        .points = points,
                         .where = places[k]});
+    const ir::Conditions needed = needed_points(pending_.back());
+    pending_.back().known.insert(needed.begin(), needed.end());
+    points.insert(needed.begin(), needed.end());
   }
-  const ir::Expr e = m_.graph.read(tensor, std::move(subscripts));
+  ir::Expr e = m_.graph.read(tensor, std::move(subscripts));
+  if (e.type() == ir::Type::boolean)
+    e = ir::all_of({ir::all_of(points), e});
+  else
+    e = ir::where(points, e);
   const Sort sort = e.type() == ir::Type::boolean   ? Sort::truth
                     : e.type() == ir::Type::integer ? Sort::integer
                                                     : Sort::real;
   return Value{e, sort};
 }
 
-bool Statement::proves(const Pending& p, const ir::Conditions& known, const ir::Expr& bound) const {
-  if (solve::proves(m_.graph, known, bound)) return true;
-  ir::Conditions all = known;
-  for (const ir::IndexId i : p.points) all.merge(ir::conjuncts(is_not_empty(m_.graph[i].extent)));
-  return all.size() > known.size() && solve::proves(m_.graph, all, bound);
+std::set<ir::SizeId> Statement::run_time_sizes(const ir::Conditions& limits) const {
+  std::set<ir::SizeId> result;
+  for (const ir::Expr& limit : limits)
+    ir::visit(limit, [&](const ir::Expr& x) {
+      if (!x.is(ir::Kind::size)) return true;
+      const ir::Poly expanded = m_.graph.expand(x->size);
+      for (const auto& [monomial, c] : expanded.terms())
+        for (const auto& [id, power] : monomial) result.insert(id);
+      return true;
+    });
+  return result;
+}
+
+// An index in sight has a value, which keeps `x[(m + S) % T]` in range where some index runs over
+// T. What is computed from the read alone has no such index: the read asks for it.
+ir::Conditions Statement::needed_points(const Pending& p) const {
+  ir::Conditions points;
+  const std::set<ir::SizeId> sizes = run_time_sizes({p.low, p.high});
+  for (const Visible& v : visible_) {
+    const ir::Expr has_value = is_not_empty(m_.graph[v.id].extent);
+    const std::set<ir::SizeId> of_range = run_time_sizes({has_value});
+    if (std::ranges::any_of(of_range, [&](ir::SizeId id) { return sizes.count(id) > 0; }) &&
+        !ir::uses(p.subscript, v.id) && !solve::proves(m_.graph, p.known, has_value))
+      points.merge(ir::conjuncts(has_value));
+  }
+  if (points.empty() || is_proved(p, p.known)) return {};
+  ir::Conditions all = p.known;
+  all.insert(points.begin(), points.end());
+  return is_proved(p, all) ? points : ir::Conditions();
 }
 
 bool Statement::is_proved_where(const ir::Expr& condition, const Pending& p) const {
@@ -206,7 +221,7 @@ bool Statement::is_proved_where(const ir::Expr& condition, const Pending& p) con
 }
 
 bool Statement::is_proved(const Pending& p, const ir::Conditions& known) const {
-  return proves(p, known, p.low) && proves(p, known, p.high);
+  return solve::proves(m_.graph, known, p.low) && solve::proves(m_.graph, known, p.high);
 }
 
 // Whole data that comes from int and bool inputs alone: a call can check it before it begins.
@@ -286,7 +301,7 @@ void Statement::report_unproved(const Pending& p) {
     return;
   }
   // A divisor that may be 0, as T in `i % T`.
-  for (const ir::SizeId id : run_time_sizes(m_.graph, {p.low, p.high})) {
+  for (const ir::SizeId id : run_time_sizes({p.low, p.high})) {
     if (!is_proved_where(is_not_empty(ir::Poly::size(id)), p)) continue;
     const std::string& name = m_.graph[id].name;
     d.help = fmt::format(
@@ -295,7 +310,8 @@ void Statement::report_unproved(const Pending& p) {
         name);
     return;
   }
-  const bool low = proves(p, p.known, p.low), high = proves(p, p.known, p.high);
+  const bool low = solve::proves(m_.graph, p.known, p.low);
+  const bool high = solve::proves(m_.graph, p.known, p.high);
   const std::string condition = low    ? fmt::format("{} < {}", subscript, extent)
                                 : high ? fmt::format("0 <= {}", subscript)
                                        : fmt::format("0 <= {} < {}", subscript, extent);
@@ -311,7 +327,7 @@ ir::Conditions Statement::take_inside(const std::vector<ir::IndexId>& hidden) {
     if (std::any_of(hidden.begin(), hidden.end(), [&](ir::IndexId i) { return used.count(i); }))
       continue;
     for (const ir::Expr* bound : {&p.low, &p.high})
-      if (!proves(p, p.known, *bound)) result.merge(ir::conjuncts(*bound));
+      if (!solve::proves(m_.graph, p.known, *bound)) result.merge(ir::conjuncts(*bound));
     p.settled = true;
   }
   return result;

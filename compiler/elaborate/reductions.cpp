@@ -246,20 +246,6 @@ Value Statement::extract(std::string_view suffix, Part part, std::vector<Pending
     return known;
   };
   inherit();
-  // A read that is in range only where a further index has a value is computed only there.
-  for (Pending& p : pending) {
-    Pending around = p;
-    const auto is_own = [&](ir::IndexId i) {
-      return used.count(i) || std::count(part.reduced.begin(), part.reduced.end(), i);
-    };
-    std::erase_if(p.points, [&](ir::IndexId i) { return !is_own(i); });
-    if (p.settled || is_proved(p, p.known) || !is_proved(around, p.known)) continue;
-    for (const ir::IndexId i : around.points) {
-      if (is_own(i)) continue;
-      for (auto* conditions : {&part.guard, &p.known})
-        conditions->merge(ir::conjuncts(is_not_empty(m_.graph[i].extent)));
-    }
-  }
   // A read that is in range only under a condition on further indices takes those along.
   for (const Pending& p : pending) {
     if (p.settled || is_proved(p, local(p)) || !is_proved(p, p.known)) continue;

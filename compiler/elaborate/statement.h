@@ -125,8 +125,6 @@ class Statement {
     ir::Poly extent;
     ir::TensorId tensor;
     int dimension = 0;
-    std::set<ir::IndexId>
-        points;            // have a value where it is read, so that their ranges are not empty
     Span where;            // the subscript
     bool settled = false;  // `inside` makes it hold
   };
@@ -184,7 +182,9 @@ class Statement {
   bool check_rank(const dsl::Access& a, Span where, ir::TensorId tensor, size_t leading);
   MaybeValue read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
                   const std::vector<Span>& places);
-  bool proves(const Pending& p, const ir::Conditions& known, const ir::Expr& bound) const;
+  ir::Conditions needed_points(const Pending& p) const;
+  // The sizes in conditions that only a call knows.
+  std::set<ir::SizeId> run_time_sizes(const ir::Conditions& conditions) const;
   bool is_proved(const Pending& p, const ir::Conditions& known) const;
   bool is_proved_where(const ir::Expr& condition, const Pending& p) const;
   bool is_whole_data(ir::TensorId tensor);

@@ -107,6 +107,26 @@ train model packed(x: [S], n: int[B]) -> y {
   EXPECT_EQ(library.call(given, {}, "packed").status, ATTN_BAD_DATA);
 }
 
+// A place that is there because some index runs over T, in what is computed without that index.
+TEST(Subscripts, OfPlacesThatAnIndexInSightAllows) {
+  Library library(compile_text(R"(
+size T, S
+train model ring(x: [T], z: [S], r: [T], keep: bool[T]) -> a, b, c, d, e {
+  a[i: T, m: S] = exp(x[(m + S) % T]) * z[m] + r[i]
+  b[i: T] = r[i] * (sum[m: S] x[m % T] * z[m])
+  c[i: T] = r[i] * exp(x[0]) + (if keep[T - 1] then 1 else 0)
+  d[m: S] = sum[i: T] exp(x[m % T] + z[m]) * r[i]
+  p[i,m] = softmax[m] (x[m % T] * z[m] + r[i])
+  e[i] = sum[m] p[i,m] * z[m]
+}
+)"));
+  for (int64_t t : {0, 1, 5})
+    for (int64_t s : {0, 4}) {
+      SCOPED_TRACE(text_of({{"T", t}, {"S", s}}));
+      expect_agreement(library, "ring", random_call(library.model(), {{"T", t}, {"S", s}}, 3));
+    }
+}
+
 // A place that only some sizes have, in a loop that only some sizes have: the kernel asks for
 // nothing that is not there.
 TEST(Subscripts, OfPlacesThatAConditionAllows) {
