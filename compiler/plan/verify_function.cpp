@@ -211,8 +211,10 @@ class FunctionChecker {
     std::map<TensorId, const Definition*> ends;
     std::set<TensorId> read_by_checks;
     for (const Kernel& k : f_.checks) {
-      for (const Definition& d : k.definitions) ends.emplace(d.target, &d);
-      read_by_checks.merge(reads(k.definitions));
+      for (const Definition& d : k.definitions) {
+        ends.emplace(d.target, &d);
+        read_by_checks.merge(reads(d));
+      }
     }
     for (const DataCheck& c : f_.data_checks) {
       const Definition *least = take(ends, c.lowest), *greatest = take(ends, c.highest);

@@ -7,6 +7,8 @@
 
 namespace attn::solve {
 
+class SizeFacts;
+
 // True when `condition` follows from the ranges of its indices (0 <= i < extent, and every extent
 // is at least 1 because the point exists), the bounds of sizes, and `known`. `//`, `%`, min, max,
 // clamp and abs are seen through, and reads of integer tensors that maps compute. False means "not
@@ -30,7 +32,7 @@ struct Range {
   std::optional<ir::Poly> lowest, highest;
 };
 Range range_of(const ir::Graph& g, const ir::Expr& e);
-class SizeFacts;  // where more is known of the sizes
+// The same where more is known of the sizes.
 Range range_of(const ir::Graph& g, const ir::Expr& e, const SizeFacts& known);
 
 // p >= 0 for all run-time sizes within their bounds; sizes that occur in an extent of `nonempty`

@@ -86,6 +86,11 @@ train model packed(x: [S], n: int[B]) -> y {
   late[b] = start[b] >= 2
   y[b] = x[start[b] + n[b]] * (if late[b] then x[start[b] - 2] else 1)
 }
+train model ranked(x: [T], n: int[T], table: [N]) -> y {
+  last = max[t] n[t]
+  rank[t] = sum[u: T where n[u] < n[t]] int(1)
+  y[t] = table[last - n[t]] * x[rank[t]]
+}
 )"));
   for (int64_t t : {0, 1, 5}) {
     const Sizes sizes = {{"B", 3}, {"T", t}, {"S", 4}};
@@ -100,6 +105,11 @@ train model packed(x: [S], n: int[B]) -> y {
   const Outcome beyond = library.call(given, {}, "shifted");
   EXPECT_EQ(beyond.status, ATTN_BAD_DATA) << beyond.message;
   EXPECT_TRUE(beyond.untouched);
+  given = random_call(library.model("ranked"), {{"T", 4}}, 3);
+  given.at("n").values = {7, 3, 5, 3};
+  expect_agreement(library, "ranked", given);
+  given.at("n").values = {7, 3, -1, 3};
+  EXPECT_EQ(library.call(given, {}, "ranked").status, ATTN_BAD_DATA);
   given = random_call(library.model("packed"), {{"B", 3}, {"S", 7}}, 3);
   given.at("n").values = {1, 3, 2};
   expect_agreement(library, "packed", given);
