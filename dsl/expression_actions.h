@@ -35,7 +35,9 @@ const auto add_infix = [](auto& context) {
 const auto build_row = [](auto& context) {
   Row& items = x3::_attr(context);
   // An operator without operand was read before the row ended; the statement fails after it.
-  while (!std::holds_alternative<ExprPtr>(items.back())) items.pop_back();
+  while (!std::holds_alternative<ExprPtr>(items.back()) &&
+         !std::holds_alternative<Bracketed>(items.back()))
+    items.pop_back();
   x3::_val(context) = build_tree(items, state_of(context).diagnostics);
 };
 

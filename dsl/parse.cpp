@@ -46,6 +46,7 @@ KindParser keyword(TokenKind kind, std::string_view text) { return {kind, text};
 const x3::rule<class ExpressionRule, ExprPtr> expression = "expression";
 const x3::rule<class RowRule, Row> row = "row";
 const x3::rule<class OperandRule, ExprPtr> operand = "operand";
+const x3::rule<class BracketedRule, Bracketed> bracketed = "brackets";
 const x3::rule<class ConditionRule, ExprPtr> condition = "condition";
 const x3::rule<class ConditionalRule, Conditional> conditional = "conditional";
 const x3::rule<class AccessRule, Access> access = "access";
@@ -95,8 +96,8 @@ const auto prefixes = *(minus[add_nesting([](const Token& token) {
                         reduction_head[add_reduction]);
 const auto infix = InfixParser{""}[add_infix] |
                    caret[add_nesting([](const Token& token) { return PowerSign{token.where}; })];
-const auto row_def = prefixes >> named("an operand", operand[add_item]) >>
-                     *(infix >> prefixes >> named("an operand", operand[add_item]));
+const auto item_of_row = named("an operand", operand[add_item] | bracketed[add_item]);
+const auto row_def = prefixes >> item_of_row >> *(infix >> prefixes >> item_of_row);
 
 // `m'`, what the state `m` becomes.
 const auto add_prime = [](auto& context) {
@@ -106,9 +107,15 @@ const auto add_prime = [](auto& context) {
 };
 const auto primed_def = name[itself] >> -KindParser{TokenKind::prime, ""}[add_prime];
 
+const auto open_bracket = [](auto& context) { x3::_val(context).where = x3::_attr(context).where; };
+const auto close_bracket = [](auto& context) {
+  Span& where = x3::_val(context).where;
+  where = cover(where, x3::_attr(context).where);
+};
+const auto bracketed_def =
+    left_paren[open_bracket] >> expression[set(&Bracketed::inner)] >> right_paren[close_bracket];
 const auto operand_def = keyword(TokenKind::number, "")[read_number] | node(access)[itself] |
-                         node(call)[itself] | primed[read_name] |
-                         (left_paren >> expression[itself] >> right_paren) | node(softmax)[itself] |
+                         node(call)[itself] | primed[read_name] | node(softmax)[itself] |
                          keyword(TokenKind::true_word, "")[read_boolean] |
                          keyword(TokenKind::false_word, "")[read_boolean] |
                          keyword(TokenKind::inside_word, "")[read_inside];
@@ -297,10 +304,10 @@ const auto item_def = (use[read_node] | sizes[read_node] | function[read_functio
 const auto file_def =
     *(separator | placed(named("a declaration", item))[add_item] | Recovery{false});
 
-BOOST_SPIRIT_DEFINE(expression, row, primed, operand, condition, conditional, access, call,
-                    argument_name, argument, index, reduction_head, softmax, type, size, sizes,
-                    param, params, one_state, states, draft, update_argument, update, repeat, scan,
-                    statement, body, use, function, input, output, header, block, item, file)
+BOOST_SPIRIT_DEFINE(expression, row, primed, operand, bracketed, condition, conditional, access,
+                    call, argument_name, argument, index, reduction_head, softmax, type, size,
+                    sizes, param, params, one_state, states, draft, update_argument, update, repeat,
+                    scan, statement, body, use, function, input, output, header, block, item, file)
 
 }  // namespace grammar
 

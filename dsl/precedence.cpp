@@ -1,5 +1,6 @@
 #include "dsl/precedence.h"
 
+#include <map>
 #include <utility>
 
 #include "compiler/base/check.h"
@@ -32,7 +33,7 @@ class TreeBuilder {
     };
     if (!goes_on()) return first;
     Chain result{level, {}, {}};
-    Span where = first->where;
+    Span where = whole(first);
     const auto* inner = std::get_if<Chain>(&first->node);
     if (inner != nullptr && inner->level == level && level != Level::comparison) {
       result = *inner;  // `(a + b) + c` is `a + b + c`
@@ -43,7 +44,7 @@ class TreeBuilder {
       result.ops.push_back(peek<InfixSign>()->op);
       ++at_;
       result.operands.push_back(operand_of(level));
-      where = cover(where, result.operands.back()->where);
+      where = cover(where, whole(result.operands.back()));
     }
     return make(std::move(result), where);
   }
@@ -70,7 +71,7 @@ class TreeBuilder {
     if (sign == nullptr || sign->op != UnaryOp::logical_not) return chain(Level::comparison);
     ++at_;
     ExprPtr operand = negation();
-    const Span where = cover(sign->where, operand->where);
+    const Span where = cover(sign->where, whole(operand));
     return make(Unary{UnaryOp::logical_not, std::move(operand)}, where);
   }
 
@@ -82,7 +83,7 @@ class TreeBuilder {
             "put brackets around it: `(not ...)`";
       }
       ExprPtr operand = prefixed();
-      const Span where = cover(sign->where, operand->where);
+      const Span where = cover(sign->where, whole(operand));
       return make(Unary{sign->op, std::move(operand)}, where);
     }
     if (const ReductionHead* head = peek<ReductionHead>()) {
@@ -90,16 +91,22 @@ class TreeBuilder {
       // A reduction covers the product that follows it.
       Reduction reduction = head->reduction;
       reduction.operand = chain(Level::multiplicative);
-      const Span where = cover(head->where, reduction.operand->where);
+      const Span where = cover(head->where, whole(reduction.operand));
       return make(std::move(reduction), where);
     }
     return power();
   }
 
   ExprPtr power() {
-    const ExprPtr* operand = peek<ExprPtr>();
-    ATTN_CHECK(operand != nullptr, "an operand was expected in a row");
-    ExprPtr base = *operand;
+    ExprPtr base;
+    if (const Bracketed* bracketed = peek<Bracketed>()) {
+      base = bracketed->inner;
+      brackets_[base.get()] = bracketed->where;
+    } else {
+      const ExprPtr* operand = peek<ExprPtr>();
+      ATTN_CHECK(operand != nullptr, "an operand was expected in a row");
+      base = *operand;
+    }
     ++at_;
     if (peek<PowerSign>() == nullptr) return base;
     ++at_;
@@ -108,12 +115,19 @@ class TreeBuilder {
           "write `x ^ (" + head->reduction.kind.text + "[...] ...)`";
     }
     ExprPtr exponent = prefixed();  // to the right: `a ^ b ^ c` is `a ^ (b ^ c)`
-    const Span where = cover(base->where, exponent->where);
+    const Span where = cover(whole(base), whole(exponent));
     return make(Power{std::move(base), std::move(exponent)}, where);
+  }
+
+  // With the brackets around it.
+  Span whole(const ExprPtr& e) const {
+    const auto it = brackets_.find(e.get());
+    return it == brackets_.end() ? e->where : it->second;
   }
 
   const std::vector<RowItem>& row_;
   Diagnostics& diagnostics_;
+  std::map<const Expr*, Span> brackets_;
   size_t at_ = 0;
 };
 

@@ -27,7 +27,13 @@ struct PowerSign {
   Span where;
 };
 
-using RowItem = std::variant<ExprPtr, PrefixSign, ReductionHead, InfixSign, PowerSign>;
+// `(a + b)`: what it belongs to begins or ends with the bracket.
+struct Bracketed {
+  ExprPtr inner;
+  Span where;
+};
+
+using RowItem = std::variant<ExprPtr, Bracketed, PrefixSign, ReductionHead, InfixSign, PowerSign>;
 
 // The row has the form  prefix* operand (infix prefix* operand)*.  Reports what stands where its
 // precedence forbids it (`a + not b`), and still returns a tree.

@@ -57,6 +57,9 @@ bool is_plain(const ExprPtr& expr) {
   return std::holds_alternative<Name>(expr->node) || std::holds_alternative<Number>(expr->node);
 }
 
+// Subscripts are broken after all else, `=` included, and lists of indices last.
+constexpr int kSubscriptDepth = 60, kIndexDepth = 80;
+
 std::string number_text(const Number& number) {
   if (!number.text.empty()) return number.text;
   if (number.is_integer()) {
@@ -102,6 +105,7 @@ class Writer {
   void write_node(const Access& access, int depth) {
     out_.add(access.tensor.text).add("[");
     const auto& all = access.subscripts;
+    depth = std::max(depth, kSubscriptDepth);
     const bool plain = !access.leading && std::all_of(all.begin(), all.end(), is_plain);
     if (access.leading) out_.add("...");
     for (size_t i = 0; i < all.size(); ++i) {
@@ -230,6 +234,7 @@ Layout layout_arguments(const std::vector<Argument>& arguments, int depth) {
 
 Layout layout_indices(bool leading, const std::vector<Index>& indices, int depth) {
   Layout layout;
+  depth = std::max(depth, kIndexDepth);
   const bool plain = !leading && std::all_of(indices.begin(), indices.end(),
                                              [](const Index& i) { return i.extent == nullptr; });
   if (leading) layout.add("...");

@@ -156,6 +156,7 @@ bool Statement::check_rank(const dsl::Access& a, Span where, ir::TensorId tensor
 MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
                            const std::vector<Span>& places) {
   const std::vector<ir::Poly> extents = m_.graph[tensor].extents;
+  ir::Conditions points;
   for (size_t k = 0; k < subscripts.size(); ++k) {
     const ir::Expr& s = subscripts[k];
     if (s.is(ir::Kind::index) && m_.graph.same(m_.graph[s->index].extent, extents[k])) continue;
@@ -167,12 +168,56 @@ MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts
                         .tensor = tensor,
                         .dimension = static_cast<int>(k),
                         .where = places[k]});
+    const ir::Conditions needed = needed_points(pending_.back());
+    pending_.back().known.insert(needed.begin(), needed.end());
+    points.insert(needed.begin(), needed.end());
   }
-  const ir::Expr e = m_.graph.read(tensor, std::move(subscripts));
+  ir::Expr e = m_.graph.read(tensor, std::move(subscripts));
+  if (e.type() == ir::Type::boolean)
+    e = ir::all_of({ir::all_of(points), e});
+  else
+    e = ir::where(points, e);
   const Sort sort = e.type() == ir::Type::boolean   ? Sort::truth
                     : e.type() == ir::Type::integer ? Sort::integer
                                                     : Sort::real;
   return Value{e, sort};
+}
+
+std::set<ir::SizeId> Statement::run_time_sizes(const ir::Conditions& limits) const {
+  std::set<ir::SizeId> result;
+  for (const ir::Expr& limit : limits)
+    ir::visit(limit, [&](const ir::Expr& x) {
+      if (!x.is(ir::Kind::size)) return true;
+      const ir::Poly expanded = m_.graph.expand(x->size);
+      for (const auto& [monomial, c] : expanded.terms())
+        for (const auto& [id, power] : monomial) result.insert(id);
+      return true;
+    });
+  return result;
+}
+
+// An index in sight has a value, which keeps `x[(m + S) % T]` in range where some index runs over
+// T. What is computed from the read alone has no such index: the read asks for it.
+ir::Conditions Statement::needed_points(const Pending& p) const {
+  ir::Conditions points;
+  const std::set<ir::SizeId> sizes = run_time_sizes({p.low, p.high});
+  for (const Visible& v : visible_) {
+    const ir::Expr has_value = is_not_empty(m_.graph[v.id].extent);
+    const std::set<ir::SizeId> of_range = run_time_sizes({has_value});
+    if (std::ranges::any_of(of_range, [&](ir::SizeId id) { return sizes.count(id) > 0; }) &&
+        !ir::uses(p.subscript, v.id) && !solve::proves(m_.graph, p.known, has_value))
+      points.merge(ir::conjuncts(has_value));
+  }
+  if (points.empty() || is_proved(p, p.known)) return {};
+  ir::Conditions all = p.known;
+  all.insert(points.begin(), points.end());
+  return is_proved(p, all) ? points : ir::Conditions();
+}
+
+bool Statement::is_proved_where(const ir::Expr& condition, const Pending& p) const {
+  ir::Conditions known = p.known;
+  known.insert(condition);
+  return is_proved(p, known);
 }
 
 bool Statement::is_proved(const Pending& p, const ir::Conditions& known) const {
@@ -216,30 +261,28 @@ void Statement::report_unproved(const Pending& p) {
   if (p.subscript.is(ir::Kind::literal) && known_extent)
     message = fmt::format("`{}` is {} out of range", t.name, happens);
   Diagnostic& d = m_.error(p.where, message);
+  const ir::Poly last = p.extent - ir::Poly(1);
   const std::string limits = fmt::format("{} of `{}` has extent {}", ordinal_dimension(p.dimension),
                                          t.name, m_.with_value(p.extent));
+  const std::string wanted = fmt::format("must lie in 0 .. {}", m_.with_value(last));
   const solve::Range range = data ? solve::Range{} : solve::range_of(m_.graph, p.subscript);
   if (p.subscript.is(ir::Kind::literal) || p.subscript.is(ir::Kind::size)) {
     d.primary.text = limits;
   } else if (range.lowest || range.highest) {
     // A bound that is no whole size polynomial is left open.
     d.primary.text =
-        fmt::format("ranges over {} .. {}, and {}", range.lowest ? m_.text(*range.lowest) : "?",
-                    range.highest ? m_.text(*range.highest) : "?", limits);
+        fmt::format("runs over {} .. {}, and {}", range.lowest ? m_.text(*range.lowest) : "?",
+                    range.highest ? m_.text(*range.highest) : "?", wanted);
   } else {
-    d.primary.text = data ? fmt::format("is computed from data, and {}", limits) : limits;
+    d.primary.text = data ? fmt::format("is computed from data, and {}", wanted) : wanted;
   }
   if (t.where.valid())
     d.others.push_back({t.where, fmt::format("`{}` is {}", t.name, m_.shape(t))});
   if (data) {
     // No place is in range where there is none.
     const auto size = p.extent.single();
-    const ir::Poly last = p.extent - ir::Poly(1);
     const bool promise = size && !solve::nonnegative(m_.graph, last, ir::indices(p.subscript));
-    ir::Graph promised = m_.graph;
-    if (promise) promised.sizes[size->value].lower = 1;
-    const bool kept = promise && solve::proves(promised, p.known, p.low) &&
-                      solve::proves(promised, p.known, p.high);
+    const bool kept = promise && is_proved_where(is_not_empty(p.extent), p);
     if (!kept)
       d.help = fmt::format("keep it in range: `clamp({}, 0, {})`", subscript, m_.text(last));
     if (promise)
@@ -256,6 +299,16 @@ void Statement::report_unproved(const Pending& p) {
     const auto from_end = (p.extent - place).integer();
     d.help = fmt::format("`size {} in {}..` promises that it is there", m_.graph[*size].name,
                          from_end ? std::to_string(*from_end) : m_.text(ir::Poly(1) + place));
+    return;
+  }
+  // A divisor that may be 0, as T in `i % T`.
+  for (const ir::SizeId id : run_time_sizes({p.low, p.high})) {
+    if (!is_proved_where(is_not_empty(ir::Poly::size(id)), p)) continue;
+    const std::string& name = m_.graph[id].name;
+    d.help = fmt::format(
+        "it is in range where `{0}` is not 0: promise it, `size {0} in 1..`, or "
+        "ask for it, `where {0} > 0` or `if {0} > 0 then …`",
+        name);
     return;
   }
   const bool low = solve::proves(m_.graph, p.known, p.low);

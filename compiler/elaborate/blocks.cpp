@@ -46,13 +46,21 @@ bool Expander::rebinds(const std::string& name, const Scope& scope) const {
   return scope.outer && scope.outer->find(name);
 }
 
+// What is read without subscripts is told apart from a size by its name alone.
+bool Expander::check_not_size(const dsl::Identifier& name, const Scope& scope) {
+  if (!m_.is_size_name(name.text, scope)) return true;
+  m_.error(name.where, fmt::format("`{}` is a size, and cannot name a number too", name.text))
+      .help = "only a tensor with subscripts may be called like a size";
+  return false;
+}
+
 // Whether the name is free to get a meaning here.
-bool Expander::claim(const dsl::Identifier& name, Scope& scope, bool may_rebind) {
-  if (m_.is_size_name(name.text, scope)) {
-    m_.error(name.where, fmt::format("`{}` is a size, and cannot name a tensor too", name.text));
+bool Expander::claim(const dsl::Identifier& name, Scope& scope, bool may_rebind, bool subscripted) {
+  Binding* b = scope.find(name.text);
+  if (!subscripted && !(b && b->kind == Binding::Kind::poisoned) && !check_not_size(name, scope)) {
+    bind_tensor(name, scope, std::nullopt);
     return false;
   }
-  Binding* b = scope.find(name.text);
   if (!b || b->kind == Binding::Kind::poisoned) return true;
   if (may_rebind && rebinds(name.text, scope)) return true;
   Diagnostic& d = m_.error(name.where, fmt::format("`{}` is defined twice", name.text));
@@ -97,7 +105,7 @@ void Expander::define(const dsl::Definition& d, const dsl::Statement& s, Scope& 
   const auto own = scope.names.find(d.target.text);
   Carried* carried = own == scope.names.end() ? nullptr : own->second.carried;
   const bool awaited = carried && carried->definition == &d;
-  const bool fresh = awaited || claim(d.target, scope, true);
+  const bool fresh = awaited || claim(d.target, scope, true, d.leading || !d.indices.empty());
   Statement statement(m_, scope, d, s.where, target_name(d.target.text, scope));
   const auto tensor = statement.run();
   if (!fresh) return;

@@ -35,7 +35,8 @@ class Expander {
   void define_next(const dsl::Definition& d, const dsl::Statement& s, Scope& scope);
   void state_outputs();
   void repeat(const dsl::Repeat& r, Scope& scope);
-  bool claim(const dsl::Identifier& name, Scope& scope, bool may_rebind);
+  bool claim(const dsl::Identifier& name, Scope& scope, bool may_rebind, bool subscripted);
+  bool check_not_size(const dsl::Identifier& name, const Scope& scope);
   std::string target_name(const std::string& name, const Scope& scope) const;
   bool rebinds(const std::string& name, const Scope& scope) const;
   void bind_tensor(const dsl::Identifier& name, Scope& scope, std::optional<ir::TensorId> tensor);

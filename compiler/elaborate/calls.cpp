@@ -72,7 +72,7 @@ void Expander::call(const CallSite& site, Scope& scope) {
   const dsl::Block& block = *site.callable->block;
   bool good = check_declaration(block);
   std::vector<bool> fresh;
-  for (const dsl::Identifier& r : site.results) fresh.push_back(claim(r, scope, true));
+  for (const dsl::Identifier& r : site.results) fresh.push_back(claim(r, scope, true, true));
   if (is_open(*site.callable, site.where)) good = false;
   if (m_.calls.size() >= kDeepestCalls)
     throw LimitError(fmt::format("blocks call each other more than {} deep", kDeepestCalls));
@@ -132,7 +132,8 @@ void Expander::collect_outputs(const CallSite& site, Scope& inner, Scope& caller
       if (const auto holder = m_.graph.find(wanted)) m_.rename(*holder, wanted + ".first");
       m_.rename(b->tensor, wanted);
     }
-    bind_tensor(result, caller, b->tensor);
+    const bool good = m_.is_subscripted(*b) || check_not_size(result, caller);
+    bind_tensor(result, caller, good ? std::optional(b->tensor) : std::nullopt);
   }
 }
 
@@ -193,6 +194,8 @@ bool Expander::bind_arguments(const CallSite& site, Scope& caller, Scope& inner)
   for (const dsl::Input& i : block.inputs)
     good = bind_input(site, i, given.at(i.name.text), caller, inner) && good;
   if (!good || !bind_sizes(site, inner)) return false;
+  for (const dsl::Input& i : block.inputs)
+    good = (i.type.bracketed || check_not_size(i.name, inner)) && good;
   for (const dsl::Input& i : block.inputs)
     if (i.type.bracketed) good = check_extents(site, i, given.at(i.name.text), inner) && good;
   return good;
@@ -292,8 +295,7 @@ bool Expander::bind_input(const CallSite& site, const dsl::Input& input,
   }
   for (size_t k = 0; k < named; ++k) {
     const auto* size = std::get_if<dsl::Name>(&input.type.extents[k]->node);
-    if (!size || inner.sizes.count(size->text) || inner.unit->sizes.count(size->text)) continue;
-    inner.sizes[size->text] = t.extents[rank - named + k];
+    if (size) inner.sizes.try_emplace(size->text, t.extents[rank - named + k]);
   }
   inner.names[input.name.text] = {
       .kind = Binding::Kind::tensor, .tensor = b->tensor, .where = input.name.where};
@@ -307,20 +309,17 @@ bool Expander::bind_scalar(const CallSite& site, const dsl::Input& input,
   const MaybeValue v = Statement::scalar(m_, caller, argument, inner.path + input.name.text);
   if (!wanted || !v) return false;
   const ir::Type type = ir::arithmetic_type(*wanted);
-  const bool fits = type == ir::Type::boolean ? v->sort == Sort::truth
-                    : type == ir::Type::integer
-                        ? v->sort != Sort::truth && v->sort != Sort::real
-                        : v->sort != Sort::truth && v->sort != Sort::integer;
+  const bool fits = type == ir::Type::boolean   ? v->sort == Sort::truth
+                    : type == ir::Type::integer ? v->sort != Sort::truth && v->sort != Sort::real
+                                                : v->sort != Sort::truth;
   if (!fits) {
     Diagnostic& d =
         m_.error(argument->where, fmt::format("input `{}` of `{}` is {}", input.name.text,
                                               block.name.text, ir::name_of(*wanted)));
     d.others.push_back({input.name.where, "declared here"});
-    if (ir::is_real(type) && v->sort == Sort::integer)
-      d.help = fmt::format("convert it: `float({})`", m_.source(argument->where));
     return false;
   }
-  Value value = *v;
+  Value value = ir::is_real(type) ? Statement::as_real(*v) : *v;
   if (value.sort == Sort::literal) value.sort = ir::is_real(type) ? Sort::real : Sort::integer;
   inner.names[input.name.text] = {
       .kind = Binding::Kind::scalar, .value = value, .where = input.name.where};

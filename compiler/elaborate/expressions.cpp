@@ -60,7 +60,8 @@ MaybeValue Statement::name(const dsl::Name& n, Span where) {
   } else {
     for (auto it = visible_.rbegin(); it != visible_.rend(); ++it)
       if (it->name == n.text) return Value{ir::index_value(it->id), Sort::position};
-    if (Binding* b = scope_.find(n.text)) {
+    Binding* b = scope_.find(n.text);
+    if (b && !(m_.is_subscripted(*b) && m_.is_size_name(n.text, scope_))) {
       b->used = true;
       if (b->kind == Binding::Kind::poisoned) return std::nullopt;
       if (b->kind == Binding::Kind::scalar) return b->value;
@@ -78,6 +79,9 @@ MaybeValue Statement::name(const dsl::Name& n, Span where) {
   if (m_.is_size_name(n.text, scope)) {
     const auto p = m_.size_named(n.text, scope);
     if (!p) return std::nullopt;
+    if (!scope.find_size(n.text) &&
+        !m_.check_not_rebound(n.text, *scope.unit, scope_, where, !functions_.empty()))
+      return std::nullopt;
     return Value{ir::size_value(*p), Sort::position};
   }
   unknown_name(n.text, where, false);
@@ -120,26 +124,22 @@ bool Statement::require_number(const Value& v, Span where) {
   return false;
 }
 
-bool Statement::require_real(const Value& v, Span where, std::string_view of) {
-  if (!require_number(v, where)) return false;
-  if (v.sort != Sort::integer) return true;
-  m_.error(where, fmt::format("{} takes real numbers, and this is int", of)).help =
-      fmt::format("convert it: `float({})`", m_.source(where));
-  return false;
+Value Statement::as_real(Value v) {
+  if (v.sort == Sort::integer) v = {ir::call(*ops::find("float"), {v.expr}), Sort::real};
+  return v;
 }
 
-std::optional<Sort> Statement::together(const Value& a, const dsl::ExprPtr& at_a, const Value& b,
-                                        const dsl::ExprPtr& at_b) {
-  if (!require_number(a, at_a->where) || !require_number(b, at_b->where)) return std::nullopt;
+bool Statement::make_real(Value& v, Span where) {
+  if (!require_number(v, where)) return false;
+  v = as_real(std::move(v));
+  return true;
+}
+
+std::optional<Sort> Statement::together(Value& a, Span at_a, Value& b, Span at_b) {
+  if (!require_number(a, at_a) || !require_number(b, at_b)) return std::nullopt;
   const Sort sort = std::max(a.sort, b.sort);
-  if (sort != Sort::real || (a.sort != Sort::integer && b.sort != Sort::integer)) return sort;
-  const bool first = a.sort == Sort::integer;
-  const Span whole = first ? at_a->where : at_b->where, other = first ? at_b->where : at_a->where;
-  Diagnostic& d = m_.error(whole, "int data among real numbers needs a cast");
-  d.primary.text = noun(Sort::integer);
-  d.others.push_back({other, std::string(noun(Sort::real))});
-  d.help = fmt::format("write `float({})`", m_.source(whole));
-  return std::nullopt;
+  if (sort == Sort::real) a = as_real(std::move(a)), b = as_real(std::move(b));
+  return sort;
 }
 
 MaybeValue Statement::unary(const dsl::Unary& u) {
@@ -168,10 +168,7 @@ MaybeValue Statement::power(const dsl::Power& p, Span where) {
   }
   if (counted && base->sort != Sort::real)
     return Value{ir::power(base->expr, exponent->expr), base->sort};
-  if (!require_real(*base, p.base->where, "a power") ||
-      (!require_real(*exponent, p.exponent->where, "an exponent")))
-    return std::nullopt;
-  return Value{ir::power(base->expr, exponent->expr), Sort::real};
+  return Value{ir::power(as_real(*base).expr, as_real(*exponent).expr), Sort::real};
 }
 
 MaybeValue Statement::chain(const dsl::Chain& c, Span) {
@@ -221,11 +218,11 @@ MaybeValue Statement::comparison(const dsl::Chain& c) {
   for (const dsl::ExprPtr& operand : c.operands) values.push_back(expression(operand));
   std::vector<ir::Expr> terms;
   for (size_t k = 0; k < c.ops.size(); ++k) {
-    const MaybeValue &a = values[k], &b = values[k + 1];
+    MaybeValue a = values[k], b = values[k + 1];
     if (!a || !b) return std::nullopt;
     const bool equality = c.ops[k] == dsl::Op::equal || c.ops[k] == dsl::Op::not_equal;
     if (!(equality && a->sort == Sort::truth && b->sort == Sort::truth) &&
-        !together(*a, c.operands[k], *b, c.operands[k + 1]))
+        !together(*a, c.operands[k]->where, *b, c.operands[k + 1]->where))
       return std::nullopt;
     const ir::Expr &x = a->expr, &y = b->expr;
     switch (c.ops[k]) {
@@ -263,9 +260,9 @@ MaybeValue Statement::arithmetic(const dsl::Chain& c) {
   return sum;
 }
 
-MaybeValue Statement::operate(dsl::Op op, const Value& a, const dsl::ExprPtr& at_a, const Value& b,
+MaybeValue Statement::operate(dsl::Op op, Value a, const dsl::ExprPtr& at_a, Value b,
                               const dsl::ExprPtr& at_b) {
-  const auto sort = together(a, at_a, b, at_b);
+  const auto sort = together(a, at_a->where, b, at_b->where);
   if (!sort) return std::nullopt;
   switch (op) {
     case dsl::Op::add:
@@ -275,13 +272,11 @@ MaybeValue Statement::operate(dsl::Op op, const Value& a, const dsl::ExprPtr& at
     case dsl::Op::multiply:
       return Value{a.expr * b.expr, *sort};
     case dsl::Op::divide:
-      if (!require_real(a, at_a->where, "`/`") || !require_real(b, at_b->where, "`/`"))
-        return std::nullopt;
       if (b.expr.is_zero()) {
         m_.error(at_b->where, "division by 0");
         return std::nullopt;
       }
-      return Value{a.expr / b.expr, Sort::real};
+      return Value{as_real(a).expr / as_real(b).expr, Sort::real};
     default:
       return whole_division(op, a, b, *at_b);
   }
@@ -317,15 +312,15 @@ MaybeValue Statement::conditional(const dsl::Conditional& c) {
   const auto condition = truth(c.condition, "`if`");
   const ir::Conditions saved = path_;
   if (condition) path_.merge(ir::conjuncts(*condition));
-  const MaybeValue yes = expression(c.yes);
+  MaybeValue yes = expression(c.yes);
   path_ = saved;
   if (condition) path_.merge(ir::conjuncts(ir::negation(*condition)));
-  const MaybeValue no = expression(c.no);
+  MaybeValue no = expression(c.no);
   path_ = saved;
   if (!condition || !yes || !no) return std::nullopt;
   if (yes->sort == Sort::truth && no->sort == Sort::truth)
     return Value{ir::select(*condition, yes->expr, no->expr), Sort::truth};
-  const auto sort = together(*yes, c.yes, *no, c.no);
+  const auto sort = together(*yes, c.yes->where, *no, c.no->where);
   if (!sort) return std::nullopt;
   return Value{ir::select(*condition, yes->expr, no->expr), *sort};
 }

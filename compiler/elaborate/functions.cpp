@@ -99,14 +99,17 @@ MaybeValue Statement::expand(const dsl::Call& c, const Callable& callable,
 
 MaybeValue Statement::apply(const std::vector<dsl::ExprPtr>& sources, const ir::Operation& op,
                             std::vector<Value> arguments, Span where) {
-  // What converts takes either kind of number.
+  // What converts takes either kind of number, and a truth value as 1 or 0.
   const bool converts = op.meaning == ir::Meaning::to_real || op.meaning == ir::Meaning::to_integer;
   const bool counts = op.meaning == ir::Meaning::random;
   Sort sort = Sort::literal;
-  std::vector<ir::Expr> args;
   for (size_t k = 0; k < arguments.size(); ++k) {
-    const Value& v = arguments[k];
+    Value& v = arguments[k];
     const Span at = sources[k]->where;
+    if (converts && v.sort == Sort::truth) {
+      const bool real = op.meaning == ir::Meaning::to_real;
+      v = {ir::select(v.expr, 1, 0), real ? Sort::literal : Sort::integer};
+    }
     if (!require_number(v, at)) return std::nullopt;
     if (counts) {
       if (v.expr.type() != ir::Type::integer) {
@@ -114,17 +117,14 @@ MaybeValue Statement::apply(const std::vector<dsl::ExprPtr>& sources, const ir::
             fmt::format("convert it: `int({})`", m_.source(at));
         return std::nullopt;
       }
-    } else if (op.typing == ir::Typing::common) {
-      if (k > 0) {
-        const auto s = together(Value{args[0], sort}, sources[0], v, sources[k]);
-        if (!s) return std::nullopt;
-      }
-    } else if (!converts && !require_real(v, at, fmt::format("`{}`", op.name))) {
-      return std::nullopt;
+    } else if (!converts && op.typing != ir::Typing::common) {
+      v = as_real(std::move(v));
     }
     sort = std::max(sort, v.sort);
-    args.push_back(v.expr);
   }
+  std::vector<ir::Expr> args;
+  for (const Value& v : arguments)
+    args.push_back(sort == Sort::real && !converts ? as_real(v).expr : v.expr);
   const ir::Expr result = ir::call(op, std::move(args));
   if (op.typing == ir::Typing::truth) return Value{result, Sort::truth};
   if (op.typing == ir::Typing::real) {

@@ -52,6 +52,7 @@ struct Binding {
   Value value;          // scalar: what a call gave for a scalar input
   Span where;           // where the name got its meaning
   bool used = false;
+  bool hides_index = false;    // reported: one error is enough
   Carried* carried = nullptr;  // while the body of its scan is elaborated
 };
 
@@ -145,8 +146,16 @@ class ModelState {
   // ---- sizes
   // A size expression in a scope; nothing after an error. `quiet` reports none.
   std::optional<ir::Poly> size(const dsl::ExprPtr& e, const Scope& scope, bool quiet = false);
+  // A tensor that is read with subscripts only, so that its name alone may mean something else.
+  bool is_subscripted(const Binding& b) const {
+    return b.kind == Binding::Kind::tensor && !graph[b.tensor].extents.empty();
+  }
   // The size of this name, if it is one.
   std::optional<ir::Poly> size_named(const std::string& name, const Scope& scope);
+  // Reports a size of the file `unit` that is, or is computed from, one of a name which `scope`
+  // binds to something else.
+  bool check_not_rebound(const std::string& name, const Unit& unit, const Scope& scope, Span where,
+                         bool in_function = false);
   bool is_size_name(const std::string& name, const Scope& scope) const;
   // floor(a / b) for sizes: exact where it divides, else a size symbol of its own.
   std::optional<ir::Poly> quotient(const ir::Poly& a, const ir::Poly& b);
@@ -166,8 +175,13 @@ class ModelState {
   void count_step();
 
  private:
+  // The name that `scope` binds otherwise than the file does, among those that `e` is computed
+  // from.
+  std::string rebound(const dsl::Expr& e, const Unit& unit, const Scope& scope);
   std::optional<ir::Poly> file_size(const Unit& unit, const std::string& name);
   void name_quotients();
+  // A declared size that is divided by this one says that it is not 0, which every call checks.
+  void promise_positive(const ir::Poly& divisor);
   std::optional<ir::Poly> divide(const dsl::Expr& at, const ir::Poly& a, const ir::Poly& b);
   void give_value(ir::Size& size, const dsl::Size& declared, const Unit& unit);
   std::optional<ir::SizeId> make_size(const Unit& unit, const std::string& name);

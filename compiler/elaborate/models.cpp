@@ -37,6 +37,10 @@ void Expander::expand_model(const Callable& model) {
   body(block.body, scope);
   model_outputs(block, scope);
   state_outputs();
+  // Sizes that nothing reads may be divided by 0 all the same.
+  Scope file;
+  file.unit = &m_.main;
+  for (const auto& [name, declared] : m_.main.sizes) (void)m_.size_named(name, file);
   if (m_.has_errors()) return;
   check_sizes_are_read(block);
   if (m_.has_errors()) return;
@@ -57,7 +61,7 @@ void Expander::model_inputs(const dsl::Block& block, Scope& scope) {
     }
   }
   for (const dsl::Input& input : block.inputs) {
-    if (!claim(input.name, scope, false)) continue;
+    if (!claim(input.name, scope, false, input.type.bracketed)) continue;
     bool good = true;
     if (input.type.leading) {
       m_.error(input.type.where, "the shape of a model's input is written in full").help =

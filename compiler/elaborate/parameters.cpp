@@ -45,7 +45,7 @@ void Expander::parameters(const dsl::ParamStatement& statement, const dsl::State
                           Scope& scope) {
   const std::string doc = dsl::documentation(s.comments);
   for (const dsl::Param& p : statement.params) {
-    const bool fresh = claim(p.name, scope, false);
+    const bool fresh = claim(p.name, scope, false, p.type.bracketed);
     const auto storage = storage_of(m_, p.type);
     bool good = fresh && storage;
     if (storage && !ir::is_real(ir::arithmetic_type(*storage))) {

@@ -96,9 +96,13 @@ bool RangeFinder::check_name(const dsl::Identifier& name, const std::vector<dsl:
       return false;
     }
   }
-  if (const Binding* b = scope_.find(text); b && b->kind != Binding::Kind::poisoned) {
-    Diagnostic& d =
-        m_.error(name.where, fmt::format("an index may not carry the name of `{}`", text));
+  // A tensor has subscripts where it is read; a number would be told apart by nothing.
+  if (Binding* b = scope_.find(text);
+      b && b->kind != Binding::Kind::poisoned && !m_.is_subscripted(*b)) {
+    if (std::exchange(b->hides_index, true)) return false;
+    Diagnostic& d = m_.error(name.where, fmt::format("an index may not be called like the number "
+                                                     "`{}`",
+                                                     text));
     d.primary.text = "here it would be an index";
     d.others.push_back({b->where, fmt::format("`{}` is defined here", text)});
     d.help = "rename one of the two";

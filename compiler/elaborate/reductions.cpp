@@ -117,9 +117,8 @@ std::optional<Statement::Part> Statement::part(const dsl::Reduction& r, Span whe
   pop(bound);
   if (!c || !operand) return std::nullopt;
   const bool real = word == "mean" || word == "logsumexp";
-  if (real ? !require_real(*operand, r.operand->where, fmt::format("`{}`", word))
-           : !require_number(*operand, r.operand->where))
-    return std::nullopt;
+  if (!require_number(*operand, r.operand->where)) return std::nullopt;
+  if (real) *operand = as_real(*operand);
   if (result.reduced.empty()) {  // `...` of no dimensions
     if (result.combine != ir::Combine::sum && !c->conjuncts.empty()) {
       m_.error(where, "`...` stands for no index here, so that there is nothing to reduce");
@@ -213,7 +212,7 @@ MaybeValue Statement::softmax(const dsl::Reduction& r, Span where) {
   path_ = of_row;
   std::vector<Pending> mine = std::move(pending_);
   pending_ = std::move(outer);
-  if (!c || !operand || !require_real(*operand, r.operand->where, "a softmax")) {
+  if (!c || !operand || !make_real(*operand, r.operand->where)) {
     path_ = saved;
     return std::nullopt;
   }

@@ -187,7 +187,9 @@ void Expander::scan(const dsl::Scan& s, Scope& scope, Span where) {
         .others.push_back({open_scan_->where, "which begins here"});
     return;
   }
-  if (scope.find(s.index.text) || m_.is_size_name(s.index.text, scope)) {
+  Binding* same = scope.find(s.index.text);
+  if (same && !m_.is_subscripted(*same)) same->hides_index = true;
+  if ((same && same->hides_index) || m_.is_size_name(s.index.text, scope)) {
     m_.error(s.index.where, fmt::format("`{}` has a meaning already", s.index.text)).help =
         "the step of a scan is an index: give it a name of its own";
     return;
@@ -222,7 +224,7 @@ void Expander::announce(const dsl::Definition& d, const OpenScan& open, Scope& s
   const std::string& name = d.target.text;
   // One error a name is enough.
   const auto give_up = [&] {
-    if (claim(d.target, scope, true)) bind_tensor(d.target, scope, std::nullopt);
+    if (claim(d.target, scope, true, true)) bind_tensor(d.target, scope, std::nullopt);
   };
   const auto step = step_of(d, open.index);
   if (!step) {
@@ -263,7 +265,7 @@ void Expander::declare(const dsl::Scan& s, std::deque<Carried>& all, Scope& scop
   std::vector<std::pair<const dsl::Definition*, Binding>> bindings;
   for (Carried& c : all) {
     const dsl::Definition& d = *c.definition;
-    if (!claim(d.target, scope, true)) continue;
+    if (!claim(d.target, scope, true, true)) continue;
     const dsl::Type* type = scope.output_type(d.target.text);
     ir::Tensor tensor{.name = target_name(d.target.text, scope), .where = d.target.where};
     if (type && !type->dtype.text.empty()) {

@@ -24,6 +24,48 @@ std::optional<Poly> ModelState::size_named(const std::string& name, const Scope&
   return std::nullopt;
 }
 
+std::string ModelState::rebound(const dsl::Expr& e, const Unit& unit, const Scope& scope) {
+  count_step();
+  if (const auto* name = std::get_if<dsl::Name>(&e.node)) {
+    const auto declared = unit.sizes.find(name->text);
+    if (declared == unit.sizes.end()) return "";
+    const ir::Poly* bound = scope.find_size(name->text);
+    const auto own = file_size(unit, name->text);
+    if (bound && own && !graph.same(*bound, *own)) return name->text;
+    const bool overridden = &unit == &main && overrides.count(name->text);
+    const dsl::ExprPtr& value = declared->second.size->value;
+    return own && value && !overridden ? rebound(*value, unit, scope) : "";
+  }
+  for (const dsl::ExprPtr& part : dsl::parts(e))
+    if (std::string name = rebound(*part, unit, scope); !name.empty()) return name;
+  return "";
+}
+
+bool ModelState::check_not_rebound(const std::string& name, const Unit& unit, const Scope& scope,
+                                   Span where, bool in_function) {
+  if (scope.unit != &unit || scope.outermost().sizes.empty()) return true;
+  const std::string other = rebound(dsl::Expr{dsl::Name{name}, where}, unit, scope);
+  if (other.empty()) return true;
+  const dsl::Size& declared = *unit.sizes.at(name).size;
+  const auto shown = [&](const Poly& p) {
+    const auto n = graph.known(p);
+    return n ? std::to_string(*n) : text(p);
+  };
+  Diagnostic& d =
+      error(where,
+            in_function && other == name
+                ? fmt::format("a function reads the file's `{}`, and this call binds another", name)
+                : fmt::format("`{}` is computed from the file's `{}`, and this call binds another",
+                              name, other));
+  d.primary.text = fmt::format("`{}` is {} in the file, and {} in this call", other,
+                               shown(*file_size(unit, other)), shown(*scope.find_size(other)));
+  d.others.push_back({declared.name.where, "declared here"});
+  d.help = in_function ? fmt::format("give `{}` to the function as an argument", name)
+                       : fmt::format("declare it in the block: `size {} = {}`", name,
+                                     source(declared.value->where));
+  return false;
+}
+
 bool ModelState::is_size_name(const std::string& name, const Scope& scope) const {
   return scope.find_size(name) || scope.unit->sizes.count(name) || scope.is_broken_size(name);
 }
@@ -119,6 +161,7 @@ void ModelState::give_value(ir::Size& size, const dsl::Size& declared, const Uni
     const auto a = this->size(chain->operands[0], scope);
     const auto b = this->size(chain->operands[1], scope);
     if (!a || !b) return;
+    promise_positive(*b);
     if (!graph.known(*b) && !quotients_.count({*a, *b}) && !ir::divide(*a, *b)) {
       size.quotient = {*a, *b};
       return;
@@ -147,6 +190,11 @@ std::optional<int64_t> ModelState::bound(const dsl::ExprPtr& e, const Unit& unit
   const auto n = graph.known(*p);
   if (!n) error(e->where, "the bounds of a size are known when it is compiled");
   return n;
+}
+
+void ModelState::promise_positive(const Poly& divisor) {
+  const auto id = divisor.single();
+  if (id && !graph.known(divisor)) graph[*id].lower = std::max<int64_t>(graph[*id].lower, 1);
 }
 
 std::optional<Poly> ModelState::quotient(const Poly& a, const Poly& b) {
@@ -225,7 +273,10 @@ std::optional<Poly> ModelState::size(const dsl::ExprPtr& e, const Scope& scope, 
     return std::nullopt;
   }
   if (const auto* name = std::get_if<dsl::Name>(&e->node)) {
-    if (auto p = size_named(name->text, scope)) return p;
+    if (auto p = size_named(name->text, scope)) {
+      if (quiet || scope.find_size(name->text)) return p;
+      return check_not_rebound(name->text, *scope.unit, scope, e->where) ? p : std::nullopt;
+    }
     if (quiet || is_size_name(name->text, scope)) return std::nullopt;  // reported already
     Diagnostic& d = error(e->where, fmt::format("there is no size `{}`", name->text));
     d.help = suggestion(name->text, size_names(scope));
@@ -257,10 +308,12 @@ std::optional<Poly> ModelState::size(const dsl::ExprPtr& e, const Scope& scope, 
           value = divide(*e, *value, *next);
           break;
         case dsl::Op::floor_divide:
+          if (!open_sizes_.empty()) promise_positive(*next);
           value = quotient(*value, *next);
           if (!value) error(e->where, "a size is divided by 0");
           break;
         case dsl::Op::remainder: {
+          if (!open_sizes_.empty()) promise_positive(*next);
           const auto q = quotient(*value, *next);
           if (!q) {
             error(e->where, "a size is divided by 0");

@@ -144,7 +144,7 @@ bool Statement::is_constant(const dsl::ExprPtr& e) const {
   if (const auto* x = std::get_if<dsl::Name>(&e->node)) {
     for (const Visible& v : visible_)
       if (v.name == x->text) return false;
-    if (const Binding* b = scope_.find(x->text))
+    if (const Binding* b = scope_.find(x->text); b && !m_.is_subscripted(*b))
       return b->kind == Binding::Kind::scalar && ir::tensors(b->value.expr).empty();
     return m_.is_size_name(x->text, scope_);
   }
@@ -224,7 +224,7 @@ std::optional<ir::Storage> Statement::storage(const Value& body, const dsl::Type
   const bool fits = type == ir::Type::boolean ? body.sort == Sort::truth
                     : type == ir::Type::integer
                         ? body.sort <= Sort::integer && body.sort != Sort::truth
-                        : body.sort != Sort::truth && body.sort != Sort::integer;
+                        : body.sort != Sort::truth;
   if (fits) return storage;
   Diagnostic& d = m_.error(where, fmt::format("`{}` is declared as {}, and this is {}",
                                               definition_.target.text, declared->dtype.text,
@@ -233,7 +233,6 @@ std::optional<ir::Storage> Statement::storage(const Value& body, const dsl::Type
                                                                         : "int"));
   d.others.push_back({declared->where, "declared here"});
   if (body.sort == Sort::real && type == ir::Type::integer) d.help = "convert it with `int(…)`";
-  if (body.sort == Sort::integer && ir::is_real(type)) d.help = "convert it with `float(…)`";
   if (body.sort == Sort::truth) d.help = "write `if … then 1 else 0`";
   return std::nullopt;
 }
@@ -248,6 +247,8 @@ std::optional<ir::TensorId> Statement::finish(Part part) {
   const auto stored =
       storage(as_stored, state ? &state->type : scope_.output_type(definition_.target.text));
   if (!stored) return std::nullopt;
+  if (ir::is_real(ir::arithmetic_type(*stored)) && part.combine != ir::Combine::argmax)
+    part.body = as_real(part.body);
   ir::Tensor tensor{.name = full_name_, .storage = *stored, .where = definition_.target.where};
   ir::Definition d{.combine = part.combine, .guard = part.guard, .where = where_};
   for (const auto* list : {&ranges_.left.leading, &ranges_.left.named}) {

@@ -87,6 +87,11 @@ class RangeFinder {
 // The storage that a type names; f32 where it names none.
 std::optional<ir::Storage> storage_of(ModelState& model, const dsl::Type& type);
 
+// The condition that a range has a value.
+inline ir::Expr is_not_empty(const ir::Poly& extent) {
+  return ir::at_least_zero(ir::size_value(extent - ir::Poly(1)));
+}
+
 // Explains a name that is read above its definition, or in a cycle of definitions; false where the
 // name is defined nowhere in the body.
 bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader,
@@ -109,6 +114,8 @@ class Statement {
   // be called after this constructor.
   static MaybeValue scalar(ModelState& model, Scope& scope, const dsl::ExprPtr& e,
                            const std::string& full_name);
+  // Int data as a real number, anything else as it is.
+  static Value as_real(Value v);
 
  private:
   // A read whose subscript still has to be proved in range, where `known` holds.
@@ -147,16 +154,16 @@ class Statement {
   MaybeValue logic(const dsl::Chain& c);
   MaybeValue comparison(const dsl::Chain& c);
   MaybeValue arithmetic(const dsl::Chain& c);
-  MaybeValue operate(dsl::Op op, const Value& a, const dsl::ExprPtr& at_a, const Value& b,
+  MaybeValue operate(dsl::Op op, Value a, const dsl::ExprPtr& at_a, Value b,
                      const dsl::ExprPtr& at_b);
   MaybeValue conditional(const dsl::Conditional& c);
   MaybeValue whole_division(dsl::Op op, const Value& a, const Value& b, const dsl::Expr& divisor);
   std::optional<ir::Expr> truth(const dsl::ExprPtr& e, std::string_view of);
-  // The sort that two operands have together; reports what does not go together.
-  std::optional<Sort> together(const Value& a, const dsl::ExprPtr& at_a, const Value& b,
-                               const dsl::ExprPtr& at_b);
+  // The sort that two operands have together: int data among real numbers becomes real. Reports
+  // truth values.
+  std::optional<Sort> together(Value& a, Span at_a, Value& b, Span at_b);
   bool require_number(const Value& v, Span where);
-  bool require_real(const Value& v, Span where, std::string_view of);
+  bool make_real(Value& v, Span where);
   void unknown_name(const std::string& name, Span where, bool subscripted);
 
   // ---- functions.cpp
@@ -176,7 +183,11 @@ class Statement {
   bool check_rank(const dsl::Access& a, Span where, ir::TensorId tensor, size_t leading);
   MaybeValue read(ir::TensorId tensor, std::vector<ir::Expr> subscripts,
                   const std::vector<Span>& places);
+  ir::Conditions needed_points(const Pending& p) const;
+  // The sizes in conditions that only a call knows.
+  std::set<ir::SizeId> run_time_sizes(const ir::Conditions& conditions) const;
   bool is_proved(const Pending& p, const ir::Conditions& known) const;
+  bool is_proved_where(const ir::Expr& condition, const Pending& p) const;
   bool is_whole_data(ir::TensorId tensor);
   void report_unproved(const Pending& p);
   // Settles what `inside` covers; gives the conditions that it stands for.

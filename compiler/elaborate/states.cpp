@@ -27,7 +27,7 @@ const dsl::State* Scope::state_of(const std::string& name) const {
 void Expander::states(const dsl::StateStatement& statement, Scope& scope) {
   for (const dsl::State& state : statement.states) {
     const std::string full = scope.path + state.name.text;
-    bool good = claim(state.name, scope, false);
+    bool good = claim(state.name, scope, false, state.type.bracketed);
     if (m_.trains) {
       m_.error(state.name.where, "a `train model` keeps no state").help =
           "write a `model` that calls the same blocks: it has the same parameters";
@@ -105,7 +105,7 @@ void Expander::define_next(const dsl::Definition& d, const dsl::Statement& s, Sc
     return fail();
   }
   if (d.start) m_.error(d.start->where, "`from` stands in a `scan`, where there is a first step");
-  if (!claim(d.target, scope, false)) return;
+  if (!claim(d.target, scope, false, !d.subscripts.empty())) return;
   const Binding& old = *scope.find(name);
   const std::vector<dsl::ExprPtr>& extents = state->type.extents;
   if (old.kind == Binding::Kind::poisoned) return fail();
@@ -117,8 +117,12 @@ void Expander::define_next(const dsl::Definition& d, const dsl::Statement& s, Sc
     e.others.push_back({state->name.where, "declared here"});
     return fail();
   }
+  // What is a number stands for itself.
   const auto is_index = [&](const std::string& text) {
-    return !scope.find(text) && !m_.is_size_name(text, scope);
+    const Binding* b = scope.find(text);
+    const bool is_number =
+        b && (b->kind != Binding::Kind::tensor || m_.graph[b->tensor].extents.empty());
+    return !is_number && !m_.is_size_name(text, scope);
   };
   dsl::Definition own = d;
   const auto has_index = [&](const std::string& text) {

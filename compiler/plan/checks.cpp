@@ -50,12 +50,49 @@ std::vector<Site> sites_of(const Graph& g, const Definition& d) {
   return sites;
 }
 
-// The data tensors of an expression are all arguments of the call, so that it can be checked first.
-bool from_arguments(const Graph& g, const Expr& e) {
-  return std::ranges::all_of(tensors(e), [&](TensorId t) {
-    return g[t].role == Role::input || g[t].role == Role::parameter;
-  });
-}
+// What data in subscripts is computed from, computed once more: a call is checked first.
+class Copies {
+ public:
+  Copies(Graph& g, std::vector<Definition>& result) : g_(g), result_(result) {}
+
+  // Whether it reads arguments and integer data alone, and no recurrence.
+  bool can_copy(const Expr& e) {
+    return std::ranges::all_of(tensors(e), [&](TensorId t) { return can_copy(t); });
+  }
+  // Of the same value, and reading copies; maps are written out.
+  Expr of(const Expr& e) {
+    return rewrite(e, [&](const Expr& x) {
+      if (!x.is(Kind::read) || is_argument(g_[x->tensor].role)) return x;
+      const Expr value = solve::seen_through(g_, x);
+      return value == x ? read(of(x->tensor), x.type(), x.args()) : of(value);
+    });
+  }
+
+ private:
+  bool can_copy(TensorId t) {
+    if (is_argument(g_[t].role)) return true;
+    auto [it, fresh] = can_copy_.emplace(t, false);  // false while a recurrence reads itself
+    if (!fresh) return it->second;
+    const Definition* d = g_.definition_of(t);
+    const bool good = d && !is_real(arithmetic_type(g_[t].storage)) &&
+                      std::ranges::all_of(reads(*d), [&](TensorId r) { return can_copy(r); });
+    return can_copy_[t] = good;
+  }
+  TensorId of(TensorId t) {
+    if (const auto it = copies_.find(t); it != copies_.end()) return it->second;
+    Definition d = with_fresh_indices(g_, *g_.definition_of(t)).definition;
+    map_exprs(d, [&](const Expr& e) { return of(e); });
+    d.target = g_.new_part(t, ".checked", g_[t].storage, g_[t].extents);
+    copies_.emplace(t, d.target);
+    result_.push_back(d);
+    return d.target;
+  }
+
+  Graph& g_;
+  std::vector<Definition>& result_;
+  std::map<TensorId, bool> can_copy_;
+  std::map<TensorId, TensorId> copies_;
+};
 
 }  // namespace
 
@@ -64,15 +101,16 @@ Checks data_checks(Graph& g) {
   for (const Definition& d : g.definitions)
     for (Site& s : sites_of(g, d)) sites.push_back(std::move(s));
   Checks result;
+  Copies copies(g, result.definitions);
   // Equal checks of several definitions are one: their indices are renamed to common ones.
   std::map<std::pair<std::string, Poly>, IndexId> common;
   std::set<std::tuple<Expr, Expr, Poly>> seen;
   for (const Site& s : sites) {
-    ATTN_CHECK(from_arguments(g, s.subscript), "a subscript depends on data that is computed");
+    ATTN_CHECK(copies.can_copy(s.subscript), "a subscript depends on what real data computes");
     std::set<IndexId> used = indices(s.subscript);
     Conditions known;
     for (const Expr& c : s.known)
-      if (from_arguments(g, c)) known.insert(c);
+      if (copies.can_copy(c)) known.insert(copies.of(c));
     // Conditions bind further indices where they mention one that is used.
     for (const Expr& c : known)
       for (IndexId i : indices(c)) used.insert(i);
@@ -87,7 +125,7 @@ Checks data_checks(Graph& g) {
     }
     Definition d{.reduced = bound,
                  .guard = substitute(known, names),
-                 .body = substitute(s.subscript, names)};
+                 .body = substitute(copies.of(s.subscript), names)};
     const Poly& extent = g[s.read].extents[s.dimension];
     if (!seen.insert({d.body, all_of(d.guard), extent}).second) continue;
     DataCheck check{

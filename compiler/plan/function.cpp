@@ -196,8 +196,9 @@ Function plan_function(const std::string& model, Request request, const Costs& c
   for (TensorId t : request.saved) f.places[t.value] = Place::saved;
   // What they read is there before the call.
   Segment of_checks{.definitions = checks.definitions};
-  for (const Definition& d : checks.definitions)
-    of_checks.outputs.push_back({.name = g[d.target].name, .tensor = d.target});
+  for (const DataCheck& c : checks.checks)
+    for (TensorId t : {c.lowest, c.highest})
+      of_checks.outputs.push_back({.name = g[t].name, .tensor = t});
   add_plainly(model, f, f.checks, costs, graph_of(g, of_checks));
   f.data_checks = checks.checks;
   const std::vector<Output> outputs = g.outputs;

@@ -37,7 +37,7 @@ ir::TensorId planned(const ir::Graph& from, const Function& forward, ir::TensorI
 std::string shape_text(const ir::Graph& g, ir::TensorId t);
 
 // Integer data in subscripts that no proof bounds: definitions of the least and greatest subscript,
-// appended to `g`, and what to compare them with.
+// after those of what they read that is not given, and what to compare them with.
 struct Checks {
   std::vector<ir::Definition> definitions;
   std::vector<DataCheck> checks;

@@ -18,6 +18,7 @@ namespace {
 constexpr int kMostSteps = 8;    // facts combined in one proof
 constexpr int kMostNodes = 200;  // of the search, so that a failure is cheap
 constexpr int kMostCases = 5;    // nested case distinctions
+constexpr int kMostMaps = 6;     // seen through, one in the other; a recurrence reads itself
 
 }  // namespace
 
@@ -59,6 +60,14 @@ Linear System::linear(const Expr& e) {
       return of_division(e, e.is(Kind::remainder));
     case Kind::call:
       return of_call(e);
+    case Kind::read: {
+      const Expr value = seen_through_ < kMostMaps ? seen_through(g_, e) : e;
+      if (value == e) break;
+      ++seen_through_;
+      Linear result = linear(value);
+      --seen_through_;
+      return result;
+    }
     default:
       break;
   }
@@ -150,7 +159,7 @@ Linear System::of_division(const Expr& e, bool remainder) {
   Linear q{{{id, Poly(1)}}, {}};
   Linear rest = value - scale(q, c);
   if (fresh) {
-    const Range range = range_of(g_, key);
+    const Range range = range_of(g_, key, sizes_);
     if (range.lowest) definitions_.push_back(q - Linear{{}, g_.expand(*range.lowest)});
     if (range.highest) definitions_.push_back(Linear{{}, g_.expand(*range.highest)} - q);
     definitions_.push_back(rest);
@@ -181,6 +190,22 @@ Linear System::of_call(const Expr& e) {
   definitions_.push_back(is_min ? b - self : self - b);
   unknowns_[id].cases = {{{is_min ? b - a : a - b}, a}, {{is_min ? a - b : b - a}, b}};
   return self;
+}
+
+void System::assume_of_sizes(const Expr& c) {
+  if (c.is(Kind::both)) {
+    for (const Expr& part : c.args()) assume_of_sizes(part);
+    return;
+  }
+  const bool not_zero = c.is(Kind::not_zero);
+  if (!not_zero && !c.is(Kind::at_least_zero) && !c.is(Kind::is_zero)) return;
+  const auto size = ir::as_size(c.args()[0]);
+  if (!size) return;
+  const Poly p = g_.expand(*size), minus_p = negative(p), one(1);
+  if (!not_zero) sizes_.nonempty(p + one);
+  if (c.is(Kind::is_zero)) sizes_.nonempty(minus_p + one);
+  for (const Poly& q : {p, minus_p})
+    if (not_zero && sizes_.nonnegative(q)) sizes_.nonempty(q);
 }
 
 void System::assume(const Expr& c) {
@@ -302,7 +327,8 @@ bool System::proves_directly(const Expr& c) {
   switch (c.kind()) {
     case Kind::at_least_zero: {
       const Linear goal = linear(c.args()[0]);
-      const auto lowest = ir::has_division(c) ? range_of(g_, c.args()[0]).lowest : std::nullopt;
+      const auto lowest =
+          ir::has_division(c) ? range_of(g_, c.args()[0], sizes_).lowest : std::nullopt;
       return (lowest && sizes_.nonnegative(g_.expand(*lowest))) || nonnegative(goal);
     }
     case Kind::is_zero: {

@@ -17,6 +17,8 @@ class System {
 
   // An expression of type integer. New unknowns bring what their definition says about them.
   Linear linear(const ir::Expr& e);
+  // Adds what a condition on sizes alone says about the signs of sizes, for good.
+  void assume_of_sizes(const ir::Expr& condition);
   // Adds a condition that holds. `release` forgets everything assumed since the mark.
   void assume(const ir::Expr& condition);
   struct Mark {
@@ -59,6 +61,7 @@ class System {
   std::vector<ir::Expr> known_;                 // the conditions assumed, as written
   std::vector<std::vector<ir::Expr>> choices_;  // assumed disjunctions
   int budget_ = 0;
+  int seen_through_ = 0;  // definitions around the term that is being made linear
 };
 
 }  // namespace attn::solve

@@ -16,11 +16,24 @@ bool proves(const Graph& g, const Conditions& known, const Expr& condition) {
   if (condition.is_true() || known.count(condition) || known.count(ir::truth(false))) return true;
   try {
     System system(g);
+    // Of sizes alone first: they say which divisors are positive.
+    for (const Expr& k : known) system.assume_of_sizes(k);
     for (const Expr& k : known) system.assume(k);
     return system.proves(condition);
   } catch (const LimitError&) {  // a coefficient beyond 64 bits: nothing is proved
     return false;
   }
+}
+
+Expr seen_through(const Graph& g, const Expr& read) {
+  constexpr uint64_t kMostSeen = 200;  // nodes, so that maps of maps stay small
+  if (!read.is(ir::Kind::read) || read.type() != ir::Type::integer) return read;
+  const ir::Definition* d = g.definition_of(read->tensor);
+  if (!d || d->combine != ir::Combine::set || d->body.type() != ir::Type::integer) return read;
+  std::map<ir::IndexId, Expr> at;
+  for (size_t k = 0; k < d->free.size(); ++k) at.emplace(d->free[k], read.args()[k]);
+  const Expr value = ir::where(ir::substitute(d->guard, at), ir::substitute(d->body, at));
+  return value->weight <= kMostSeen ? value : read;
 }
 
 Conditions tidy(const Graph& g, const Conditions& c, const Conditions& known) {

@@ -7,10 +7,17 @@
 
 namespace attn::solve {
 
+class SizeFacts;
+
 // True when `condition` follows from the ranges of its indices (0 <= i < extent, and every extent
 // is at least 1 because the point exists), the bounds of sizes, and `known`. `//`, `%`, min, max,
-// clamp and abs are seen through. False means "not proved", not "false".
+// clamp and abs are seen through, and reads of integer tensors that maps compute. False means "not
+// proved", not "false".
 bool proves(const ir::Graph& g, const ir::Conditions& known, const ir::Expr& condition);
+
+// What a read of an integer tensor stands for where a map computes it, of its definition's body at
+// these subscripts; any other expression as it is.
+ir::Expr seen_through(const ir::Graph& g, const ir::Expr& read);
 
 // The conditions of `c` that neither the ranges, `known`, nor the others of `c` imply.
 ir::Conditions tidy(const ir::Graph& g, const ir::Conditions& c, const ir::Conditions& known = {});
@@ -25,6 +32,8 @@ struct Range {
   std::optional<ir::Poly> lowest, highest;
 };
 Range range_of(const ir::Graph& g, const ir::Expr& e);
+// The same where more is known of the sizes.
+Range range_of(const ir::Graph& g, const ir::Expr& e, const SizeFacts& known);
 
 // p >= 0 for all run-time sizes within their bounds; sizes that occur in an extent of `nonempty`
 // are such that the extent is at least 1.

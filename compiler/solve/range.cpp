@@ -17,7 +17,7 @@ namespace {
 
 class Ranges {
  public:
-  Ranges(const ir::Graph& g, const Expr& e) : g_(g), sizes_(g) {
+  Ranges(const ir::Graph& g, const Expr& e, const SizeFacts& known) : g_(g), sizes_(known) {
     for (ir::IndexId i : ir::indices(e)) sizes_.nonempty(g.expand(g[i].extent));
   }
 
@@ -138,9 +138,11 @@ class Ranges {
 
 }  // namespace
 
-Range range_of(const ir::Graph& g, const Expr& e) {
+Range range_of(const ir::Graph& g, const Expr& e) { return range_of(g, e, SizeFacts(g)); }
+
+Range range_of(const ir::Graph& g, const Expr& e, const SizeFacts& known) {
   try {
-    return Ranges(g, e).of(e);
+    return Ranges(g, e, known).of(e);
   } catch (const LimitError&) {
     return {};
   }

@@ -111,10 +111,19 @@ bool SizeFacts::multiplier(const Monomial& m) const {
   });
 }
 
+bool SizeFacts::is_positive_quotient(const Fact& f) const {
+  return f.about.valid() && lower_[f.about.value].value_or(0) > 0;
+}
+
+// Whether it leads from one size to another.
+bool SizeFacts::is_of_several(const Fact& f) const {
+  const auto sizes =
+      std::ranges::count_if(f.poly.terms(), [](const auto& t) { return !t.first.empty(); });
+  return f.about.valid() ? is_positive_quotient(f) : sizes > 1;
+}
+
 bool SizeFacts::is_relevant(const Fact& f, const Poly& p) const {
-  if (!f.about.valid()) return true;
-  const auto& lower = lower_[f.about.value];
-  if (lower && *lower > 0) return true;
+  if (!f.about.valid() || is_positive_quotient(f)) return true;
   for (const auto& [m, c] : p.terms())
     for (auto [id, power] : m)
       if (id == f.about) return true;
@@ -125,10 +134,12 @@ bool SizeFacts::nonnegative(const Poly& p, int depth) const {
   if (auto c = p.constant()) return c->num >= 0;
   if (at_least_zero_when_shifted(p)) return true;
   if (depth == 0) return false;
-  // p - f * (a term that is >= 0), chosen so that a troublesome term of p disappears.
+  // p - f * (a term that is >= 0), chosen so that a troublesome term of p disappears; or any term,
+  // where f is of several sizes: T - 1 is T - S and S - 1.
   for (const auto& [m, c] : p.terms()) {
-    if (c.num >= 0 && multiplier(m)) continue;
+    const bool fine = c.num >= 0 && multiplier(m);
     for (const Fact& f : facts_) {
+      if (fine && !is_of_several(f)) continue;
       if (!is_relevant(f, p)) continue;
       for (const auto& [n, fc] : f.poly.terms()) {
         if ((fc.num < 0) != (c.num < 0)) continue;

@@ -32,6 +32,8 @@ class SizeFacts {
   };
   std::vector<Fact> facts_;
   bool is_relevant(const Fact& f, const ir::Poly& p) const;
+  bool is_positive_quotient(const Fact& f) const;
+  bool is_of_several(const Fact& f) const;
 };
 
 }  // namespace attn::solve

@@ -65,6 +65,78 @@ train model carried(x: f64[T], k: [T]) -> y, z {
       }
 }
 
+// Places that definitions of their own compute, of indices and of data; the sums among these are
+// computed before the call begins, and what they say is checked.
+TEST(Subscripts, OfPlacesThatDefinitionsCompute) {
+  Library library(compile_text(R"(
+size B, T, S, N = 8
+train model ring(x: [B, N], z: [S], r: [T]) -> y, u, w, at {
+  at[i: N] = (i + 3) % N
+  back[i: T] = T - 1 - i
+  y[b,i] = x[b,at[at[i]]]
+  u[i] = r[back[i]] * r[(i + S) % T]
+  w[m] = z[m] * (if T > 0 then r[m % T] else 1)
+}
+train model shifted(x: [B, T], n: int[B], keep: bool[B]) -> y {
+  next[b] = n[b] + 1
+  y[b] = x[b,next[b]] where keep[b]
+}
+train model packed(x: [S], n: int[B]) -> y {
+  start[b: B] = sum[c: B where c < b] n[c]
+  late[b] = start[b] >= 2
+  y[b] = x[start[b] + n[b]] * (if late[b] then x[start[b] - 2] else 1)
+}
+train model ranked(x: [T], n: int[T], table: [N]) -> y {
+  last = max[t] n[t]
+  rank[t] = sum[u: T where n[u] < n[t]] int(1)
+  y[t] = table[last - n[t]] * x[rank[t]]
+}
+)"));
+  for (int64_t t : {0, 1, 5}) {
+    const Sizes sizes = {{"B", 3}, {"T", t}, {"S", 4}};
+    SCOPED_TRACE(text_of(sizes));
+    expect_agreement(library, "ring", random_call(library.model("ring"), sizes, 3));
+  }
+  Arrays given = random_call(library.model("shifted"), {{"B", 3}, {"T", 4}}, 3);
+  given.at("n").values = {2, -1, 3};
+  given.at("keep").values = {1, 1, 0};
+  expect_agreement(library, "shifted", given);
+  given.at("keep").values = {1, 1, 1};
+  const Outcome beyond = library.call(given, {}, "shifted");
+  EXPECT_EQ(beyond.status, ATTN_BAD_DATA) << beyond.message;
+  EXPECT_TRUE(beyond.untouched);
+  given = random_call(library.model("ranked"), {{"T", 4}}, 3);
+  given.at("n").values = {7, 3, 5, 3};
+  expect_agreement(library, "ranked", given);
+  given.at("n").values = {7, 3, -1, 3};
+  EXPECT_EQ(library.call(given, {}, "ranked").status, ATTN_BAD_DATA);
+  given = random_call(library.model("packed"), {{"B", 3}, {"S", 7}}, 3);
+  given.at("n").values = {1, 3, 2};
+  expect_agreement(library, "packed", given);
+  given.at("n").values = {1, 3, 3};
+  EXPECT_EQ(library.call(given, {}, "packed").status, ATTN_BAD_DATA);
+}
+
+// A place that is there because some index runs over T, in what is computed without that index.
+TEST(Subscripts, OfPlacesThatAnIndexInSightAllows) {
+  Library library(compile_text(R"(
+size T, S
+train model ring(x: [T], z: [S], r: [T], keep: bool[T]) -> a, b, c, d, e {
+  a[i: T, m: S] = exp(x[(m + S) % T]) * z[m] + r[i]
+  b[i: T] = r[i] * (sum[m: S] x[m % T] * z[m])
+  c[i: T] = r[i] * exp(x[0]) + (if keep[T - 1] then 1 else 0)
+  d[m: S] = sum[i: T] exp(x[m % T] + z[m]) * r[i]
+  p[i,m] = softmax[m] (x[m % T] * z[m] + r[i])
+  e[i] = sum[m] p[i,m] * z[m]
+}
+)"));
+  for (int64_t t : {0, 1, 5})
+    for (int64_t s : {0, 4}) {
+      SCOPED_TRACE(text_of({{"T", t}, {"S", s}}));
+      expect_agreement(library, "ring", random_call(library.model(), {{"T", t}, {"S", s}}, 3));
+    }
+}
+
 // A place that only some sizes have, in a loop that only some sizes have: the kernel asks for
 // nothing that is not there.
 TEST(Subscripts, OfPlacesThatAConditionAllows) {
@@ -173,6 +245,54 @@ TEST(Tables, RefuseDataOutOfRangeAndWriteNothing) {
   expect_agreement(library, "shifted", given);
   token[1] = 0;
   EXPECT_EQ(library.call(given, {}, "shifted").status, ATTN_BAD_DATA);
+}
+
+TEST(Sizes, ThatOthersAreDividedByAreNotZero) {
+  Library library(compile_text(R"(
+size T, S, P = T // S
+model unused(x: [T], z: [S]) -> y {
+  y[i] = x[i] + (sum[s] z[s])
+}
+)"));
+  expect_agreement(library, "unused", random_call(library.model(), {{"T", 3}, {"S", 2}}, 3));
+  const Outcome o =
+      library.call(random_call(library.model(), {{"T", 3}, {"S", 0}}, 3), {}, "unused");
+  EXPECT_EQ(o.status, ATTN_REFUSED) << o.message;
+  EXPECT_NE(o.message.find("size S is 0"), std::string::npos) << o.message;
+  EXPECT_TRUE(o.untouched);
+}
+
+TEST(Names, OfTensorsMayBeThoseOfSizesAndIndices) {
+  Library library(compile_text(R"(
+size B, T, D = 5
+train model both(T: [B, T, D], B: int[B], k: [B, T, D]) -> D, y {
+  param H: [D, D]
+  D[b,i,d] = (sum[e] T[b,i,e] * H[d,e]) / max(T, 1) + D + B[b]
+  s[b,i,k] = sum[e] D[b,i,e] * k[b,k,e]
+  p[b,i,k] = softmax[k where k <= i] (s[b,i,k])
+  y[b,i,d] = sum[k] p[b,i,k] * k[b,k,d]
+}
+)"));
+  for (int64_t t : {0, 1, 9})
+    expect_agreement(library, "both", random_call(library.model(), {{"B", 2}, {"T", t}}, 3), 1e-4);
+}
+
+// An int among real numbers is real, and has no derivative; a truth value takes `float`.
+TEST(Integers, AmongRealNumbersAreReal) {
+  Library library(compile_text(R"(
+size B, N
+train model mixed(x: [B, N], n: int[N], m: int[B, N], keep: bool[N]) -> y, z, c, a, p, h: bf16 {
+  param w: [N]
+  y[b,i] = x[b,i] * n[i] + exp(0.1 * n[i]) + n[i] / 3 + clamp(x[b,i], n[i], n[i] + 0.5) + n[i]^2
+  z[b] = sum[i] m[b,i] * w[i] * float(keep[i])
+  c[b] = mean[i where n[i] < 2 * x[b,i]] (if keep[i] then n[i] else x[b,i])
+  a = mean[i] n[i]
+  p[b,i] = softmax[i] (m[b,i])
+  h[i] = n[i]
+}
+)"));
+  for (int64_t n : {0, 1, 17})
+    expect_agreement(library, "mixed", random_call(library.model(), {{"B", 3}, {"N", n}}, 3), 1e-3);
 }
 
 TEST(Tables, RefuseEveryReadOfAnEmptyTable) {

@@ -250,5 +250,42 @@ TEST_F(Prove, EverythingWhereAConditionNeverHolds) {
   EXPECT_TRUE(proves(g, {ir::truth(false)}, ir::less(0, n)));
 }
 
+// What is said of sizes alone says which divisors are positive.
+TEST_F(Prove, ConditionsOnSizesMakeDivisorsPositive) {
+  const Poly T = P(size("T")), S = P(size("S"));
+  const Expr m = index("m", S), e = ir::remainder(m + 1, ir::size_value(T));
+  EXPECT_FALSE(in_range(e, T));
+  EXPECT_FALSE(in_range(e, T, {ir::at_least_zero(ir::size_value(T))}));
+  EXPECT_TRUE(in_range(e, T, {ir::at_least_zero(ir::size_value(T) - 1)}));
+  EXPECT_TRUE(in_range(e, T, {ir::not_zero(ir::size_value(T))}));
+  EXPECT_TRUE(in_range(e, T, {ir::at_least_zero(ir::size_value(T - S))}));
+  EXPECT_TRUE(in_range(m - ir::remainder(m, ir::size_value(T)), S,
+                       {ir::at_least_zero(ir::size_value(T) - 1)}));
+}
+
+TEST_F(Prove, MapsOfIntegersAreSeenThrough) {
+  const SizeId N = size("N");
+  const IndexId i = g.new_index("i", P(N));
+  const auto define = [&](const char* name, const Expr& body, Conditions guard) {
+    const ir::TensorId t = tensor(name, ir::Storage::i32, {P(N)});
+    g[t].role = ir::Role::interior;
+    g.definitions.push_back({.target = t, .free = {i}, .guard = std::move(guard), .body = body});
+    return t;
+  };
+  const Expr at = ir::index_value(i);
+  const ir::TensorId back = define("back", S(P(N) - Poly(1)) - at, {});
+  const ir::TensorId ahead = define("ahead", at + 1, {ir::at_least_zero(S(P(N)) - at - 2)});
+  const ir::TensorId beyond = define("beyond", at + 1, {});
+  const Expr j = index("j", P(N));
+  EXPECT_TRUE(in_range(g.read(back, {j}), P(N)));
+  EXPECT_TRUE(in_range(g.read(back, {g.read(back, {j})}), P(N)));
+  EXPECT_TRUE(in_range(g.read(ahead, {j}), P(N)));
+  EXPECT_FALSE(in_range(g.read(beyond, {j}), P(N)));
+  // A recurrence is not looked through without end.
+  const ir::TensorId self = define("self", Expr(0), {});
+  g.definitions.back().body = g.read(self, {at}) + 1;
+  EXPECT_FALSE(in_range(g.read(self, {j}), P(N)));
+}
+
 }  // namespace
 }  // namespace attn::solve

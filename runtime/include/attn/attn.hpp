@@ -197,7 +197,7 @@ class Model : detail::Calls {
     if (check_parameters(params())) return load_values(path, options);
     if (options.keep_missing) return refuse("keeps what is missing as init makes it: call init");
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
-    if (!parameter_shapes({}, shapes)) {
+    if (!shapes_of({}, false, shapes)) {
       Status s = call(attn_model_load_shapes, shapes.data(), path.c_str(), &options);
       if (!s) return s;
     }
