@@ -36,7 +36,7 @@ class Reverse {
   // The vector-Jacobian product, for cotangents that the caller gives.
   ir::Graph run() {
     constexpr Companion companions[] = {kGradient, kCotangent};
-    if (names_clash(g_, companions, by_, diagnostics_)) return g_;
+    if (cannot_derive(g_, companions, by_, diagnostics_)) return g_;
     make_room(g_, companions, by_);
     return derive(std::move(g_.outputs), std::nullopt);
   }
@@ -49,7 +49,7 @@ class Reverse {
       diagnostics_.error(
           g_[g_.outputs.at(0).tensor].where,
           fmt::format("a Hessian product needs a real scalar output, which `{}` has not", g_.name));
-    if (!found || names_clash(g_, companions, by_, diagnostics_)) return g_;
+    if (!found || cannot_derive(g_, companions, by_, diagnostics_)) return g_;
     const ir::Output loss = *found;
     make_room(g_, companions, by_);
     again_ = true;

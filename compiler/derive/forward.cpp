@@ -41,7 +41,7 @@ class Forward {
   // Beside the outputs, their tangents.
   ir::Graph run() {
     constexpr Companion companions[] = {kTangent, kOutputTangent};
-    if (names_clash(g_, companions, by_, diagnostics_)) return g_;
+    if (cannot_derive(g_, companions, by_, diagnostics_)) return g_;
     make_room(g_, companions, by_);
     const std::vector<ir::Output> results = g_.outputs;
     take_tangents();

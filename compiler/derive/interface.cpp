@@ -64,9 +64,16 @@ bool is_chosen(const ir::Tensor& t, const Names& by) {
 bool is_given(const ir::Tensor& t) { return t.role == Role::input || t.role == Role::parameter; }
 bool is_real(const ir::Tensor& t) { return ir::is_real(ir::arithmetic_type(t.storage)); }
 
-bool names_clash(const ir::Graph& g, std::span<const Companion> companions, const Names& by,
+bool cannot_derive(const ir::Graph& g, std::span<const Companion> companions, const Names& by,
                  Diagnostics& diagnostics) {
   bool clash = false;
+  for (const ir::Output& o : g.outputs) {
+    if (!o.updates.valid()) continue;
+    diagnostics.error(g[o.updates].where,
+                      fmt::format("`{}` keeps the state `{}`, and has no derivatives", g.name,
+                                  g[o.updates].name));
+    return true;
+  }
   for (const ir::Tensor& x : g.tensors) {
     for (const Companion& c : companions) {
       if (!has_companion(x, c, by)) continue;

@@ -23,8 +23,9 @@ inline constexpr Companion kGradient{'d', false, "gradient"}, kCotangent{'d', tr
 bool is_given(const ir::Tensor& t);  // an input or a parameter
 bool is_real(const ir::Tensor& t);
 
-// Records an error for each companion whose name a visible tensor of the model has; true if any.
-bool names_clash(const ir::Graph& g, std::span<const Companion> companions, const Names& by,
+// Records an error where the model keeps a state, and for each companion whose name a visible tensor
+// of the model has; true if any.
+bool cannot_derive(const ir::Graph& g, std::span<const Companion> companions, const Names& by,
                  Diagnostics& diagnostics);
 
 // Interior tensors give way to the names that the caller will see.

@@ -50,6 +50,10 @@ class Comparison {
       require(x.name == y.name && a_[x.tensor].name == b_[y.tensor].name,
               "output {} is {} against {}", k, x.name, y.name);
       require(x.probe == y.probe, "one is a probe, the other none: {}", x.name);
+      const auto state = [](const ir::Graph& g, const ir::Output& o) {
+        return o.updates.valid() ? g[o.updates].name : std::string();
+      };
+      require(state(a_, x) == state(b_, y), "the state of {}", x.name);
     }
   }
 
@@ -151,6 +155,7 @@ class Comparison {
     z.reduced = own(y.reduced);
     for (const ir::Expr& c : y.guard) z.guard.merge(ir::conjuncts(rebuilt(c)));
     z.body = rebuilt(y.body);
+    for (const ir::Expr& p : y.position) z.position.push_back(rebuilt(p));
     // A constant may be written 1 or 1.0; its tensor has the type.
     const bool constants = x.body.is(ir::Kind::literal) && z.body.is(ir::Kind::literal) &&
                            x.body->number.value() == z.body->number.value();
