@@ -92,11 +92,14 @@ TEST_P(Models, GiveWhatTheEvaluatorGives) {
   Library& library = *called().library;
   for (const std::string& name : called().names.at(GetParam())) {
     for (auto [t, s] : {std::pair{1, 1}, {7, 5}, {49, 33}}) {
-      const std::map<std::string, int64_t> sizes = {{"B", 2}, {"T", t}, {"S", s}, {"P", s}};
+      const bool remembers = library.interface(name).n_states > 0;
+      const std::map<std::string, int64_t> sizes = {
+          {"B", 2}, {"T", t}, {"S", remembers ? s + t : s}, {"P", s}};
       Arrays given = random_call(library.model(name), sizes, static_cast<uint64_t>(t), 10);
       if (given.count("length")) given["length"].values = {static_cast<double>(s), 1};
       if (given.count("label")) given["label"].values = {1, 4};
-      const Outcome o = library.call(given, {}, name);
+      if (given.count("at")) given["at"].values = {static_cast<double>(s), 1};
+      const Outcome o = library.call(given, {.gradient = !remembers}, name);
       ASSERT_EQ(o.status, ATTN_OK) << o.message;
       EXPECT_EQ(differ_beyond_rounding(library, name, given, o.values, 1e-5, 0), "")
           << name << " T=" << t << " S=" << s;

@@ -72,7 +72,8 @@ Graph FormCheck::graph_of(std::vector<Definition> definitions) const {
     g.tensors[k].role = defined.count({static_cast<int32_t>(k)}) ? Role::interior : Role::input;
   for (TensorId t : k_.writes) g[t].role = Role::output;
   g.outputs.clear();
-  for (TensorId t : k_.writes) g.outputs.push_back({.name = g[t].name, .tensor = t});
+  for (TensorId t : k_.writes)
+    g.outputs.push_back({.name = g[t].name, .tensor = t, .updates = f_.graph.updated_by(t)});
   return g;
 }
 
@@ -106,7 +107,9 @@ std::string FormCheck::difference(const plan::Form& form) const {
     if (!defined.count(t)) g[t].role = Role::input;
   for (TensorId t : k_.writes) {
     g[t].role = Role::output;
-    g.outputs.push_back({.name = g[t].name, .tensor = t});
+    const TensorId state = f_.graph.updated_by(t);
+    if (state.valid()) g[state].role = Role::input;
+    g.outputs.push_back({.name = g[t].name, .tensor = t, .updates = state});
   }
   const evaluate::Arrays got = evaluate::evaluate(g, given_);
   for (TensorId t : k_.writes) {

@@ -11,8 +11,8 @@ using namespace ir;
 
 namespace {
 
-constexpr const char* kPlaces[] = {"given",     "result", "forwarded", "saved",
-                                   "workspace", "step",   "none"};
+constexpr const char* kPlaces[] = {"given", "result",    "updated", "forwarded",
+                                   "saved", "workspace", "step",    "none"};
 
 template <class T>
 bool is_equal(const T& a, const T& b) {
@@ -114,6 +114,7 @@ class Mutator {
     mutate(field + ".free", d.free);
     mutate(field + ".reduced", d.reduced);
     mutate(field + ".target", d.target);
+    for (Expr& p : d.position) mutate(field + ".position", p);
   }
 
   void mutate(const std::string& field, plan::Product& p) {
@@ -239,8 +240,8 @@ class Mutator {
   void mutate_function() {
     for (size_t t = 0; t < f_.places.size(); ++t)
       for (plan::Place p :
-           {plan::Place::given, plan::Place::result, plan::Place::updated, plan::Place::forwarded, plan::Place::saved,
-            plan::Place::workspace, plan::Place::step, plan::Place::none})
+           {plan::Place::given, plan::Place::result, plan::Place::updated, plan::Place::forwarded,
+            plan::Place::saved, plan::Place::workspace, plan::Place::step, plan::Place::none})
         if (p != f_.places[t])
           change("function.places", f_.places[t], p,
                  fmt::format("{} to {}", kPlaces[static_cast<int>(f_.places[t])],
