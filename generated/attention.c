@@ -10,9 +10,9 @@ static const attn_target targets[] = {
   {"x86-64-v4", {0x38901000, 0xd0030128, 0x0, 0x0, 0x20, 0xe6}},
 };
 #define CODE(k) int k##_v2_argv(void**), k##_v3_argv(void**), k##_v4_argv(void**); static const attn_kernel_code k[] = {k##_v2_argv, k##_v3_argv, k##_v4_argv};
-CODE(attention_forward_0_q) CODE(attention_forward_3_p_lse) CODE(attention_forward_4_y) CODE(attention_forward_5_loss_part) CODE(attention_forward_6_loss)
-CODE(attention_backward_0_dy_total) CODE(attention_backward_1_dz) CODE(attention_backward_2_dp_lse) CODE(attention_backward_3_dv) CODE(attention_backward_4_dx)
-CODE(attention_backward_5_dwanted) CODE(attention_backward_6_dwq) CODE(attention_backward_9_dwo) CODE(attention_norm_f32_forward_0_square_part)
+CODE(attention_forward_0_q) CODE(attention_forward_3_p_lse) CODE(attention_forward_3_p_lse_few) CODE(attention_forward_4_y) CODE(attention_forward_5_loss_part)
+CODE(attention_forward_6_loss) CODE(attention_backward_0_dy_total) CODE(attention_backward_1_dz) CODE(attention_backward_2_dp_lse) CODE(attention_backward_3_dv)
+CODE(attention_backward_4_dx) CODE(attention_backward_5_dwanted) CODE(attention_backward_6_dwq) CODE(attention_backward_9_dwo) CODE(attention_norm_f32_forward_0_square_part)
 CODE(attention_norm_f32_forward_1_square) CODE(attention_step_f32_forward_0_m_next)
 
 /* ---- attention */
@@ -23,7 +23,7 @@ static const attn_function attention_forward_function = {
     KERNEL("contraction q", attention_forward_0_q, 0, 1, I(0), P(0), V(0), V(1), S(0)),
     KERNEL("contraction k", attention_forward_0_q, 0, 1, I(0), P(1), V(0), V(1), S(1)),
     KERNEL("contraction v", attention_forward_0_q, 0, 1, I(0), P(2), V(0), V(1), S(2)),
-    KERNEL("streaming p.lse z", attention_forward_3_p_lse, 1, 2, S(0), S(1), S(2), V(0), V(1), S(3), S(4)),
+    KERNEL_OF_ROWS("streaming p.lse z", attention_forward_3_p_lse, attention_forward_3_p_lse_few, V(1), 4, 1, 2, S(0), S(1), S(2), V(0), V(1), S(3), S(4)),
     KERNEL("contraction y", attention_forward_4_y, 0, 1, P(3), S(4), V(0), V(1), O(1)),
     KERNEL("row loss.part", attention_forward_5_loss_part, 2, 1, I(1), O(1), V(0), V(1), W(0)),
     KERNEL("row loss", attention_forward_6_loss, 3, 1, W(0), O(0))),

@@ -173,12 +173,13 @@ std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
 
 std::string statement(const plan::Function& f, const plan::Kernel& kernel,
                       const std::string& target, bool few_rows) {
-  return with_pipeline(
-      f, kernel, target, few_rows, [&](Built built, const Halide::Target& machine) {
-        std::ostringstream out;
-        out << built.pipeline.compile_to_module(built.arguments, kernel.name, machine);
-        return out.str();
-      });
+  return with_pipeline(f, kernel, target, few_rows,
+                       [&](Built built, const Halide::Target& machine) {
+                         std::ostringstream out;
+                         out << built.pipeline.compile_to_module(
+                             built.arguments, kernel.name + (few_rows ? "_few" : ""), machine);
+                         return out.str();
+                       });
 }
 
 void write_archive(const std::vector<std::string>& object_paths, const std::string& path) {

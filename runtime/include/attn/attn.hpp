@@ -13,24 +13,9 @@
 
 #include <attn/train.h>
 
-#include <attn/buffers.hpp>
+#include <attn/states.hpp>
 
 namespace attn {
-
-// What a model that declares `state` remembers from call to call, one for each sequence of calls:
-//   attn::States memory;
-//   model.begin(memory, {{"B", 1}, {"S", 1024}});  // zeros
-//   model.forward({token, at}, memory);            // changes them in place
-class States {
- public:
-  // In the order of the source.
-  const std::vector<Tensor>& tensors() const { return list_.tensors; }
-  std::vector<Tensor>& tensors() { return list_.tensors; }
-
- private:
-  friend class Model;
-  detail::List list_;
-};
 
 class Model : detail::Calls {
  public:
