@@ -47,7 +47,7 @@ class Options(c.Structure):
 P = c.c_void_p
 
 
-ABI_VERSION = 6  # of attn/abi.h, which the structures here follow
+ABI_VERSION = 8  # of attn/abi.h, which the structures here follow
 
 
 class Named(c.Structure):
@@ -59,7 +59,7 @@ class Interface(c.Structure):
     """attn_model."""
     _fields_ = [("abi_version", c.c_uint32), ("name", c.c_char_p), ("source_hash", c.c_uint64),
                 ("n_params", c.c_int32), ("n_inputs", c.c_int32), ("n_outputs", c.c_int32),
-                ("n_sizes", c.c_int32), ("params", c.POINTER(Argument)),
+                ("n_sizes", c.c_int32), ("n_states", c.c_int32), ("params", c.POINTER(Argument)),
                 ("inputs", c.POINTER(Argument)), ("outputs", c.POINTER(Argument)),
                 ("size_names", c.POINTER(c.c_char_p)), ("has_backward", c.c_int32),
                 ("has_jvp", c.c_int32), ("has_hvp", c.c_int32), ("n_probes", c.c_int32),

@@ -230,7 +230,7 @@ int emit(const CommandLine& c) {
       std::vector<std::string> targets =
           chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets);
       for (const plan::Function* f : plan::functions(*m.plan))
-        for (const auto* kernels : {&f->checks, &f->kernels})
+        for (const auto* kernels : {&f->kernels, &f->checks})
           for (const plan::Kernel& k : *kernels)
             for (const bool few_rows : {false, true})
               if (!few_rows || plan::few_rows_of(f->graph, k.form))
