@@ -15,7 +15,7 @@ attn_status elsewhere(attn_context* context) {
 
 }  // namespace
 
-HostCopy::HostCopy(attn_context* context, const attn_tensor& tensor, bool read)
+HostCopy::HostCopy(attn_context* context, const attn_tensor& tensor, bool read, void* memory)
     : context_(context), tensor_(tensor) {
   const int64_t count = attn_element_count(&tensor);
   if (is_same(tensor.device, attn_device_id{}) || tensor.data == nullptr || count <= 0) return;
@@ -24,7 +24,8 @@ HostCopy::HostCopy(attn_context* context, const attn_tensor& tensor, bool read)
     return;
   }
   bytes_ = static_cast<size_t>(count * attn_type_size(tensor.type));
-  staged_ = exact_allocate(context, bytes_);
+  is_own_ = memory == nullptr;
+  staged_ = is_own_ ? exact_allocate(context, bytes_) : memory;
   if (staged_ == nullptr)
     status_ = out_of_memory(context);
   else if (read)
@@ -34,7 +35,9 @@ HostCopy::HostCopy(attn_context* context, const attn_tensor& tensor, bool read)
   tensor_.device = {};
 }
 
-HostCopy::~HostCopy() { attn_free(nullptr, staged_); }
+HostCopy::~HostCopy() {
+  if (is_own_) attn_free(nullptr, staged_);
+}
 
 attn_status HostCopy::write_to(const attn_tensor& tensor) {
   if (staged_ == nullptr || status_ != ATTN_OK) return status_;

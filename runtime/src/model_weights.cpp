@@ -100,11 +100,19 @@ class Loading {
   }
 
   attn_status read() {
+    if (model_.n_params == 0) return ATTN_OK;
+    // All that may be refused is before the first parameter changes: memory for the largest copy.
+    int32_t largest = 0;
+    for (int32_t k = 1; k < model_.n_params; ++k)
+      if (staged_bytes(k) > staged_bytes(largest)) largest = k;
+    const HostCopy room(context_, params_[largest], false);
+    ATTN_TRY(room.status());
+    for (int32_t k = 0; k < model_.n_params; ++k)
+      ATTN_TRY(HostCopy(context_, params_[k], false, room.memory()).status());
     for (int32_t k = 0; k < model_.n_params; ++k) {
       const int32_t index = find(k);
       if (index < 0) continue;
-      HostCopy copy(context_, params_[k], false);
-      ATTN_TRY(copy.status());
+      HostCopy copy(context_, params_[k], false, room.memory());
       const attn_type type = static_cast<attn_type>(attn_weights_at(weights_, index).type);
       convert_reals(context_, attn_element_count(&params_[k]), type, data_of(weights_, index),
                     params_[k].type, copy.tensor().data);
@@ -114,6 +122,12 @@ class Loading {
   }
 
  private:
+  // Of a parameter that is not in memory of the host.
+  int64_t staged_bytes(int32_t k) const {
+    if (is_same(params_[k].device, attn_device_id{})) return 0;
+    return attn_element_count(&params_[k]) * attn_type_size(params_[k].type);
+  }
+
   int32_t find(int32_t k) const {
     return attn_weights_find(weights_, model_.params[k].weight_name);
   }

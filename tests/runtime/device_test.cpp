@@ -144,6 +144,34 @@ TEST(Device, SavesAndLoadsWeights) {
   std::remove(path.c_str());
 }
 
+// Memory for the copies is there before the first parameter changes.
+TEST(Device, LoadsAllOrNothingWithoutMemory) {
+  FakeDevice device;
+  Line there(device.options()), other({});
+  const std::string path = testing::TempDir() + "/device_all_or_nothing";
+  other.require(other.forward());
+  other.require(other.backward());
+  other.require(other.step());
+  other.require(attn_model_save(other.context, fake_model(), other.params.data(), path.c_str()));
+  const std::vector<std::vector<float>> before = {there.values(there.params[0]),
+                                                  there.values(there.params[1])};
+  EXPECT_NE(before[0], other.values(other.params[0]));
+  int failed = 0;
+  for (int n = 1;; ++n) {
+    attn_context_fail_allocation(there.context, n);
+    const attn_status status =
+        attn_model_load(there.context, fake_model(), there.params.data(), path.c_str());
+    attn_context_fail_allocation(there.context, 0);
+    if (status == ATTN_OK) break;
+    ++failed;
+    EXPECT_EQ(status, ATTN_NO_MEMORY);
+    for (size_t k = 0; k < 2; ++k) EXPECT_EQ(there.values(there.params[k]), before[k]) << n;
+  }
+  EXPECT_GT(failed, 1);
+  EXPECT_EQ(there.values(there.params[0]), other.values(other.params[0]));
+  std::remove(path.c_str());
+}
+
 // What the C++ layer has trained, on the host.
 std::vector<float> trained(attn::Context& context) {
   attn::Model model(context, fake_model());

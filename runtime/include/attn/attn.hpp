@@ -114,7 +114,7 @@ class Model : detail::Calls {
   using Option = std::pair<std::string_view, double>;
   // Parameters that are treated in a way of their own, of the names that attn_name_matches the
   // pattern and of at most this rank. A frozen one stays as it is, and its gradient is not part of
-  // the norm.
+  // the norm that the update takes; gradient_norm() and clip_gradients() count it.
   struct Group {
     std::string_view pattern = "*";
     std::vector<Option> options = {};

@@ -1,5 +1,6 @@
 /* Weight files in the safetensors format. The header is checked in full before any tensor is
- * read: no byte is trusted, and no more memory is used than the file's size and 1 MiB. Files are mapped
+ * read: no byte is trusted, and no more memory is used than the file's size and 1 MiB; of an index of
+ * several files its size, and 32 bytes for each tensor that it names. Files are mapped
  * where the system can: who cuts one short while its elements are copied ends the process. */
 #ifndef ATTN_SAFETENSORS_H
 #define ATTN_SAFETENSORS_H
