@@ -84,6 +84,29 @@ void Expander::bind_tensor(const dsl::Identifier& name, Scope& scope,
   scope.names[name.text] = b;
 }
 
+std::optional<ir::Tensor> Expander::declared(const std::string& full_name,
+                                             const dsl::Identifier& name, const dsl::Type& type,
+                                             ir::Role role, std::string_view what,
+                                             std::string_view help, const Scope& scope) {
+  bool good = true;
+  if (type.leading) {
+    m_.error(type.where, fmt::format("the shape of {} is written in full", what)).help = help;
+    good = false;
+  }
+  ir::Tensor tensor{.name = full_name, .role = role, .where = name.where};
+  const auto storage = storage_of(m_, type);
+  good = good && storage;
+  if (storage) tensor.storage = *storage;
+  for (const dsl::ExprPtr& e : type.extents) {
+    if (const auto extent = m_.size(e, scope))
+      tensor.extents.push_back(*extent);
+    else
+      good = false;
+  }
+  good = good && check_size_limits(tensor, name.where);
+  return good ? std::optional(std::move(tensor)) : std::nullopt;
+}
+
 void Expander::define(const dsl::Definition& d, const dsl::Statement& s, Scope& scope) {
   // `f = ffn(x)` is a call of a block when ffn is one.
   if (const auto* c = std::get_if<dsl::Call>(&d.value->node);

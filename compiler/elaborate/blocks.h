@@ -40,6 +40,11 @@ class Expander {
   std::string target_name(const std::string& name, const Scope& scope) const;
   bool rebinds(const std::string& name, const Scope& scope) const;
   void bind_tensor(const dsl::Identifier& name, Scope& scope, std::optional<ir::TensorId> tensor);
+  // What the caller gives, of this type; nothing after an error. `what` has a shape that is written
+  // in full, "a parameter", for which `help` is given.
+  std::optional<ir::Tensor> declared(const std::string& full_name, const dsl::Identifier& name,
+                                     const dsl::Type& type, ir::Role role, std::string_view what,
+                                     std::string_view help, const Scope& scope);
 
   // ---- scans.cpp: recurrences
   void scan(const dsl::Scan& s, Scope& scope, Span where);
@@ -55,6 +60,8 @@ class Expander {
   std::optional<ir::Initialiser> initialiser(const dsl::ExprPtr& e, Scope& scope);
   bool name_call(const CallSite& site, Scope& scope, Scope& inner);
   bool share_call(const CallSite& site, Scope& scope, Scope& inner);
+  // Whether the size arguments are those of the first call with these parameters.
+  bool check_shared_sizes(const CallSite& site, const Scope& inner);
 
   // ---- calls.cpp: calls of blocks
   void call(const CallSite& site, Scope& scope);

@@ -92,7 +92,7 @@ void Expander::call(const CallSite& site, Scope& scope) {
   Scope inner;
   inner.unit = site.callable->home;
   good = name_call(site, scope, inner) && good;
-  const bool bound = bind_arguments(site, scope, inner);
+  const bool bound = bind_arguments(site, scope, inner) && check_shared_sizes(site, inner);
   if (!good || !bound) {
     for (size_t k = 0; k < site.results.size(); ++k)
       if (fresh[k]) bind_tensor(site.results[k], scope, std::nullopt);

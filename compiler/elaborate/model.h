@@ -97,6 +97,7 @@ struct Scope {
 struct NamedCall {
   const Callable* callable;
   Span where;
+  std::map<std::string, ir::Poly> sizes;  // its size arguments, once they are bound
 };
 
 // The call of a block that is being expanded.

@@ -62,26 +62,10 @@ void Expander::model_inputs(const dsl::Block& block, Scope& scope) {
   }
   for (const dsl::Input& input : block.inputs) {
     if (!claim(input.name, scope, false, input.type.bracketed)) continue;
-    bool good = true;
-    if (input.type.leading) {
-      m_.error(input.type.where, "the shape of a model's input is written in full").help =
-          "only the inputs of blocks have `...`: a call says what it stands for";
-      good = false;
-    }
-    ir::Tensor tensor{.name = input.name.text, .role = ir::Role::input, .where = input.name.where};
-    if (const auto storage = storage_of(m_, input.type))
-      tensor.storage = *storage;
-    else
-      good = false;
-    for (const dsl::ExprPtr& e : input.type.extents) {
-      if (const auto extent = m_.size(e, scope))
-        tensor.extents.push_back(*extent);
-      else
-        good = false;
-    }
-    good = good && check_size_limits(tensor, input.name.where);
-    bind_tensor(input.name, scope,
-                good ? std::optional(m_.new_tensor(std::move(tensor))) : std::nullopt);
+    const auto tensor =
+        declared(input.name.text, input.name, input.type, ir::Role::input, "a model's input",
+                 "only the inputs of blocks have `...`: a call says what it stands for", scope);
+    bind_tensor(input.name, scope, tensor ? std::optional(m_.new_tensor(*tensor)) : std::nullopt);
   }
 }
 
@@ -95,7 +79,10 @@ void Expander::model_outputs(const dsl::Block& block, Scope& scope) {
       continue;
     }
     b->used = true;
-    if (b->kind != Binding::Kind::tensor) continue;
+    if (b->kind != Binding::Kind::tensor) {
+      ATTN_CHECK(m_.has_errors(), "an output that is lost without an error: " + o.name.text);
+      continue;
+    }
     ir::Tensor& t = m_.graph[b->tensor];
     if (t.role == ir::Role::parameter) {
       m_.error(o.name.where, fmt::format("{} `{}` is a parameter", what, o.name.text))
@@ -104,9 +91,10 @@ void Expander::model_outputs(const dsl::Block& block, Scope& scope) {
     }
     if (t.role == ir::Role::input) {
       m_.error(o.name.where, fmt::format("{} `{}` is a state", what, o.name.text)).help =
-          fmt::format("`{}` is written in place; define an output of its own to read it, "
-                      "`y[…] = {}'[…]`",
-                      o.name.text, o.name.text);
+          fmt::format(
+              "`{}` is written in place; define an output of its own to read it, "
+              "`y[…] = {}'[…]`",
+              o.name.text, o.name.text);
       continue;
     }
     t.role = ir::Role::output;

@@ -46,37 +46,22 @@ void Expander::parameters(const dsl::ParamStatement& statement, const dsl::State
   const std::string doc = dsl::documentation(s.comments);
   for (const dsl::Param& p : statement.params) {
     const bool fresh = claim(p.name, scope, false, p.type.bracketed);
-    const auto storage = storage_of(m_, p.type);
-    bool good = fresh && storage;
-    if (storage && !ir::is_real(ir::arithmetic_type(*storage))) {
+    auto tensor = declared(scope.parameters + p.name.text, p.name, p.type, ir::Role::parameter,
+                           "a parameter", "name its sizes", scope);
+    bool good = fresh && tensor;
+    if (tensor && !ir::is_real(ir::arithmetic_type(tensor->storage))) {
       m_.error(p.type.dtype.where, "a parameter is real").help =
           "integers and truth values are inputs";
       good = false;
     }
-    ir::Tensor tensor{.name = scope.parameters + p.name.text,
-                      .role = ir::Role::parameter,
-                      .doc = doc,
-                      .where = p.name.where};
-    if (storage) tensor.storage = *storage;
-    if (p.type.leading) {
-      m_.error(p.type.where, "the shape of a parameter is written in full").help = "name its sizes";
-      good = false;
-    }
-    for (const dsl::ExprPtr& e : p.type.extents) {
-      if (const auto extent = m_.size(e, scope))
-        tensor.extents.push_back(*extent);
-      else
-        good = false;
-    }
     if (p.initialiser) {
-      if (const auto init = initialiser(p.initialiser, scope))
-        tensor.init = *init;
-      else
-        good = false;
+      const auto init = initialiser(p.initialiser, scope);
+      good = good && init;
+      if (good) tensor->init = *init;
     }
-    if (good) good = check_size_limits(tensor, p.name.where);
+    if (tensor) tensor->doc = doc;
     std::optional<ir::TensorId> id;
-    if (good) id = scope.shares ? shared_parameter(tensor) : own_parameter(tensor, p, scope);
+    if (good) id = scope.shares ? shared_parameter(*tensor) : own_parameter(*tensor, p, scope);
     if (fresh) bind_tensor(p.name, scope, id);
   }
 }
@@ -116,7 +101,13 @@ std::optional<ir::TensorId> Expander::own_parameter(ir::Tensor tensor, const dsl
 
 std::optional<ir::TensorId> Expander::shared_parameter(const ir::Tensor& tensor) {
   const auto id = m_.graph.find(tensor.name);
-  if (!id) return std::nullopt;  // its own call had an error
+  if (!m_.parameters.count(tensor.name) || !id) {
+    if (m_.has_errors()) return std::nullopt;  // its own call may have had one
+    m_.error(m_.calls.back().where,
+             fmt::format("the call whose parameters these are has no `{}`", tensor.name))
+        .help = "calls share parameters where all their sizes agree";
+    return std::nullopt;
+  }
   const ir::Tensor& first = m_.graph[*id];
   bool same = first.storage == tensor.storage && first.extents.size() == tensor.extents.size();
   for (size_t k = 0; same && k < first.extents.size(); ++k)
@@ -149,7 +140,8 @@ bool Expander::name_call(const CallSite& site, Scope& scope, Scope& inner) {
     inner.weights = scope.weights + *given + ".";
     inner.weights_where = site.weight_name.where;
   }
-  if (!name.empty()) m_.named_calls.emplace(inner.parameters, NamedCall{site.callable, site.where});
+  if (!name.empty())
+    m_.named_calls.emplace(inner.parameters, NamedCall{site.callable, site.where, {}});
   return true;
 }
 
@@ -177,6 +169,26 @@ bool Expander::share_call(const CallSite& site, Scope& scope, Scope& inner) {
   if (d.help.empty())
     d.help = fmt::format("the first call has the parameters: `… as {}`", site.uses.text);
   return false;
+}
+
+bool Expander::check_shared_sizes(const CallSite& site, const Scope& inner) {
+  const auto found = m_.named_calls.find(inner.parameters);
+  if (found == m_.named_calls.end()) return true;
+  std::map<std::string, ir::Poly>& first = found->second.sizes;
+  for (const dsl::Size& s : site.callable->block->sizes) {
+    const ir::Poly* size = inner.find_size(s.name.text);
+    if (!size) continue;
+    const auto [it, is_new] = first.try_emplace(s.name.text, *size);
+    if (is_new || m_.graph.same(it->second, *size)) continue;
+    Diagnostic& d =
+        m_.error(site.where, fmt::format("`{}` is {} here, and {} in the call whose "
+                                         "parameters these are",
+                                         s.name.text, m_.text(*size), m_.text(it->second)));
+    d.others.push_back({found->second.where, "that call"});
+    d.help = "calls share parameters where all their sizes agree";
+    return false;
+  }
+  return true;
 }
 
 std::optional<ir::Initialiser> Expander::initialiser(const dsl::ExprPtr& e, Scope& scope) {
