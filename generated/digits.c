@@ -31,7 +31,7 @@ CODE(digits_read_forward_27_look) CODE(digits_read_forward_28_reader_z)
 
 static const attn_function digits_forward_function = {
   ATTN_FORWARD, "forward", .reads_saved = 1, .n_checks = 1, ROWS(attn_local, workspace, {I32, 0, 0}, {I32, 0, 1}),
-  ROWS(attn_data_check, data_checks, {W(0), W(1), 10, "label", "logit"}),
+  ROWS(attn_data_check, data_checks, {W(0), W(1), 10, "label", "logit", 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("row label.least label.greatest", digits_forward_0_label_least, 0, 2, I(1), V(0), W(0), W(1)),
     KERNEL("contraction reader.x", digits_forward_1_reader_x, 1, 1, I(0), P(0), P(1), V(0), S(0)),

@@ -11,9 +11,20 @@ namespace {
 
 std::string without_prime(const std::string& name) { return name.substr(0, name.size() - 1); }
 
+// Those that no reduction in it binds.
 void collect_names(const dsl::Expr& e, std::vector<dsl::Identifier>& names) {
+  const size_t before = names.size();
   if (const auto* name = std::get_if<dsl::Name>(&e.node)) names.push_back({name->text, e.where});
   for (const dsl::ExprPtr& part : dsl::parts(e)) collect_names(*part, names);
+  const auto* reduction = std::get_if<dsl::Reduction>(&e.node);
+  if (!reduction || reduction->kind.text == "softmax") return;
+  names.erase(std::remove_if(names.begin() + static_cast<ptrdiff_t>(before), names.end(),
+                             [&](const dsl::Identifier& n) {
+                               return std::any_of(
+                                   reduction->indices.begin(), reduction->indices.end(),
+                                   [&](const dsl::Index& i) { return i.name.text == n.text; });
+                             }),
+              names.end());
 }
 
 }  // namespace
@@ -50,21 +61,9 @@ void Expander::states(const dsl::StateStatement& statement, Scope& scope) {
           "them";
       good = false;
     }
-    if (state.type.leading) {
-      m_.error(state.type.where, "the shape of a state is written in full").help = "name its sizes";
-      good = false;
-    }
-    ir::Tensor tensor{.name = full, .role = ir::Role::input, .where = state.name.where};
-    const auto storage = storage_of(m_, state.type);
-    if (storage) tensor.storage = *storage;
-    good = good && storage;
-    for (const dsl::ExprPtr& e : state.type.extents) {
-      if (const auto extent = m_.size(e, scope))
-        tensor.extents.push_back(*extent);
-      else
-        good = false;
-    }
-    good = good && check_size_limits(tensor, state.name.where);
+    const auto tensor =
+        declared(full, state.name, state.type, ir::Role::input, "a state", "name its sizes", scope);
+    good = good && tensor;
     if (good && m_.name_taken(full)) {
       m_.error(m_.calls.empty() ? state.name.where : m_.calls.back().where,
                fmt::format("two calls name a state `{}`", full))
@@ -72,7 +71,7 @@ void Expander::states(const dsl::StateStatement& statement, Scope& scope) {
       good = false;
     }
     scope.states[state.name.text] = &state;
-    if (good) m_.states.push_back({m_.new_tensor(std::move(tensor)), {}, state.name.where});
+    if (good) m_.states.push_back({m_.new_tensor(*tensor), {}, state.name.where});
     bind_tensor(state.name, scope, good ? std::optional(m_.states.back().state) : std::nullopt);
     scope.names[state.name.text].used = true;  // it may only be written
   }
@@ -208,6 +207,13 @@ bool Statement::find_position() {
     return false;
   }
   if (position_.empty()) return true;
+  // An index that no place depends on would give one place several values.
+  for (const Binder& b : ranges_.left.named) {
+    if (taken.count(b.id)) continue;
+    m_.error(b.where, fmt::format("`{}` may be given twice at one place", definition_.target.text))
+        .help = fmt::format("no place depends on `{}`", b.name);
+    return false;
+  }
   const Binding* state = scope_.find(without_prime(definition_.target.text));
   const size_t before = pending_.size();
   const bool good = read(state->tensor, position_, places).has_value();

@@ -114,6 +114,9 @@ class FunctionWriter {
     const std::string code = symbols_.at(&k);
     const std::string rest = fmt::format("{}, {}{})", values_.operations(plan::operations(g_, k)),
                                          k.writes.size(), arguments);
+    if (const auto places = plan::places_of(g_, k.form))
+      return fmt::format("KERNEL_OF_PLACES({}, {}, {}, {}", quoted(title(f_, k)), code,
+                         values_.operations(*places), rest);
     const auto rows = plan::few_rows_of(g_, k.form);
     if (!rows) return fmt::format("KERNEL({}, {}, {}", quoted(title(f_, k)), code, rest);
     return fmt::format("KERNEL_OF_ROWS({}, {}, {}{}, {}, {}, {}", quoted(title(f_, k)), code, code,
@@ -123,8 +126,9 @@ class FunctionWriter {
   std::vector<std::string> data_checks() {
     std::vector<std::string> list;
     for (const plan::DataCheck& c : f_.data_checks)
-      list.push_back(fmt::format("{{{}, {}, {}, {}, {}}}", tensor(c.lowest), tensor(c.highest),
-                                 values_.extent(c.extent), quoted(c.data), quoted(c.read)));
+      list.push_back(fmt::format("{{{}, {}, {}, {}, {}{}}}", tensor(c.lowest), tensor(c.highest),
+                                 values_.extent(c.extent), quoted(c.data), quoted(c.read),
+                                 c.is_written ? ", 1" : ", 0"));
     return list;
   }
 

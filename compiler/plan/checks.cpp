@@ -19,27 +19,28 @@ struct Site {
   Conditions known;
   TensorId read;
   size_t dimension;
+  bool is_written = false;
 };
 
 // The subscripts of `d` that read data and that no proof bounds.
 std::vector<Site> sites_of(const Graph& g, const Definition& d) {
   std::vector<Site> sites;
-  const auto look_at = [&](TensorId t, const std::vector<Expr>& subscripts,
-                           const Conditions& known) {
+  const auto look_at = [&](TensorId t, const std::vector<Expr>& subscripts, const Conditions& known,
+                           bool is_written) {
     for (size_t k = 0; k < subscripts.size(); ++k) {
       const Expr& s = subscripts[k];
       if (tensors(s).empty()) continue;
       const Expr extent = size_value(g[t].extents[k]);
       if (!solve::proves(g, known, at_least_zero(s)) || !solve::proves(g, known, less(s, extent)))
-        sites.push_back({s, known, t, k});
+        sites.push_back({s, known, t, k, is_written});
     }
   };
   const auto look = [&](const Expr& e, const Conditions& known) {
-    if (e.is(Kind::read)) look_at(e->tensor, e.args(), known);
+    if (e.is(Kind::read)) look_at(e->tensor, e.args(), known, false);
     return true;
   };
   // A state is known to the caller by its own name.
-  if (!d.position.empty()) look_at(g.updated_by(d.target), d.position, d.guard);
+  if (!d.position.empty()) look_at(g.updated_by(d.target), d.position, d.guard, true);
   for (const Expr& p : d.position) visit_under(p, d.guard, look);
   for (const Expr& c : d.guard) {
     Conditions others = d.guard;
@@ -59,12 +60,12 @@ class Copies {
   bool can_copy(const Expr& e) {
     return std::ranges::all_of(tensors(e), [&](TensorId t) { return can_copy(t); });
   }
-  // Of the same value, and reading copies; maps are written out.
+  // Of the same value, and reading copies.
   Expr of(const Expr& e) {
     return rewrite(e, [&](const Expr& x) {
-      if (!x.is(Kind::read) || is_argument(g_[x->tensor].role)) return x;
-      const Expr value = solve::seen_through(g_, x);
-      return value == x ? read(of(x->tensor), x.type(), x.args()) : of(value);
+      // Arguments are there, and so is what was made here.
+      if (!x.is(Kind::read) || !g_.definition_of(x->tensor)) return x;
+      return read(of(x->tensor), x.type(), x.args());
     });
   }
 
@@ -80,12 +81,50 @@ class Copies {
   }
   TensorId of(TensorId t) {
     if (const auto it = copies_.find(t); it != copies_.end()) return it->second;
-    Definition d = with_fresh_indices(g_, *g_.definition_of(t)).definition;
+    const Definition original = *g_.definition_of(t);
+    const Definition d = original.position.empty() ? original : whole(original);
+    const TensorId copy = g_.new_part(t, ".checked", g_[t].storage, g_[t].extents);
+    copies_.emplace(t, copy);
+    add(d, copy);
+    return copy;
+  }
+
+  void add(Definition d, TensorId target) {
+    d = with_fresh_indices(g_, d).definition;
     map_exprs(d, [&](const Expr& e) { return of(e); });
-    d.target = g_.new_part(t, ".checked", g_[t].storage, g_[t].extents);
-    copies_.emplace(t, d.target);
-    result_.push_back(d);
-    return d.target;
+    d.target = target;
+    result_.push_back(normal_form(std::move(d)));
+  }
+
+  // What a state becomes, over all of its places: sums find the value that is stored at each, and
+  // whether there is one; elsewhere the state stays.
+  Definition whole(const Definition& d) {
+    const Tensor tensor = g_[d.target];
+    Definition result{.target = d.target}, sum{.combine = Combine::sum, .guard = d.guard};
+    for (size_t k = 0; k < d.position.size(); ++k) {
+      const Expr& p = d.position[k];
+      result.free.push_back(p.is(Kind::index) ? p->index : g_.new_index("s", tensor.extents[k]));
+      if (!p.is(Kind::index)) sum.guard.insert(is_zero(index_value(result.free[k]) - p));
+    }
+    for (IndexId i : d.free)
+      if (!std::ranges::count(result.free, i)) sum.reduced.push_back(i);
+    const bool truth = d.body.type() == Type::boolean;
+    const Expr old = g_.read(g_.updated_by(d.target), index_values(result.free));
+    if (sum.reduced.empty()) {
+      result.body = select(all_of(sum.guard), d.body, old);
+      return result;
+    }
+    sum.free = result.free;
+    const auto sum_of = [&](const char* suffix, const Expr& body) {
+      const TensorId t = g_.new_part(d.target, suffix, Storage::i32, tensor.extents);
+      sum.body = body;
+      add(sum, t);
+      return g_.read(t, index_values(result.free));
+    };
+    const Expr value = sum_of(".stored", truth ? select(d.body, 1, 0) : d.body);
+    const Expr is_stored = not_zero(sum_of(".is_stored", 1));
+    result.body = select(is_stored, truth ? not_zero(value) : value, old);
+    return result;
   }
 
   Graph& g_;
@@ -128,8 +167,10 @@ Checks data_checks(Graph& g) {
                  .body = substitute(copies.of(s.subscript), names)};
     const Poly& extent = g[s.read].extents[s.dimension];
     if (!seen.insert({d.body, all_of(d.guard), extent}).second) continue;
-    DataCheck check{
-        .extent = extent, .data = g[*tensors(s.subscript).begin()].name, .read = g[s.read].name};
+    DataCheck check{.extent = extent,
+                    .data = g[*tensors(s.subscript).begin()].name,
+                    .read = g[s.read].name,
+                    .is_written = s.is_written};
     for (Combine combine : {Combine::min, Combine::max}) {
       d.combine = bound.empty() ? Combine::set : combine;
       d.target = g.new_tensor(

@@ -63,6 +63,14 @@ std::optional<Poly> few_rows_of(const Graph& g, const Form& form) {
   return known && *known > kFewRows ? std::nullopt : std::optional(rows);
 }
 
+std::optional<Poly> places_of(const Graph& g, const Form& form) {
+  const auto* loops = std::get_if<LoopsForm>(&form);
+  if (!loops || loops->definition.position.empty()) return std::nullopt;
+  Poly count = 1;
+  for (IndexId i : loops->definition.free) count = count * g[i].extent;
+  return count;
+}
+
 namespace {
 
 // Writes definitions, each with indices of its own.

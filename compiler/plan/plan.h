@@ -43,8 +43,9 @@ struct Kernel {
 struct DataCheck {
   ir::TensorId lowest, highest;  // int scalars that check kernels write to the workspace
   ir::Poly extent;
-  std::string data;  // the tensor that holds the data: "token"
-  std::string read;  // the tensor that is read with it: "embedding"
+  std::string data;         // the tensor that holds the data: "token"
+  std::string read;         // the tensor that is read with it: "embedding"
+  bool is_written = false;  // a state that is written with it
 };
 
 // Tensors whose lives do not overlap share a slot; a slot is as large as its largest tensor.

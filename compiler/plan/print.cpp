@@ -232,8 +232,8 @@ std::string function_text(const Function& f) {
   const Graph& g = f.graph;
   std::string text = "  " + title(f) + "\n";
   for (const DataCheck& c : f.data_checks)
-    text += fmt::format("    check       {} reads {} in 0..{} - 1\n", c.data, c.read,
-                        poly_text(g, c.extent));
+    text += fmt::format("    check       {} {} {} in 0..{} - 1\n", c.data,
+                        c.is_written ? "writes" : "reads", c.read, poly_text(g, c.extent));
   for (size_t n = 0; n < f.kernels.size(); ++n) {
     for (const Loop& loop : f.loops)
       if (loop.first == n) text += loop_text(g, loop.steps);

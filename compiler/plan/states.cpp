@@ -20,7 +20,8 @@ class Orderer {
         copy(o.updates, {o.tensor});
     left_ = g_.definitions;
     while (!left_.empty()) take(next_update());
-    g_.definitions = std::move(done_);
+    g_.definitions = std::move(copies_);
+    g_.definitions.insert(g_.definitions.end(), done_.begin(), done_.end());
     return std::move(g_);
   }
 
@@ -96,12 +97,9 @@ class Orderer {
       if (!needs_another({t}, next)) before.insert(t);
     before = needed_for(before);
     std::vector<Definition> later;
-    const Definition own = *update;
-    for (const Definition& d : left_) {
-      if (d.target == next) continue;
-      (before.count(d.target) ? done_ : later).push_back(d);
-    }
-    done_.push_back(own);
+    for (const Definition& d : left_)
+      if (!(d.target == next)) (before.count(d.target) ? done_ : later).push_back(d);
+    done_.push_back(*update);
     left_ = std::move(later);
     std::set<TensorId> misread;
     for (const Definition& d : left_)
@@ -125,8 +123,7 @@ class Orderer {
     };
     redirect(g_.definitions);
     redirect(left_);
-    std::vector<Definition>& first = done_.empty() && left_.empty() ? g_.definitions : done_;
-    first.insert(first.begin(), copying(g_, state, kept));
+    copies_.push_back(copying(g_, state, kept));
     Diagnostic& d = diagnostics_.warning(
         g_[state].where, "performance",
         fmt::format("the state `{}` is copied as a whole: `{}` reads what it was", g_[state].name,
@@ -136,7 +133,7 @@ class Orderer {
 
   Graph g_;
   Diagnostics& diagnostics_;
-  std::vector<Definition> left_, done_;
+  std::vector<Definition> left_, done_, copies_;
 };
 
 }  // namespace

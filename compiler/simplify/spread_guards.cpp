@@ -19,7 +19,7 @@ using namespace ir;
 namespace {
 
 bool is_zero_outside_guard(const Definition& d) {
-  return d.combine == Combine::set || d.combine == Combine::sum;
+  return d.position.empty() && (d.combine == Combine::set || d.combine == Combine::sum);
 }
 
 // The conditions of d that speak of its free indices only, as they are at a read of it.

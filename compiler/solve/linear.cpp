@@ -1,6 +1,8 @@
 #include "compiler/solve/linear.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <numeric>
 
 #include "compiler/ir/operation.h"
@@ -36,6 +38,35 @@ int System::unknown(const Expr& term, bool& fresh) {
   return static_cast<int>(unknowns_.size()) - 1;
 }
 
+// What a read of an integer tensor stands for where a map computes it, of its definition's body at
+// these subscripts. Not where the tensor, which has 32 bits, may hold less than the value.
+Expr System::seen_through(const Expr& read) const {
+  constexpr uint64_t kMostSeen = 200;  // nodes, so that maps of maps stay small
+  if (read.type() != ir::Type::integer) return read;
+  const ir::Definition* d = g_.definition_of(read->tensor);
+  if (!d || d->combine != ir::Combine::set || !d->position.empty()) return read;
+  if (d->body.type() != ir::Type::integer || !fits(range_of(g_, d->body, sizes_))) return read;
+  std::map<ir::IndexId, Expr> at;
+  for (size_t k = 0; k < d->free.size(); ++k) at.emplace(d->free[k], read.args()[k]);
+  const Expr value = ir::where(ir::substitute(d->guard, at), ir::substitute(d->body, at));
+  return value->weight <= kMostSeen ? value : read;
+}
+
+// Whether 32 bits hold all values: numbers, or what no extent of a tensor is less than.
+bool System::fits(const Range& range) const {
+  if (!range.lowest || !range.highest) return false;
+  const auto is_small = [&](const Poly& p) {
+    const Poly expanded = g_.expand(p);
+    if (const auto n = expanded.integer()) return *n <= std::numeric_limits<int32_t>::max();
+    return std::ranges::any_of(g_.tensors, [&](const ir::Tensor& t) {
+      return std::ranges::any_of(t.extents, [&](const Poly& extent) {
+        return sizes_.nonnegative(g_.expand(extent) - expanded);
+      });
+    });
+  };
+  return is_small(*range.highest) && is_small(*range.lowest * Poly(-1));
+}
+
 Linear System::linear(const Expr& e) {
   switch (e.kind()) {
     case Kind::literal:
@@ -61,7 +92,7 @@ Linear System::linear(const Expr& e) {
     case Kind::call:
       return of_call(e);
     case Kind::read: {
-      const Expr value = seen_through_ < kMostMaps ? seen_through(g_, e) : e;
+      const Expr value = seen_through_ < kMostMaps ? seen_through(e) : e;
       if (value == e) break;
       ++seen_through_;
       Linear result = linear(value);
@@ -106,7 +137,7 @@ void System::bound_read(const Expr& e, int id) {
   if (e.type() != ir::Type::integer) return;
   const ir::Definition* d = g_.definition_of(e->tensor);
   std::set<ir::TensorId> seen;  // a recurrence may copy itself
-  while (d && d->combine == ir::Combine::set && d->body.is(Kind::read) &&
+  while (d && d->combine == ir::Combine::set && d->position.empty() && d->body.is(Kind::read) &&
          seen.insert(d->target).second)
     d = g_.definition_of(d->body->tensor);
   if (!d || d->combine != ir::Combine::argmax) return;

@@ -10,6 +10,8 @@
 
 namespace attn::solve {
 
+struct Range;
+
 // What is known at a point, and proofs from it. Cheap to make; used for one or a few queries.
 class System {
  public:
@@ -46,6 +48,8 @@ class System {
   Linear of_product(const ir::Expr& e);
   Linear of_division(const ir::Expr& e, bool remainder);
   void bound_read(const ir::Expr& e, int id);
+  ir::Expr seen_through(const ir::Expr& read) const;
+  bool fits(const Range& range) const;
   bool proves_directly(const ir::Expr& condition);
   bool proves_by_choice(const ir::Expr& condition, size_t first);
   bool by_cases(const Linear& goal, int depth);

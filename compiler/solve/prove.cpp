@@ -25,17 +25,6 @@ bool proves(const Graph& g, const Conditions& known, const Expr& condition) {
   }
 }
 
-Expr seen_through(const Graph& g, const Expr& read) {
-  constexpr uint64_t kMostSeen = 200;  // nodes, so that maps of maps stay small
-  if (!read.is(ir::Kind::read) || read.type() != ir::Type::integer) return read;
-  const ir::Definition* d = g.definition_of(read->tensor);
-  if (!d || d->combine != ir::Combine::set || d->body.type() != ir::Type::integer) return read;
-  std::map<ir::IndexId, Expr> at;
-  for (size_t k = 0; k < d->free.size(); ++k) at.emplace(d->free[k], read.args()[k]);
-  const Expr value = ir::where(ir::substitute(d->guard, at), ir::substitute(d->body, at));
-  return value->weight <= kMostSeen ? value : read;
-}
-
 Conditions tidy(const Graph& g, const Conditions& c, const Conditions& known) {
   Conditions kept = c;
   for (const Expr& condition : c) {

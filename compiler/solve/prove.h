@@ -15,10 +15,6 @@ class SizeFacts;
 // proved", not "false".
 bool proves(const ir::Graph& g, const ir::Conditions& known, const ir::Expr& condition);
 
-// What a read of an integer tensor stands for where a map computes it, of its definition's body at
-// these subscripts; any other expression as it is.
-ir::Expr seen_through(const ir::Graph& g, const ir::Expr& read);
-
 // The conditions of `c` that neither the ranges, `known`, nor the others of `c` imply.
 ir::Conditions tidy(const ir::Graph& g, const ir::Conditions& c, const ir::Conditions& known = {});
 

@@ -167,8 +167,9 @@ class Execution {
       ATTN_TRY(copy_out(&greatest, check.greatest));
       const int64_t extent = frame_.extent(check.extent);
       if (least > greatest || (least >= 0 && greatest < extent)) continue;
-      return attn_fail(context_, ATTN_BAD_DATA, "%s: reads %s at %d..%d, must be in 0..%lld",
-                       check.data, check.read, least, greatest, shown(extent - 1));
+      return attn_fail(context_, ATTN_BAD_DATA, "%s: %s %s at %d..%d, must be in 0..%lld",
+                       check.data, check.is_written != 0 ? "writes" : "reads", check.read, least,
+                       greatest, shown(extent - 1));
     }
     return ATTN_OK;
   }
@@ -205,9 +206,11 @@ class Execution {
       if (id < 0) continue;
       const Tensor& t = frame_.tensor(id);
       const bool is_shared = steps_ > 0 && id >> 24 != ATTN_SLICES;
-      const double bytes =
-          static_cast<double>(t.bytes()) / (is_shared ? static_cast<double>(steps_) : 1);
-      (n < kernel.n_arguments - kernel.n_writes ? event.bytes_read : event.bytes_written) += bytes;
+      const bool is_written = n >= kernel.n_arguments - kernel.n_writes;
+      double bytes = static_cast<double>(t.bytes()) / (is_shared ? static_cast<double>(steps_) : 1);
+      if (is_written && kernel.places > 0)
+        bytes = frame_.operations[kernel.places - 1] * t.element_bytes;
+      (is_written ? event.bytes_written : event.bytes_read) += bytes;
     }
     whole_.operations += event.operations;
     whole_.bytes_read += event.bytes_read;

@@ -38,5 +38,43 @@ model most(n: int[B], w: [T]) -> y, z {
     }
 }
 
+// A stored integer has 32 bits: what does not fit is no place that a proof may rely on.
+TEST(SubscriptChecks, SeeWhatIsStored) {
+  Library library(compile_text(R"(
+size N, K, J
+model wide(x: [N]) -> y, at {
+  at[i: N] = i * 100000
+  y[i] = x[at[i] // 100000]
+}
+model maps(x: [N], n: int[K], c: int[J, K]) -> y {
+  s[k] = sum[j] c[j,k]
+  m[k] = n[k] + 1
+  y[k] = x[m[s[k]]]
+}
+)",
+                               {}, Derive::as_written));
+  constexpr CallOptions kForward{.gradient = false};
+  for (int64_t n : {0, 1, 20000, 30000}) {
+    const Arrays given = random_call(library.model("wide"), {{"N", n}}, 1);
+    const Outcome o = library.call(given, kForward, "wide");
+    EXPECT_EQ(o.status, n <= 20000 ? ATTN_OK : ATTN_BAD_DATA);
+    if (n <= 20000) {
+      EXPECT_EQ(differ(library.reference(given, "wide", kForward), o.values, 1e-6), "") << n;
+    }
+  }
+  Arrays given = random_call(library.model("maps"), {{"N", 5}, {"K", 3}, {"J", 2}}, 2);
+  given.at("n").values = {3, -1, 0};
+  for (const auto& [sums, good] : {std::pair<std::vector<double>, bool>{{0, 1, 1, 1, 0, 1}, true},
+                                   {{0, 1, 1, 1, 1, 2}, false},
+                                   {{0, -1, 1, 1, 0, 1}, false}}) {
+    given.at("c").values = sums;
+    const Outcome o = library.call(given, kForward, "maps");
+    EXPECT_EQ(o.status, good ? ATTN_OK : ATTN_BAD_DATA) << o.message;
+    if (good) {
+      EXPECT_EQ(differ(library.reference(given, "maps", kForward), o.values, 1e-6), "");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attn::testing

@@ -75,6 +75,9 @@ typedef struct attn_kernel {
   const attn_kernel_code* code_of_few_rows;
   int64_t rows;                 /* as in attn_shape */
   int64_t most_rows;
+  /* Of a kernel that writes some places of a state: 1 + their count's position among those that
+   * attn_program.operations counts; 0: it writes its tensors whole. */
+  int32_t places;
 } attn_kernel;
 
 /* Kernels that run once a step. The step is the value `step`. */
@@ -91,6 +94,7 @@ typedef struct attn_data_check {
   int32_t least, greatest; /* tensors */
   int64_t extent;          /* as in attn_shape */
   const char *data, *read; /* "token", "table" */
+  int32_t is_written;      /* 1: `read` is a state, which is written there */
 } attn_data_check;
 
 typedef enum attn_function_kind {
@@ -155,7 +159,7 @@ struct attn_program {
   int32_t n_values, n_operations, n_shapes, n_size_rules, n_divisions, n_saved;
   /* Computes the values that follow the sizes, but for steps; null where there are none. */
   void (*values)(int64_t* value);
-  /* Additions and multiplications of kernels, as the plan counts them. */
+  /* Additions and multiplications of kernels, as the plan counts them, and places of states. */
   void (*operations)(const int64_t* value, double* count);
   const attn_shape* shapes;
   const attn_size_rule* size_rules;

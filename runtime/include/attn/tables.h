@@ -44,9 +44,13 @@
 #define PARAM(name, ...) WEIGHT(name, name, __VA_ARGS__)
 #define ARGUMENT(name, type, shape, differentiable, rank, ...) \
   WEIGHT(name, name, type, shape, differentiable, ZEROS, 0, 0, 0, rank, __VA_ARGS__)
-#define KERNEL_OF_ROWS(name, code, few, rows, most, operations, writes, ...) \
+#define FULL_KERNEL(name, code, few, rows, most, places, operations, writes, ...) \
   {name,   code, operations, writes, COUNT(int32_t, __VA_ARGS__), (const int32_t[]){__VA_ARGS__}, \
-   few, rows, most}
-#define KERNEL(name, code, ...) KERNEL_OF_ROWS(name, code, 0, 0, 0, __VA_ARGS__)
+   few, rows, most, places}
+#define KERNEL(name, code, ...) FULL_KERNEL(name, code, 0, 0, 0, 0, __VA_ARGS__)
+#define KERNEL_OF_ROWS(name, code, few, rows, most, ...) \
+  FULL_KERNEL(name, code, few, rows, most, 0, __VA_ARGS__)
+#define KERNEL_OF_PLACES(name, code, places, ...) \
+  FULL_KERNEL(name, code, 0, 0, 0, 1 + (places), __VA_ARGS__)
 
 #endif
