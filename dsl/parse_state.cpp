@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dsl/spelling.h"
+
 namespace attn::dsl {
 namespace {
 
@@ -20,6 +22,17 @@ const std::vector<std::string>& statement_words() {
   static const std::vector<std::string> words = {
       "use", "size", "fn", "block", "model", "train", "param", "repeat", "scan", "update", "state"};
   return words;
+}
+
+// The name before the brackets that end at `last`, or null: `smu` of `smu[d]`.
+const Token* name_before_brackets(const Token* first, const Token* last) {
+  int open = 0;
+  for (const Token* t = last; t > first; --t) {
+    open += t->kind == TokenKind::right_bracket;
+    open -= t->kind == TokenKind::left_bracket;
+    if (open == 0) return t[-1].kind == TokenKind::name ? t - 1 : nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -92,7 +105,30 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     misspelt = before->text;
     meant = nearest(misspelt, statement_words());
   }
-  if (!meant.empty() && meant != misspelt) {
+  const bool at_statement = wants("a declaration") || wants("a statement");
+  std::optional<std::string_view> instead;
+  if (at_statement) instead = instead_of_statement(found.text);
+  if (!instead && before == statement) instead = instead_of_statement(statement->text);
+
+  // An unknown word before `[…]` and an operand can only be meant as a reduction.
+  const Token* reduction = nullptr;
+  std::string reduction_meant;
+  if (wants("the end of the statement") && follows(TokenKind::right_bracket))
+    reduction = name_before_brackets(statement, before);
+  if (reduction) reduction_meant = nearest(reduction->text, reduction_words());
+
+  if (instead) {
+    diagnostic.help = *instead;
+  } else if (!reduction_meant.empty()) {
+    diagnostic.help =
+        fmt::format("`{}` is no reduction: did you mean `{}`?", reduction->text, reduction_meant);
+  } else if (follows(TokenKind::at_sign) && wants("a name in quotes")) {
+    diagnostic.help = fmt::format("`@` names a tensor of a weight file; of a product {}",
+                                  *instead_of_function("matmul"));
+  } else if (found.kind == TokenKind::string && follows(TokenKind::left_paren)) {
+    const auto formula = before > statement ? instead_of_function(before[-1].text) : std::nullopt;
+    diagnostic.help = formula ? *formula : "text stands only after `use` and `@`";
+  } else if (!meant.empty() && meant != misspelt) {
     diagnostic.help = fmt::format("did you mean `{}`?", meant);
   } else if ((wants("a name") || wants("a statement")) && is_reserved(found.text)) {
     diagnostic.help = fmt::format("`{}` is a reserved word and cannot be a name", found.text);

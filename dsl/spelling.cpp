@@ -61,6 +61,87 @@ constexpr ForeignSign kForeignSigns[] = {
     {"~", {}},
 };
 
+constexpr std::string_view kFormula =
+    "write the formula of one element: `y[i, j] = sum[k] x[i, k] * w[k, j]`";
+constexpr std::string_view kMoved =
+    "indices say what moves where: `y[j, i] = x[i, j]`, `y[b, t, d] = x[b, t, d // E, d % E]`";
+constexpr std::string_view kMask =
+    "a mask is a condition: `softmax[j where j <= i] (…)`, and what it hides counts for nothing";
+
+constexpr ForeignWord kForeignStatements[] = {
+    {"//", "a comment begins with `#`"},
+    {"/", "a comment begins with `#`"},
+    {"import", "other files are named by `use`: `use std.norm`, `use \"mine.attn\"`"},
+    {"include", "other files are named by `use`: `use std.norm`, `use \"mine.attn\"`"},
+    {"def", "a function of scalars is `fn f(a) = …`, one of tensors `block f(x: [T]) -> y { … }`"},
+    {"func", "a function of scalars is `fn f(a) = …`, one of tensors `block f(x: [T]) -> y { … }`"},
+    {"function",
+     "a function of scalars is `fn f(a) = …`, one of tensors `block f(x: [T]) -> y { … }`"},
+    {"class", "parts of a model are blocks: `block f(x: [T]) -> y { … }`"},
+    {"dim", "a size is declared by `size D = 64`, or by `size T` where each call says it"},
+    {"let", "a definition has no word before it: `y[i] = …`"},
+    {"var", "a definition has no word before it: `y[i] = …`"},
+    {"const", "a definition has no word before it: `y[i] = …`; a size is `size D = 64`"},
+    {"auto", "a definition has no word before it: `y[i] = …`"},
+    {"for", "indices take the place of loops: `y[i] = …` defines all elements"},
+    {"while", "steps that need each other are a `scan t: T { … }`"},
+    {"return", "results are named after `->`: `model f(x: [T]) -> y { y[i] = … }`"},
+    {"output", "results are named after `->`: `model f(x: [T]) -> y { y[i] = … }`"},
+    {"input", "inputs stand in brackets: `model f(x: [T]) -> y { … }`"},
+};
+
+constexpr ForeignWord kForeignFunctions[] = {
+    {"einsum", kFormula},
+    {"matmul", kFormula},
+    {"dot", kFormula},
+    {"mm", kFormula},
+    {"bmm", kFormula},
+    {"tensordot", kFormula},
+    {"transpose", kMoved},
+    {"permute", kMoved},
+    {"reshape", kMoved},
+    {"view", kMoved},
+    {"rearrange", kMoved},
+    {"flatten", kMoved},
+    {"masked_fill", kMask},
+    {"where", kMask},
+    {"concat", "an element comes from one or the other: `if i < T then x[i] else y[i - T]`"},
+    {"cat", "an element comes from one or the other: `if i < T then x[i] else y[i - T]`"},
+    {"pow", "a power is `x^2`"},
+    {"fabs", "write `abs(x)`"},
+    {"rsqrt", "write `1 / sqrt(x)`"},
+    {"square", "a power is `x^2`"},
+    {"sqr", "a power is `x^2`, and the root `sqrt(x)`"},
+    {"ln", "write `log(x)`"},
+    {"round", "write `floor(x + 0.5)`"},
+};
+
+constexpr ForeignWord kForeignNames[] = {
+    {"inf", kMask},
+    {"infinity", kMask},
+    {"INFINITY", kMask},
+    {"Inf", kMask},
+    {"pi", "write 3.14159265358979"},
+    {"None", "there are no missing values"},
+    {"True", "write `true`"},
+    {"False", "write `false`"},
+};
+
+constexpr ForeignWord kForeignTypes[] = {
+    {"float", "f32"},   {"float32", "f32"}, {"single", "f32"},   {"double", "f64"},
+    {"float64", "f64"}, {"half", "f16"},    {"float16", "f16"},  {"bfloat16", "bf16"},
+    {"int32", "int"},   {"i32", "int"},     {"int64", "int"},    {"i64", "int"},
+    {"long", "int"},    {"index", "int"},   {"boolean", "bool"},
+};
+
+template <size_t count>
+std::optional<std::string_view> instead_in(std::string_view word,
+                                           const ForeignWord (&words)[count]) {
+  for (const ForeignWord& entry : words)
+    if (entry.text == word) return entry.instead;
+  return std::nullopt;
+}
+
 template <typename Entry, size_t count>
 std::optional<Entry> beginning_of(std::string_view text, const Entry (&entries)[count]) {
   for (const Entry& entry : entries)
@@ -80,6 +161,26 @@ std::optional<Spelling> sign_at(std::string_view text) { return beginning_of(tex
 
 std::optional<ForeignSign> foreign_sign_at(std::string_view text) {
   return beginning_of(text, kForeignSigns);
+}
+
+std::vector<std::string> reduction_words() {
+  std::vector<std::string> words;
+  for (const Spelling& entry : kWords)
+    if (entry.kind == TokenKind::reduction_word) words.emplace_back(entry.text);
+  return words;
+}
+
+std::optional<std::string_view> instead_of_statement(std::string_view word) {
+  return instead_in(word, kForeignStatements);
+}
+std::optional<std::string_view> instead_of_function(std::string_view word) {
+  return instead_in(word, kForeignFunctions);
+}
+std::optional<std::string_view> instead_of_name(std::string_view word) {
+  return instead_in(word, kForeignNames);
+}
+std::optional<std::string_view> type_called(std::string_view word) {
+  return instead_in(word, kForeignTypes);
 }
 
 bool is_reserved(std::string_view word) { return kind_of_word(word) != TokenKind::name; }

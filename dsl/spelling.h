@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "dsl/tokens.h"
 
@@ -17,6 +19,23 @@ struct Spelling {
 struct ForeignSign {
   std::string_view text, instead;
 };
+
+// A word that other languages have; `instead` says what to write here.
+struct ForeignWord {
+  std::string_view text, instead;
+};
+
+// Of a declaration or a statement that begins with `word`; nothing where it is no such word.
+std::optional<std::string_view> instead_of_statement(std::string_view word);
+// Of a call `word(…)`.
+std::optional<std::string_view> instead_of_function(std::string_view word);
+// Of a name in an expression.
+std::optional<std::string_view> instead_of_name(std::string_view word);
+// The type of this language that another language calls `word`.
+std::optional<std::string_view> type_called(std::string_view word);
+
+// sum, max, …
+std::vector<std::string> reduction_words();
 
 // The kind of a reserved word; of any other word, `name`.
 TokenKind kind_of_word(std::string_view word);

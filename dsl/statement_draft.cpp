@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "compiler/base/check.h"
+#include "dsl/spelling.h"
 
 namespace attn::dsl {
 namespace {
@@ -84,9 +85,12 @@ StatementNode finish(StatementDraft draft, ParseState& state) {
   const auto word = std::find_if(std::begin(said), std::end(said),
                                  [](const Identifier* name) { return !name->text.empty(); });
   if (!draft.tuple && !names_argument && word == std::end(said)) {
-    return Definition{std::move(draft.targets.front()), draft.leading,
-                      std::move(draft.indices),         std::move(draft.subscripts),
-                      std::move(draft.value),           std::move(draft.condition),
+    return Definition{std::move(draft.targets.front()),
+                      draft.leading,
+                      std::move(draft.indices),
+                      std::move(draft.subscripts),
+                      std::move(draft.value),
+                      std::move(draft.condition),
                       std::move(draft.start)};
   }
   Diagnostics& diagnostics = state.diagnostics;
@@ -166,8 +170,11 @@ void check_dtype(const Identifier& dtype, ParseState& state) {
   Diagnostic& diagnostic =
       state.diagnostics.error(dtype.where, fmt::format("there is no type `{}`", dtype.text));
   const std::string meant = nearest(dtype.text, known);
-  diagnostic.help = meant.empty() ? "the types are f32, f16, bf16, f64, int and bool"
-                                  : fmt::format("did you mean `{}`?", meant);
+  if (const auto name = type_called(dtype.text))
+    diagnostic.help = fmt::format("here that type is `{}`", *name);
+  else
+    diagnostic.help = meant.empty() ? "the types are f32, f16, bf16, f64, int and bool"
+                                    : fmt::format("did you mean `{}`?", meant);
 }
 
 Number number_of(const Token& token) {

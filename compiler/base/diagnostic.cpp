@@ -1,6 +1,10 @@
 #include "compiler/base/diagnostic.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "compiler/base/check.h"
@@ -71,6 +75,37 @@ Diagnostic& Diagnostics::warning(Span where, std::string category, std::string m
 Diagnostic& Diagnostics::limit(Span where, std::string message) {
   exceeded_limit_ = true;
   return error(where, std::move(message));
+}
+
+void Diagnostics::fold_warnings() {
+  // What it says without the names in it.
+  const auto sense = [](const Diagnostic& d) {
+    std::string text;
+    bool quoted = false;
+    for (const char c : d.message) {
+      if (c == '`') quoted = !quoted;
+      if (!quoted) text += c;
+    }
+    return std::make_tuple(d.primary.where.file, d.primary.where.begin, d.primary.where.end,
+                           d.category, std::move(text));
+  };
+  std::map<decltype(sense(all_[0])), size_t> first;  // its place in `kept`
+  std::vector<Diagnostic> kept;
+  std::vector<int> more;
+  for (Diagnostic& d : all_) {
+    if (d.severity == Severity::warning && d.primary.where.valid()) {
+      const auto [it, fresh] = first.try_emplace(sense(d), kept.size());
+      if (!fresh) {
+        ++more[it->second];
+        continue;
+      }
+    }
+    kept.push_back(std::move(d));
+    more.push_back(0);
+  }
+  for (size_t k = 0; k < kept.size(); ++k)
+    if (more[k] > 0) kept[k].message += fmt::format(" ({} more like it)", more[k]);
+  all_ = std::move(kept);
 }
 
 void Diagnostics::sort_from(size_t first) {

@@ -72,6 +72,9 @@ class Diagnostics {
   bool has_errors() const { return errors_ > 0; }
   int error_count() const { return errors_; }
   const std::vector<Diagnostic>& all() const { return all_; }
+  // Makes one of the warnings that say the same of other names at the same place, as those of the
+  // rounds of a `repeat` do.
+  void fold_warnings();
   // Puts those from `first` on into the order of their places in the source.
   void sort_from(size_t first);
 

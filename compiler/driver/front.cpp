@@ -248,7 +248,7 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
     if (library) {
       auto found = library_file(name);
       if (!found) {
-        why_not = "the library has " + library_names();
+        why_not = fmt::format("the library has {}", fmt::join(library_names(), ", "));
         return std::nullopt;
       }
       text = *found;
@@ -268,6 +268,7 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
     }
     return loaded[path] = source.map.add(path, std::move(text));
   };
+  loader.library = library_names();
   elaborate::Program program = elaborate::elaborate(source.map, source.file, source.tree, loader,
                                                     options.sizes, source.diagnostics);
   std::vector<Compiled> result;
@@ -286,6 +287,7 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
     if (source.diagnostics.has_errors()) return {};
     result.push_back(std::move(c));
   }
+  source.diagnostics.fold_warnings();
   return result;
 }
 

@@ -10,6 +10,13 @@
 namespace attn::elaborate {
 namespace {
 
+// Whether the expression is a quotient or a product by `/`.
+bool is_ratio(const dsl::ExprPtr& e) {
+  const auto* chain = std::get_if<dsl::Chain>(&e->node);
+  return chain &&
+         std::find(chain->ops.begin(), chain->ops.end(), dsl::Op::divide) != chain->ops.end();
+}
+
 bool has_read(const ir::Expr& e) { return !ir::tensors(e).empty(); }
 
 }  // namespace
@@ -46,15 +53,18 @@ MaybeValue Statement::access(const dsl::Access& a, Span where) {
   if (!check_rank(a, where, tensor, subscripts.size())) return std::nullopt;
   bool good = true;
   for (const dsl::ExprPtr& s : a.subscripts) {
+    ++in_subscript_;
     const MaybeValue v = expression(s);
+    --in_subscript_;
     if (!v) {
       good = false;
       continue;
     }
     if (v->sort == Sort::truth || v->expr.type() != ir::Type::integer) {
       m_.error(s->where, "a subscript must be an integer").help =
-          v->sort == Sort::truth
-              ? fmt::format("write `if {} then 1 else 0`", m_.source(s->where))
+          v->sort == Sort::truth ? fmt::format("write `if {} then 1 else 0`", m_.source(s->where))
+          : is_ratio(s)
+              ? "the quotient of integers, rounded down, is written `//`"
               : fmt::format("convert it, and say where it may point: `clamp(int({}), 0, {})`",
                             m_.source(s->where),
                             m_.text(m_.graph[tensor].extents[subscripts.size()] - ir::Poly(1)));

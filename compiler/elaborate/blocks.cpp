@@ -27,7 +27,7 @@ void Expander::body(const std::vector<dsl::Statement>& statements, Scope& scope)
       if (!callable || !callable->block) {
         Diagnostic& e =
             m_.error(c->callee.where, fmt::format("there is no block `{}`", c->callee.text));
-        e.help = suggestion(c->callee.text, scope.unit->callable_names());
+        e.help = help_for_callee(*scope.unit, c->callee.text);
         for (const dsl::Identifier& r : c->results) bind_tensor(r, scope, std::nullopt);
         continue;
       }

@@ -151,6 +151,9 @@ bool Expander::bind_arguments(const CallSite& site, Scope& caller, Scope& inner)
                                         block.inputs.size(), block.inputs.size() == 1 ? "" : "s"));
         d.others.push_back({block.name.where, "declared here"});
         d.help = fmt::format("it is called as `{}`", signature(block));
+        if (!block.sizes.empty() && m_.size(a.value, caller, true))
+          d.help = fmt::format("a size is given by its name: `{} = {}`", block.sizes[0].name.text,
+                               m_.source(a.value->where));
         return false;
       }
       name = block.inputs[position++].name.text;
@@ -364,7 +367,7 @@ bool Expander::check_extents(const CallSite& site, const dsl::Input& input,
     m_.calls.pop_back();
     if (!wanted) return false;
     const ir::Poly& has = t.extents[first + k];
-    if (m_.graph.same(*wanted, has)) continue;
+    if (m_.is_one_extent(*wanted, has)) continue;
     Diagnostic& d = m_.error(
         argument->where, fmt::format("`{}` does not fit input `{}` of `{}`",
                                      m_.source(argument->where), input.name.text, block.name.text));

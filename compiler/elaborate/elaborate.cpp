@@ -87,6 +87,7 @@ std::optional<ir::Step> step_of(const dsl::Block& block, const Unit& unit, const
     Diagnostic& d =
         diagnostics.error(name.where, fmt::format("there is no update `{}`", name.text));
     d.help = suggestion(name.text, unit.update_names());
+    if (d.help.empty()) d.help = unit.library->help_for(name.text);
     if (d.help.empty()) d.help = "`use std.optim` has sgd, adam, adamw and adagrad";
     return std::nullopt;
   }

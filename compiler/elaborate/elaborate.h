@@ -31,7 +31,8 @@ struct Program {
 struct Loader {
   std::function<std::optional<int32_t>(const std::string& name, bool library, int32_t from_file,
                                        std::string& why_not)>
-      load;  // gives a file of the SourceMap
+      load;                          // gives a file of the SourceMap
+  std::vector<std::string> library;  // what `use` may name: "std.norm", …
 };
 
 // Sizes given on the command line: -D D=256.

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "compiler/elaborate/statement.h"
 #include "compiler/ops/table.h"
+#include "dsl/spelling.h"
 
 namespace attn::elaborate {
 namespace {
@@ -72,6 +74,9 @@ MaybeValue Statement::name(const dsl::Name& n, Span where) {
                                       t.extents.size() > 1 ? "s" : ""));
       d.primary.text = fmt::format("`{}` is {}", n.text, m_.shape(t));
       d.others.push_back({t.where, "declared here"});
+      d.help = fmt::format(
+          "a formula says what one element is: `{}[{}]`", n.text,
+          std::string("i, j, k, l, m, n").substr(0, 3 * std::min<size_t>(6, t.extents.size()) - 2));
       return std::nullopt;
     }
   }
@@ -108,13 +113,48 @@ void Statement::unknown_name(const std::string& name, Span where, bool subscript
       for (const Visible& v : visible_) candidates.push_back(v.name);
       for (std::string& s : m_.size_names(scope_)) candidates.push_back(std::move(s));
     }
-    Diagnostic& d = m_.error(where, fmt::format("there is no `{}` here", name));
-    d.help = suggestion(name, candidates);
-    if (d.help.empty() && lexical().unit->find(name))
-      d.help = fmt::format("`{}` is called by a statement of its own: `r = {}(…)`", name, name);
+    const std::string meant = suggestion(name, candidates);
+    const bool is_index = in_subscript_ > 0 && !subscripted;
+    if (is_index && meant.empty()) {
+      report_unbound(name, where);
+    } else {
+      Diagnostic& d = m_.error(where, fmt::format("there is no `{}` here", name));
+      d.help = meant;
+      if (lexical().unit->find(name))
+        d.help = fmt::format("`{}` is called by a statement of its own: `r = {}(…)`", name, name);
+      else if (const auto instead = dsl::instead_of_name(name); instead && !subscripted)
+        d.help = *instead;
+      else if (subscripted)
+        d.help += fmt::format("{}declare it, as in `param {}: […]`, or define it above",
+                              meant.empty() ? "" : " Or ", name);
+    }
   }
   // One error a name is enough.
   scope_.names[name] = {.kind = Binding::Kind::poisoned, .where = where};
+}
+
+// An index that nothing binds where it stands.
+void Statement::report_unbound(const std::string& name, Span where) {
+  const std::function<const dsl::Reduction*(const dsl::ExprPtr&)> binds =
+      [&](const dsl::ExprPtr& e) -> const dsl::Reduction* {
+    if (const auto* r = std::get_if<dsl::Reduction>(&e->node); r && r->kind.text != "softmax")
+      for (const dsl::Index& i : r->indices)
+        if (i.name.text == name) return r;
+    for (const dsl::ExprPtr& part : dsl::parts(*e))
+      if (const dsl::Reduction* r = part ? binds(part) : nullptr) return r;
+    return nullptr;
+  };
+  const dsl::Reduction* r = definition_.value ? binds(definition_.value) : nullptr;
+  if (!r) {
+    m_.error(where, fmt::format("index `{}` is neither on the left nor summed", name)).help =
+        fmt::format("write `sum[{0}]` before the product, or `{0}` on the left: no sum is implied",
+                    name);
+    return;
+  }
+  const std::string& word = r->kind.text;
+  Diagnostic& d = m_.error(where, fmt::format("index `{}` is not bound here", name));
+  d.others.push_back({r->kind.where, fmt::format("this `{}` ends before", word)});
+  d.help = fmt::format("put brackets around all that it covers: `{}[{}] (…)`", word, name);
 }
 
 bool Statement::require_number(const Value& v, Span where) {

@@ -55,6 +55,34 @@ std::vector<std::string> Unit::callable_names() const {
   return names;
 }
 
+std::string Library::help_for(const std::string& name) {
+  if (!declared_) {
+    declared_.emplace();
+    for (const std::string& file : loader_.library) {
+      std::string why_not;
+      const auto id = loader_.load(library_path(file), true, -1, why_not);
+      if (!id) continue;
+      Diagnostics unheard;
+      const dsl::File tree = dsl::parse(sources_, *id, unheard);
+      for (const dsl::Item& item : tree.items) {
+        if (const auto* block = std::get_if<dsl::Block>(&item.node))
+          declared_->emplace(block->name.text, file);
+        else if (const auto* function = std::get_if<dsl::Function>(&item.node))
+          declared_->emplace(function->name.text, file);
+        else if (const auto* update = std::get_if<dsl::Update>(&item.node))
+          declared_->emplace(update->name.text, file);
+      }
+    }
+  }
+  const auto it = declared_->find(name);
+  return it == declared_->end() ? "" : fmt::format("`use {}` has it", it->second);
+}
+
+std::string Library::nearest_file(const std::string& name) const {
+  const std::string meant = nearest(name, loader_.library);
+  return meant.empty() ? "" : fmt::format("did you mean `{}`?", meant);
+}
+
 const Unit* Files::load(int32_t file, const dsl::File& tree) { return collect(file, tree); }
 
 Unit* Files::collect(int32_t file, const dsl::File& tree) {
@@ -64,6 +92,7 @@ Unit* Files::collect(int32_t file, const dsl::File& tree) {
   unit.tree = &tree;
   unit.file = file;
   unit.stem = stem_of(path);
+  unit.library = &library_;
   open_.push_back({&unit, {}});
   for (const dsl::Item& item : tree.items) {
     if (const auto* use = std::get_if<dsl::Use>(&item.node))
@@ -87,6 +116,7 @@ void Files::add_use(Unit& unit, const dsl::Use& use) {
         use.path_where, use.quoted ? fmt::format("cannot use \"{}\"", use.path)
                                    : fmt::format("the library has no `{}`", use.path));
     d.primary.text = why_not;
+    if (!use.quoted) d.help = library_.nearest_file(use.path);
     return;
   }
   const std::string& path = sources_.file(*file).path;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,21 @@ struct SizeDeclaration {
   std::string doc;
 };
 
+// The files that `use std.…` names, for the help of names that are not there.
+class Library {
+ public:
+  Library(SourceMap& sources, const Loader& loader) : sources_(sources), loader_(loader) {}
+
+  // "`use std.linear` has it", if one declares a block, a function or an update of this name.
+  std::string help_for(const std::string& name);
+  std::string nearest_file(const std::string& name) const;
+
+ private:
+  SourceMap& sources_;
+  const Loader& loader_;
+  std::optional<std::map<std::string, std::string>> declared_;  // name -> file; read when asked
+};
+
 // One file. Its own declarations, and those of the files that it uses directly, are its names.
 struct Unit {
   const dsl::File* tree = nullptr;
@@ -41,6 +57,7 @@ struct Unit {
   std::map<std::string, Callable> callables;
   std::map<std::string, UpdateDeclaration> updates;
   std::vector<const Unit*> used;
+  Library* library = nullptr;
 
   const Callable* find(const std::string& name) const;
   const UpdateDeclaration* find_update(const std::string& name) const;
@@ -52,7 +69,7 @@ struct Unit {
 class Files {
  public:
   Files(SourceMap& sources, const Loader& loader, Diagnostics& diagnostics)
-      : sources_(sources), loader_(loader), diagnostics_(diagnostics) {}
+      : sources_(sources), loader_(loader), diagnostics_(diagnostics), library_(sources, loader) {}
 
   // Reads the file and all that it uses, each once; reports cycles and names declared twice.
   const Unit* load(int32_t file, const dsl::File& tree);
@@ -67,6 +84,7 @@ class Files {
   SourceMap& sources_;
   const Loader& loader_;
   Diagnostics& diagnostics_;
+  Library library_;
   std::deque<dsl::File> trees_;
   std::map<std::string, std::unique_ptr<Unit>> units_;  // by path
   struct Open {

@@ -5,6 +5,7 @@
 
 #include "compiler/elaborate/statement.h"
 #include "compiler/ops/table.h"
+#include "dsl/spelling.h"
 
 namespace attn::elaborate {
 namespace {
@@ -12,6 +13,12 @@ namespace {
 constexpr size_t kDeepestExpansion = 100;
 
 }  // namespace
+
+std::string help_for_callee(const Unit& unit, const std::string& name) {
+  if (std::string help = unit.library->help_for(name); !help.empty()) return help;
+  if (const auto instead = dsl::instead_of_function(name)) return std::string(*instead);
+  return suggestion(name, unit.callable_names());
+}
 
 bool Statement::check_callee(const dsl::Call& c, Span where, const Callable*& callable,
                              const ir::Operation*& op) {
@@ -26,9 +33,10 @@ bool Statement::check_callee(const dsl::Call& c, Span where, const Callable*& ca
   op = callable ? nullptr : ops::find(name);
   if (!callable && !op) {
     Diagnostic& d = m_.error(c.callee.where, fmt::format("there is no function `{}`", name));
-    d.help = suggestion(name, lexical().unit->callable_names());
     if (scope_.find(name) && functions_.empty())
       d.help = fmt::format("`{}` is a tensor: its subscripts stand in `[ ]`", name);
+    else
+      d.help = help_for_callee(*lexical().unit, name);
     return false;
   }
   const bool any_number = op && op->arity < 0;

@@ -161,6 +161,10 @@ class ModelState {
   // floor(a / b) for sizes: exact where it divides, else a size symbol of its own.
   std::optional<ir::Poly> quotient(const ir::Poly& a, const ir::Poly& b);
   std::vector<std::string> size_names(const Scope& scope) const;
+  // Whether two extents are one, also if the sizes in them had other values: `H` and `E` are not
+  // because both are 8, `D` and `H*E` are where `size E = D / H`. A number is equal to what it is
+  // equal to.
+  bool is_one_extent(const ir::Poly& a, const ir::Poly& b) const;
 
   // A name that `@` gives, with the values of the sizes that it encloses: "h.{l}". Nothing after an
   // error.
@@ -181,6 +185,10 @@ class ModelState {
   std::string rebound(const dsl::Expr& e, const Unit& unit, const Scope& scope);
   std::optional<ir::Poly> file_size(const Unit& unit, const std::string& name);
   void name_quotients();
+  // A value for each size, other than the real one, that follows its definition: by these, extents
+  // are told apart that are equal by chance.
+  double stand_in(const ir::Poly& p) const;
+  std::optional<double> stand_in(const dsl::ExprPtr& e, const Unit& unit);
   // A declared size that is divided by this one says that it is not 0, which every call checks.
   void promise_positive(const ir::Poly& divisor);
   std::optional<ir::Poly> divide(const dsl::Expr& at, const ir::Poly& a, const ir::Poly& b);
@@ -195,11 +203,14 @@ class ModelState {
   std::map<std::pair<const Unit*, std::string>, std::optional<ir::SizeId>> sizes_;
   std::vector<const dsl::Size*> open_sizes_;
   std::map<std::pair<ir::Poly, ir::Poly>, ir::SizeId> quotients_;
+  std::map<ir::SizeId, double> stand_ins_;  // of sizes with a formula
   int64_t steps_ = 0;
 };
 
 // "dimension 2" and the like count from one.
 std::string ordinal_dimension(int position);
+// What to do about a block or a function that is not there; may be empty.
+std::string help_for_callee(const Unit& unit, const std::string& name);
 // ": did you mean `x`?" or "".
 std::string suggestion(const std::string& name, const std::vector<std::string>& candidates);
 

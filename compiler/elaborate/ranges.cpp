@@ -326,7 +326,7 @@ bool RangeFinder::resolve(Binder& binder, const std::string& word) {
   }
   const Place& first = binder.places.front();
   for (const Place& p : binder.places) {
-    if (m_.graph.same(p.extent, first.extent)) continue;
+    if (m_.is_one_extent(p.extent, first.extent)) continue;
     if (incomplete_) return false;
     const std::string who =
         binder.name.empty() ? "an index of `...`" : fmt::format("index `{}`", binder.name);
@@ -337,6 +337,9 @@ bool RangeFinder::resolve(Binder& binder, const std::string& word) {
     if (first.declared.valid()) d.others.push_back({first.declared, first.declares});
     if (p.declared.valid() && !(p.declared == first.declared))
       d.others.push_back({p.declared, p.declares});
+    const auto now = m_.graph.known(p.extent);
+    if (now && m_.graph.known(first.extent) == now)
+      d.message += fmt::format(", which are both {} here", *now);
     if (!binder.name.empty())
       d.help = fmt::format("make the two sizes one, or give the range: `{}[{}: {}]`", word,
                            binder.name, m_.text(first.extent));

@@ -32,6 +32,42 @@ bool is_plain(const ir::Expr& e) {
                                              [](const auto& s) { return s.is(ir::Kind::index); });
 }
 
+// A branch `-1e9` of an `if` among the addends of a score, or null.
+const dsl::Expr* masking_number(const dsl::ExprPtr& e) {
+  constexpr double kLeast = 1e4;
+  const auto is_large = [&](const dsl::ExprPtr& branch) {
+    const auto* minus = std::get_if<dsl::Unary>(&branch->node);
+    const auto* number = minus && minus->op == dsl::UnaryOp::minus
+                             ? std::get_if<dsl::Number>(&minus->operand->node)
+                             : nullptr;
+    return number && (number->is_integer() ? static_cast<double>(number->integer())
+                                           : number->real()) >= kLeast;
+  };
+  if (const auto* choice = std::get_if<dsl::Conditional>(&e->node)) {
+    for (const dsl::ExprPtr* branch : {&choice->yes, &choice->no})
+      if (is_large(*branch)) return branch->get();
+  }
+  if (const auto* chain = std::get_if<dsl::Chain>(&e->node);
+      chain && chain->level == dsl::Level::additive)
+    for (const dsl::ExprPtr& operand : chain->operands)
+      if (const dsl::Expr* number = masking_number(operand)) return number;
+  return nullptr;
+}
+
+void warn_of_masking_number(ModelState& model, const dsl::Reduction& r) {
+  const dsl::Expr* number = masking_number(r.operand);
+  if (!number) return;
+  const std::string& word = r.kind.text;
+  Diagnostic& d = model.warning(number->where, "performance",
+                                fmt::format("what this number hides from `{}` is computed all the "
+                                            "same",
+                                            word));
+  d.help = fmt::format(
+      "say it as a condition, whose hidden elements are skipped: `{}[{} where …] "
+      "(…)`",
+      word, r.indices.empty() ? "j" : r.indices.back().name.text);
+}
+
 }  // namespace
 
 std::optional<Statement::Condition> Statement::condition(const dsl::ExprPtr& e) {
@@ -117,6 +153,7 @@ std::optional<Statement::Part> Statement::part(const dsl::Reduction& r, Span whe
   pop(bound);
   if (!c || !operand) return std::nullopt;
   const bool real = word == "mean" || word == "logsumexp";
+  if (result.combine == ir::Combine::logsumexp) warn_of_masking_number(m_, r);
   if (!require_number(*operand, r.operand->where)) return std::nullopt;
   if (real) *operand = as_real(*operand);
   if (result.reduced.empty()) {  // `...` of no dimensions
@@ -162,6 +199,7 @@ MaybeValue Statement::over_count(const std::vector<ir::IndexId>& reduced,
 
 // softmax[j where c](e) is exp(e - logsumexp[j where c] e) where c.
 MaybeValue Statement::softmax(const dsl::Reduction& r, Span where) {
+  warn_of_masking_number(m_, r);
   std::vector<ir::IndexId> over;
   if (r.leading && !leading_.empty()) over = leading_.back();
   for (const dsl::Index& index : r.indices) {

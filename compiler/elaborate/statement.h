@@ -165,6 +165,7 @@ class Statement {
   bool require_number(const Value& v, Span where);
   bool make_real(Value& v, Span where);
   void unknown_name(const std::string& name, Span where, bool subscripted);
+  void report_unbound(const std::string& name, Span where);
 
   // ---- functions.cpp
   MaybeValue call(const dsl::Call& c, Span where);
@@ -239,6 +240,7 @@ class Statement {
   ir::Conditions outer_;            // of the definition's own `where`
   int inside_ = 0;                  // open conditions that say `inside`
   bool in_condition_ = false;
+  int in_subscript_ = 0;  // how many subscripts are around
   std::map<ir::TensorId, bool> whole_data_;
   // Inside a `fn`: its arguments, and the file whose sizes and functions it sees.
   struct Function {

@@ -97,6 +97,26 @@ TEST(Diagnostics, WarningsNameTheirCategoryAndAreNoErrors) {
   EXPECT_EQ(render(sources, diagnostics).find("warning[performance]: slow\n"), 0u);
 }
 
+TEST(Diagnostics, WarningsOfOnePlaceThatDifferInNamesOnlyAreFolded) {
+  Diagnostics all;
+  const Span here{0, 0, 3}, there{0, 4, 7};
+  all.warning(here, "performance", "`layers.0.w` lowers slowly: no pack");
+  all.warning(here, "performance", "`layers.0.w` is stored, for `y`");
+  all.warning(here, "performance", "`layers.1.w` lowers slowly: no pack");
+  all.warning(there, "performance", "`layers.0.w` lowers slowly: no pack");
+  all.warning(here, "names", "`layers.0.w` lowers slowly: no pack");
+  all.warning(here, "performance", "`layers.2.w` lowers slowly: no pack");
+  all.error(here, "`a` is wrong");
+  all.error(here, "`b` is wrong");
+  all.fold_warnings();
+  std::vector<std::string> messages;
+  for (const Diagnostic& d : all.all()) messages.push_back(d.message);
+  EXPECT_EQ(messages, (std::vector<std::string>{
+                          "`layers.0.w` lowers slowly: no pack (2 more like it)",
+                          "`layers.0.w` is stored, for `y`", "`layers.0.w` lowers slowly: no pack",
+                          "`layers.0.w` lowers slowly: no pack", "`a` is wrong", "`b` is wrong"}));
+}
+
 TEST(Diagnostics, ColourOnlySurroundsTheText) {
   SourceMap sources;
   sources.add("f.attn", "x = y\n");

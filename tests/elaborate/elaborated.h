@@ -29,10 +29,18 @@ struct Elaborated {
 // Files beside the main one, by name.
 using Beside = std::map<std::string, std::string>;
 
+inline std::vector<std::string> library_of_this_tree() {
+  std::vector<std::string> names;
+  for (const auto& file : files_in(std::filesystem::path(ATTN_SOURCE_DIR) / "dsl" / "std", ".attn"))
+    names.push_back("std." + file.stem().string());
+  return names;
+}
+
 inline elaborate::Loader loader_for(SourceMap& sources, Beside beside) {
-  return {[&sources, beside = std::move(beside), loaded = std::map<std::string, int32_t>()](
-              const std::string& name, bool library, int32_t,
-              std::string& why_not) mutable -> std::optional<int32_t> {
+  const auto load = [&sources, beside = std::move(beside),
+                     loaded = std::map<std::string, int32_t>()](
+                        const std::string& name, bool library, int32_t,
+                        std::string& why_not) mutable -> std::optional<int32_t> {
     if (auto it = loaded.find(name); it != loaded.end()) return it->second;
     std::string content;
     if (library) {
@@ -51,7 +59,8 @@ inline elaborate::Loader loader_for(SourceMap& sources, Beside beside) {
       content = it->second;
     }
     return loaded[name] = sources.add(name, content);
-  }};
+  };
+  return {load, library_of_this_tree()};
 }
 
 inline std::unique_ptr<Elaborated> elaborate_text(const std::string& source,

@@ -82,5 +82,46 @@ model f(q: [B, T, D], k: [B, T, D], t: [T]) -> y {
 )");
 }
 
+// By their definitions, and not by the values that they have.
+TEST(Names, TellSizesApart) {
+  const auto refused = [](const std::string& sizes, const std::string& read,
+                          const elaborate::Overrides& overrides = {}) {
+    const auto e = elaborate_text(sizes + "\nsize B\nmodel m(x: [B, D], w: [" + read +
+                                      "]) -> y {\n  y[b] = sum[d] x[b, d] * w[d]\n}\n",
+                                  overrides);
+    return e->diagnostics.has_errors() ? e->messages() : "";
+  };
+  EXPECT_EQ(refused("size D = 64\nsize H = 8\nsize E = D / H", "H*E"), "");
+  EXPECT_EQ(refused("size D = 64\nsize H = 8\nsize E = D / H", "H*E", {{"E", 8}}), "");
+  EXPECT_EQ(refused("size H = 8\nsize E = 8\nsize D = H * E", "E*H"), "");
+  EXPECT_EQ(refused("size S = 8\nsize D = S", "S"), "");
+  EXPECT_EQ(refused("size S = 8\nsize D = S", "8"), "");
+  EXPECT_EQ(refused("size S\nsize F = S - 1\nsize D = F + 1", "S"), "");
+  EXPECT_NE(refused("size D = 64\nsize H = 8\nsize E = D / H", "8*H").find("which are both 64"),
+            std::string::npos);
+  EXPECT_NE(refused("size D = 8\nsize H = 8", "H").find("which are both 8 here"),
+            std::string::npos);
+  EXPECT_NE(refused("size D = 8\nsize H", "H", {{"H", 8}}).find("which are both 8 here"),
+            std::string::npos);
+}
+
+// What compiles and is hardly meant.
+TEST(Names, OfHiddenElementsAndEmptySizesAreWarnedOf) {
+  const auto messages = [](const std::string& text) { return elaborate_text(text)->messages(); };
+  const std::string head = "size T\nmodel m(s: [T, T]) -> p {\n  p[i, j] = ";
+  const std::string hidden = "what this number hides from `softmax` is computed all the same";
+  for (const char* score :
+       {"if j <= i then s[i, j] else -1e9", "s[i, j] + (if j <= i then 0 else -30000)",
+        "if j > i then -1e30 else s[i, j]"})
+    EXPECT_NE(messages(head + "softmax[j] (" + score + ")\n}\n").find(hidden), std::string::npos)
+        << score;
+  for (const char* score : {"if j <= i then s[i, j] else -10", "if j <= i then s[i, j] else 1e9"})
+    EXPECT_EQ(messages(head + "softmax[j] (" + score + ")\n}\n"), "") << score;
+  EXPECT_EQ(messages(head + "softmax[j where j <= i] (s[i, j])\n}\n"), "");
+  EXPECT_NE(messages("size D = 0\nmodel m(x: [D]) -> y {\n  y = sum[i] x[i]\n}\n")
+                .find("size `D` is 0: all that runs over it is empty"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace attn::testing
