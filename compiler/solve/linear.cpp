@@ -17,10 +17,11 @@ using ir::Rational;
 
 namespace {
 
-constexpr int kMostSteps = 8;    // facts combined in one proof
-constexpr int kMostNodes = 200;  // of the search, so that a failure is cheap
-constexpr int kMostCases = 5;    // nested case distinctions
-constexpr int kMostMaps = 6;     // seen through, one in the other; a recurrence reads itself
+constexpr int kMostSteps = 8;       // facts combined in one proof
+constexpr int kMostNodes = 200;     // of the search, so that a failure is cheap
+constexpr int kMostCases = 5;       // nested case distinctions
+constexpr int kMostMaps = 6;        // seen through, one in the other; a recurrence reads itself
+constexpr size_t kMostChoices = 3;  // disjunctions of which each side is looked at
 
 }  // namespace
 
@@ -252,9 +253,10 @@ void System::assume(const Expr& c) {
     fact(l);
     fact(minus(l));
   } else if (c.is(Kind::not_zero)) {
-    choices_.push_back({ir::at_least_zero(c.args()[0] - 1), ir::at_least_zero(-c.args()[0] - 1)});
+    if (choices_.size() < kMostChoices)
+      choices_.push_back({ir::at_least_zero(c.args()[0] - 1), ir::at_least_zero(-c.args()[0] - 1)});
   } else if (c.is(Kind::either)) {
-    choices_.push_back(c.args());
+    if (choices_.size() < kMostChoices) choices_.push_back(c.args());
   } else if (c.is(Kind::both)) {
     for (const Expr& part : c.args()) assume(part);
   }
@@ -403,8 +405,7 @@ bool System::proves_directly(const Expr& c) {
 
 // Where one of several conditions is known to hold, the goal must follow from each of them.
 bool System::proves_by_choice(const Expr& condition, size_t first) {
-  constexpr size_t kMostChoices = 3;
-  for (size_t k = first; k < std::min(choices_.size(), kMostChoices); ++k) {
+  for (size_t k = first; k < choices_.size(); ++k) {
     std::vector<Expr> alternatives = choices_[k];
     bool good = true;
     for (const Expr& a : alternatives) {

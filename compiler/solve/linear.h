@@ -63,7 +63,7 @@ class System {
   std::vector<Linear> definitions_;             // what holds for the unknowns by what they are
   std::vector<Linear> facts_;                   // what was assumed
   std::vector<ir::Expr> known_;                 // the conditions assumed, as written
-  std::vector<std::vector<ir::Expr>> choices_;  // assumed disjunctions
+  std::vector<std::vector<ir::Expr>> choices_;  // the first disjunctions that were assumed
   int budget_ = 0;
   int seen_through_ = 0;  // definitions around the term that is being made linear
 };

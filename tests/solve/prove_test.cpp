@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "compiler/ops/table.h"
 
 namespace attn::solve {
@@ -206,6 +208,19 @@ TEST_F(Prove, TidyDropsWhatIsImplied) {
   EXPECT_EQ(tidy(g, c, {ir::less(j, i)}), Conditions{});
   Conditions both_ways{ir::at_most(i, j), ir::at_most(j, i), ir::is_zero(i - j)};
   EXPECT_FALSE(tidy(g, both_ways).empty());
+}
+
+// Processor time, so that it does not matter what else runs.
+TEST_F(Prove, TidyOfManyConditionsDoesNotMultiplyThem) {
+  const Expr i = index("i", P(size("T")));
+  const auto seconds = [&](int count) {
+    Conditions c;
+    for (int k = 0; k < count; ++k) c.merge(ir::conjuncts(ir::negation(ir::is_zero(i - k))));
+    const std::clock_t start = std::clock();
+    EXPECT_EQ(tidy(g, c).size(), static_cast<size_t>(count));
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  EXPECT_LT(seconds(2000), 8);  // 2; 20 where each condition is looked at for each other one
 }
 
 TEST_F(Prove, AssumeDecidesSelectsAndQuotients) {
