@@ -8,8 +8,8 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 halide_version=21.0.0
 halide_dir="$root/.deps/halide"
 
-# Each package with a file or a command (in brackets) that serves as well, for machines that have the
-# thing from elsewhere.
+# Each package with a file, a command [in brackets] or a module (of Python) that serves as well, for
+# machines that have the thing from elsewhere.
 needs=(
   "g++ [g++]"
   "cmake [cmake]"
@@ -21,11 +21,14 @@ needs=(
   "nlohmann-json3-dev nlohmann/json.hpp"
   "libbenchmark-dev benchmark/benchmark.h"
   "libmimalloc-dev mimalloc.h"
+  "python3-numpy (numpy)"
 )
 
 is_there() {  # is_there PROBE
   case "$1" in
     \[*\]) command -v "${1:1:-1}" >/dev/null ;;
+    \(*\)) [[ -d "/usr/lib/python3/dist-packages/${1:1:-1}" ]] ||
+      python3 -c "import importlib.util as u; exit(u.find_spec('${1:1:-1}') is None)" 2>/dev/null ;;
     boost/*)  # Older releases of Boost compile the grammar too slowly to be of use.
       local directory
       for directory in /usr/include /usr/local/include; do

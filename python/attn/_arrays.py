@@ -72,9 +72,10 @@ def _bits_of_bfloat16(value: Any, name: str) -> Optional[np.ndarray]:
     count = int(np.prod(shape, dtype=np.int64))
     if count == 0:
         return np.empty(shape, bfloat16)
-    memory = (c.c_uint16 * count).from_address(t.data + t.byte_offset)
-    memory._owner = (capsule, value)
-    return np.frombuffer(memory, bfloat16).reshape(shape)
+    memory: Any = (c.c_uint16 * count).from_address(t.data + t.byte_offset)
+    memory.owner = (capsule, value)
+    array: np.ndarray = np.frombuffer(memory, bfloat16).reshape(shape)
+    return array
 
 
 def _not_contiguous(name: str) -> Error:
@@ -142,11 +143,19 @@ class Tensors:
         t = self.list[k]
         return tuple(t.extent[:t.rank])
 
-    def shaped_like(self, other: "Tensors") -> "Tensors":
-        """The extents of others, without data."""
-        for mine, its in zip(self.list, other.list):
-            mine.rank = its.rank
-            mine.extent[:] = its.extent[:]
+    def derivatives(self) -> "Tensors":
+        """Gradients, cotangents or tangents of these: of their extents, without data."""
+        made = Tensors(self.library, self.arguments, derivative=True)
+        for to, its in zip(made.list, self.list):
+            to.rank = its.rank
+            to.extent[:] = its.extent[:]
+        return made
+
+    def make_all(self) -> "Tensors":
+        """Arrays for those that are differentiable."""
+        for k, a in enumerate(self.arguments):
+            if a.differentiable:
+                self.make(k)
         return self
 
     def make(self, k: int) -> np.ndarray:

@@ -116,9 +116,9 @@ def build(source: PathLike, options: Sequence[str], cache: bool = True) -> pathl
     if not library.exists():
         with _alone(folder / f"{key}.lock"):
             if not library.exists():
-                with tempfile.TemporaryDirectory(dir=folder) as out:
-                    _run(attnc, path, options, pathlib.Path(out))
-                    os.replace(pathlib.Path(out) / "model.so", library)
+                with tempfile.TemporaryDirectory(dir=folder) as made:
+                    _run(attnc, path, options, pathlib.Path(made))
+                    os.replace(pathlib.Path(made) / "model.so", library)
     return library
 
 
@@ -149,7 +149,10 @@ def compile_text(text: str, **options: object) -> Model:
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "text.attn"
         path.write_text(text)
-        return compile(path, **options)  # type: ignore[arg-type]
+        try:
+            return compile(path, **options)  # type: ignore[arg-type]
+        except CompileError as e:
+            raise CompileError(str(e).replace(f"{folder}/", "")) from None
 
 
 def load(library: PathLike, *, model: Optional[str] = None, threads: int = 0,

@@ -7,8 +7,7 @@ import dataclasses
 import math
 from typing import Any, List, Mapping, Optional, Sequence
 
-from ._arrays import DTYPES, empty
-from ._arrays import Tensors
+from ._arrays import Tensors, empty
 from ._description import Argument, Description
 from ._library import Library
 from .errors import Error
@@ -75,7 +74,7 @@ class Update:
             for k in chosen:
                 rows[k].update(group.options)
                 if group.frozen:
-                    gradients[k].data = None
+                    gradients[k].data = 0
         values = [row[name] for row in rows for name in names]
         return (c.c_double * max(len(values), 1))(*values)
 

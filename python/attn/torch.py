@@ -61,15 +61,15 @@ class Operator:
         self._workspace: Optional[Block] = None
         self._threads = 0
         # Each run-time size where it is an extent: (argument, dimension).
-        self._places = {e.size: (n, k) for n, a in reversed(list(enumerate(self.arguments)))
-                        for k, e in enumerate(a.extents) if e.size is not None}
+        self._places: Dict[Optional[int], Tuple[int, int]] = {
+            e.size: (n, k) for n, a in reversed(list(enumerate(self.arguments)))
+            for k, e in enumerate(a.extents) if e.size is not None}
         needed = [e for a in d.outputs for e in a.extents] + [e for _, p in d.saved for e in p]
         # Whether shapes follow for sizes that are symbols; where an extent is computed from several, a
         # traced graph is for the sizes that it was traced with.
         self._symbolic = all(e.value is not None or e.size in self._places for e in needed)
 
         names = _identifiers(self.arguments)
-        self.names = names
         states = names[self.first_state:self.first_param]
         schema = ", ".join(f"Tensor({chr(97 + k % 26)}{k}!) {n}" if n in states else f"Tensor {n}"
                            for k, n in enumerate(names))
@@ -202,12 +202,13 @@ class Operator:
 
     def _gradients(self, ctx: Any, *grads: Optional[torch.Tensor]) -> Tuple[Any, ...]:
         n = len(self.arguments)
-        tensors, outputs = list(ctx.saved_tensors[:n]), list(ctx.saved_tensors[n:-1])
+        *kept, saved = ctx.saved_tensors  # once: checkpoint() computes them again
+        tensors, outputs = kept[:n], kept[n:]
         cotangents = [None if g is None or not a.differentiable else
                       g.to(_DTYPES[derivative_type(a.type)])
                       for a, g in zip(self.model.description.outputs, grads)]
         wanted = [need and a.differentiable for need, a in zip(ctx.needs_input_grad, self.arguments)]
-        made = iter(self.backward(tensors, outputs, ctx.saved_tensors[-1], cotangents, wanted))
+        made = iter(self.backward(tensors, outputs, saved, cotangents, wanted))
         return (*(next(made).to(t.dtype) if w else None for t, w in zip(tensors, wanted)), None)
 
     def _refuse_second(self, ctx: Any, *grads: Any) -> Any:
