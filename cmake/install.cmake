@@ -30,4 +30,6 @@ install(FILES ${PROJECT_BINARY_DIR}/package/attnConfigVersion.cmake cmake/packag
               cmake/attn_add_model.cmake
         DESTINATION lib/cmake/attn)
 install(DIRECTORY dsl/std DESTINATION share/attn)
-install(FILES README.md dsl/LANGUAGE.md DESTINATION share/doc/attn)
+install(DIRECTORY examples/outside/ DESTINATION share/attn/example)
+install(FILES README.md CHANGELOG.md dsl/LANGUAGE.md docs/install.md docs/licences.md
+        DESTINATION share/doc/attn)

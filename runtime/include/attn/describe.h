@@ -9,9 +9,7 @@
 
 #include <attn/abi.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ATTN_BEGIN_C
 
 /* {"abi": 8, "types": ["f32", …] by attn_type, "structs": {"attn_tensor": {"bytes": 96, "fields":
  * [{"name": "extent", "offset": 16, "bytes": 8, "count": 8}, …]}, …}}: integers, pointers and f64s,
@@ -32,7 +30,5 @@ int64_t attn_describe_model(const attn_model* model, char* text, int64_t size);
  * source; null from their count on. Such a library exports it, and all of the runtime. */
 const attn_model* attn_library_model(int32_t k);
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif
