@@ -116,11 +116,16 @@ def attention_call(eager, length):
     return call
 
 
-CASES = {
-    "attention, 512 letters": lambda eager: attention_call(eager, 512),
-    "attention, 1024": lambda eager: attention_call(eager, 1024),
-    "attention, 2048": lambda eager: attention_call(eager, 2048),
-    "a step of training, 4 x 512": lambda eager: Training(eager).step,
+def training_call(eager, length):
+    return Training(eager, length=length).step
+
+
+CASES = {  # how a call is made, and the number of letters
+    "attention, 512 letters": (attention_call, 512),
+    "attention, 1024 letters": (attention_call, 1024),
+    "attention, 2048 letters": (attention_call, 2048),
+    "a step of training, 4 x 512": (training_call, 512),
+    "a step of training, 4 x 1024": (training_call, 1024),
 }
 
 
@@ -136,16 +141,17 @@ def peak_bytes():
 
 
 def memory(case, eager):
-    """What a process of its own takes more than before, at most."""
+    """What calls take at most, in a process of its own."""
     done = subprocess.run([sys.executable, __file__, "--memory", case] + ["--eager"] * eager,
                           capture_output=True, text=True, check=True)
     return int(done.stdout)
 
 
 def print_memory(case, eager):
-    make = CASES[case]
-    before = peak_bytes()  # of the libraries; what follows is the model's
-    call = make(eager)
+    make, length = CASES[case]
+    make(eager, 16)()  # what a first call loads is not counted
+    before = peak_bytes()
+    call = make(eager, length)
     for _ in range(3):
         call()
     print(peak_bytes() - before)
@@ -154,8 +160,8 @@ def print_memory(case, eager):
 def measure(rounds=15):
     print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads, medians of {rounds} rounds "
           "by turns\n\n| | eager | attn | | eager memory | attn memory | |\n|---|---|---|---|---|---|---|")
-    for name, make in CASES.items():
-        calls = {eager: make(eager) for eager in (True, False)}
+    for name, (make, length) in CASES.items():
+        calls = {eager: make(eager, length) for eager in (True, False)}
         times = {eager: [] for eager in calls}
         for round_ in range(rounds + 2):
             for eager, call in calls.items():
