@@ -133,7 +133,8 @@ class Model(Calls):
              states: Optional[Mapping[str, Array]], out: Optional[Mapping[str, Array]],
              keep: bool) -> Outputs:
         params = self._ready()
-        self._inputs = self._outputs = None  # a failed forward leaves nothing for backward
+        if keep:
+            self._inputs = self._outputs = None  # a failed forward leaves nothing for backward
         taken = self._take(inputs, named, states)
         outputs = Tensors(self.library, self.description.outputs)
         with self.library.lock:

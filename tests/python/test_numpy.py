@@ -104,7 +104,11 @@ class Attention(Case):
     def test_a_call_without_gradients_gives_the_same(self):
         y = self.m(self.x, self.wanted).y
         np.testing.assert_array_equal(y, self.m.forward(self.x, self.wanted).y)
-        self.m(self.x[:1], self.wanted[:1])
+        right = {n: g.copy() for n, g in self.m.backward().items()}
+        self.m(self.x[:1], self.wanted[:1])  # is not what backward is about
+        for name, gradient in self.m.backward().items():
+            np.testing.assert_array_equal(gradient, right[name])
+        self.m.init(seed=1)
         self.refuses("needs a forward call before it", self.m.backward)
 
     def test_gradients_are_those_of_differences(self):

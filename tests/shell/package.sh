@@ -76,7 +76,9 @@ mkdir whole
 cat >whole/CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.22)
 project(whole LANGUAGES C CXX)
-add_subdirectory("$root" attn)
+include(FetchContent)
+FetchContent_Declare(attn SOURCE_DIR "$root")
+FetchContent_MakeAvailable(attn)
 foreach(name CMAKE_CXX_STANDARD CMAKE_CXX_FLAGS_RELEASE CMAKE_BUILD_TYPE CMAKE_RUNTIME_OUTPUT_DIRECTORY
              CMAKE_CXX_COMPILER_LAUNCHER CMAKE_POSITION_INDEPENDENT_CODE)
   message("\${name}=\${\${name}}")

@@ -12,6 +12,8 @@ expect 2 "$root/tools/test.sh" one two
 expect_text "one filter at most"
 expect 0 "$root/tools/test.sh" --help
 expect_text "tools/test.sh [--sanitize] [FILTER]"
+expect 2 "$root/tools/check_package.sh" nowhere
+expect_text "tools/check_package.sh SYSTEM TARBALL [DEB]"
 for name in "" nothing ../digits; do
   expect 2 "$root/examples/run.sh" $name
   expect_text "usage: examples/run.sh gelu | digits"
