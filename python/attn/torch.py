@@ -31,6 +31,7 @@ _DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
 _TYPES = {dtype: name for name, dtype in _DTYPES.items()}
 
 _ZEROED = 1 << 18  # bytes that are set to zero in no time
+_PLANS = 100  # shapes of calls that are remembered
 
 # By their names, which PyTorch knows for the whole process, and exported programs across processes.
 _operators: Dict[str, "Operator"] = {}
@@ -58,6 +59,7 @@ class Operator:
         self.given = d.inputs + d.states
         self.arguments = self.given + d.params
         self.first_state, self.first_param = len(d.inputs), len(self.given)
+        self.plans: Dict[Any, Tuple[List[List[int]], Any]] = {}  # by the shapes of all tensors
         self._workspace: Optional[Block] = None
         self._threads = 0
         # Each run-time size where it is an extent: (argument, dimension).
@@ -248,7 +250,7 @@ class _Call:
     def __init__(self, op: Operator, shapes: Sequence[Sequence[int]],
                  tensors: Optional[Sequence[torch.Tensor]]) -> None:
         model, n = op.model, op.first_param
-        self.library = library = model.library
+        self.library = model.library
         self._lists: List[Any] = []
         d = model.description
         if tensors is None:
@@ -256,14 +258,24 @@ class _Call:
         else:
             groups = [self.pack(op.given, tensors[:n]), self.pack(d.params, tensors[n:])]
         self.inputs, self.params = map(c.addressof, groups)
+        # Functions check their arguments in full; what follows from shapes is the same each time.
+        key = tuple(map(tuple, shapes))
+        if key not in op.plans:
+            if len(op.plans) >= _PLANS:
+                op.plans.clear()
+            op.plans[key] = self._plan(model)
+        self.output_shapes, self.need = op.plans[key]
+
+    def _plan(self, model: Model) -> Tuple[List[List[int]], Any]:
+        library, d = self.library, model.description
         sizes = (c.c_int64 * (len(d.sizes) + 1))()
         library.call("attn_read_sizes", model.table, self.params, self.inputs, sizes)
         outputs = (library.Tensor * max(len(d.outputs), 1))()
         library.require(library.plain("attn_shapes", model.table, sizes, None, None,
                                       c.addressof(outputs)))
-        self.output_shapes = [list(t.extent[:t.rank]) for t in outputs[:len(d.outputs)]]
-        self.need = library.Sizes()
-        library.call("attn_call_sizes", model.table, self.params, self.inputs, c.addressof(self.need))
+        need = library.Sizes()
+        library.call("attn_call_sizes", model.table, self.params, self.inputs, c.addressof(need))
+        return [list(t.extent[:t.rank]) for t in outputs[:len(d.outputs)]], need
 
     def _shaped(self, arguments: Sequence[Argument], shapes: Sequence[Sequence[int]]) -> Any:
         list_ = (self.library.Tensor * max(len(arguments), 1))()
