@@ -240,6 +240,9 @@ class Operator:
         outputs: Tuple[torch.Tensor, ...] = self.forward(*arguments, keep)[:-1]
         return outputs[0] if len(outputs) == 1 else outputs
 
+    def __deepcopy__(self, memo: Any) -> "Operator":
+        return self  # a function has no state; a copied module has parameters of its own
+
     def __repr__(self) -> str:
         return f"attn.torch.function({self.model!r})"
 
@@ -330,7 +333,6 @@ class Module(torch.nn.Module):
         super().__init__()
         if not model.parameters:
             model.init(seed, **sizes)
-        self.model = model
         self.function = function(model)
         self._names = [a.name for a in model.description.params]
         for name, array in model.parameters.items():
@@ -353,4 +355,4 @@ class Module(torch.nn.Module):
         return self.function(*inputs, *map(self.get_parameter, self._names))
 
     def extra_repr(self) -> str:
-        return repr(self.model)
+        return repr(self.function.model)

@@ -450,6 +450,9 @@ class Compiling(Case):
                                   capture_output=True, text=True,
                                   env={"PYTHONPATH": os.environ.get("PYTHONPATH", "")})
             self.assertEqual(done.stdout, "7.0\n", done.stderr)
+        build = pathlib.Path(os.environ["ATTNC"]).parents[1]
+        m = attn.load(build / "tests/python/attn_python_shared/shared.so")
+        np.testing.assert_array_equal(m(np.ones(2, np.float32)).y, [4, 4])
         self.refuses("No such file", attn.load, "/nowhere/libm.so")
         error = self.refuses("does not export the functions of attn/describe.h", attn.load,
                              "/lib/x86_64-linux-gnu/libm.so.6")
