@@ -23,7 +23,7 @@ int other(void) { return tiny_model()->n_inputs != 1; }
 END
 # compile SOURCE FOLDER [HEADERS]: SOURCE.FOLDER.o, with the model's header in the folder.
 compile() {
-  expect 0 cc -Wall -Wextra -Wpedantic -Werror -O2 -c "$1.c" -o "$1.$2.o" -I "$2" -I "${3:-$build/include}"
+  expect 0 cc -Wall -Wextra -Wpedantic -Werror -O2 -fdata-sections -c "$1.c" -o "$1.$2.o" -I "$2" -I "${3:-$build/include}"
 }
 runtime=("$build/lib/libattn_rt.a" -lm -lpthread)
 [[ -z $(nm "$build/lib/libattn_rt.a" | grep __asan) ]] || runtime+=(-fsanitize=address,undefined)
@@ -32,7 +32,7 @@ compile other two
 compile other three
 expect 0 cc main.two.o other.two.o two/tiny.a "${runtime[@]}" -o tiny
 expect 0 ./tiny
-expect 1 cc main.two.o other.two.o three/tiny.a "${runtime[@]}" -o tiny
+expect 1 cc -Wl,--gc-sections main.two.o other.two.o three/tiny.a "${runtime[@]}" -o tiny
 expect_text "tiny_archive_of_"
 expect 1 cc main.two.o other.three.o two/tiny.a three/tiny.a "${runtime[@]}" -o tiny
 expect_text 'multiple definition of `tiny_model'

@@ -24,10 +24,18 @@ ATTN_BEGIN_C
 #define ATTN_JOINED(a, b) ATTN_JOINED_(a, b)
 #define ATTN_RUNTIME_SYMBOL ATTN_JOINED(attn_runtime_of_abi_, ATTN_ABI_VERSION)
 extern const char ATTN_RUNTIME_SYMBOL;
-/* What includes this does not link without `symbol`. `who`: a name that is the includer's own. */
+/* What includes this does not link without `symbol`, even where the linker drops what nobody uses.
+ * `who`: a name that is the includer's own. */
 #define ATTN_NEEDS(who, symbol) \
   extern const char symbol;     \
-  static const char* const ATTN_JOINED(who##_needs_, symbol) __attribute__((used)) = &symbol
+  static const char* const ATTN_JOINED(who##_needs_, symbol) ATTN_RETAINED = &symbol
+#define ATTN_RETAINED __attribute__((used))
+#ifdef __has_attribute
+#if __has_attribute(retain)
+#undef ATTN_RETAINED
+#define ATTN_RETAINED __attribute__((used, retain))
+#endif
+#endif
 #define ATTN_MAX_RANK 8
 
 typedef enum attn_status {
