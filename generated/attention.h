@@ -6,9 +6,14 @@
 
 #include <attn/attn.h>
 
+#if ATTN_ABI_VERSION != 8
+#error "attention.h is for version 8 of attn/abi.h: compile attention.attn with the attnc of these headers"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+ATTN_NEEDS(attention, ATTN_RUNTIME_SYMBOL);
 
 /* ---- attention */
 /* Compiled in: D = 256, H = 8, E = 32. */
@@ -41,6 +46,7 @@ typedef struct attention_states {
   attention_params m;
   attention_params v;
 } attention_states;
+ATTN_NEEDS(attention, attention_archive_of_e6e7e21c367408c7);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* attention_model(void);
 /* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */

@@ -6,9 +6,14 @@
 
 #include <attn/attn.h>
 
+#if ATTN_ABI_VERSION != 8
+#error "digits.h is for version 8 of attn/abi.h: compile digits.attn with the attnc of these headers"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+ATTN_NEEDS(digits, ATTN_RUNTIME_SYMBOL);
 
 /* ---- digits: Trains the reader. */
 /* Compiled in: N = 8, D = 32, P = 2, G = 4, T = 16, H = 4, C = 10, E = 8. */
@@ -78,6 +83,7 @@ typedef struct digits_states {
   digits_params m;
   digits_params v;
 } digits_states;
+ATTN_NEEDS(digits, digits_archive_of_d9e0977c4b4eed79);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* digits_model(void);
 /* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
@@ -152,6 +158,7 @@ typedef struct digits_read_outputs {
   attn_tensor logit; /* f32[B, C] */
   attn_tensor look; /* f32[B, C, H, T] */
 } digits_read_outputs;
+ATTN_NEEDS(digits_read, digits_read_archive_of_a8201ff6c35218f0);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* digits_read_model(void);
 /* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */

@@ -55,6 +55,13 @@ std::string describe_tables(const emit::Library& library, const std::string& com
   return text;
 }
 
+std::string c_compiler() {
+  const char* named = getenv("CC");
+  return named && *named ? named : "cc";
+}
+
+std::string no_compiler() { return "no C compiler `" + c_compiler() + "`"; }
+
 // Where an object that depends on `description` is kept; empty where nothing is.
 std::string cached_path(const std::string& cache, const std::string& description) {
   return cache.empty() || description.empty() ? std::string()
@@ -109,9 +116,9 @@ pid_t start(const Job& job) {
   int status = 0;
   std::string said;
   try {
-    std::string object = lower::compile_object(*job.object->function, *job.object->kernel,
-                                               job.object->target, job.object->symbol,
-                                               job.object->few_rows);
+    std::string object =
+        lower::compile_object(*job.object->function, *job.object->kernel, job.object->target,
+                              job.object->symbol, job.object->few_rows);
     std::ofstream out(job.path, std::ios::binary);
     if (!(out << object) || !out.flush()) {
       said = std::strerror(errno);
@@ -193,8 +200,7 @@ std::string compile_tables(const emit::Library& library, const Scratch& scratch,
   std::string o = fmt::format("{}/{}_tables.o", scratch.path(), library.stem);
   write_file(c, library.tables);
   write_file(fmt::format("{}/{}.h", scratch.path(), library.stem), library.header);
-  const char* named = getenv("CC");
-  const std::string compiler = named && *named ? named : "cc";
+  const std::string compiler = c_compiler();
   const std::string cache = use_cache ? cache_folder() : std::string();
   const std::string cached =
       cached_path(cache, cache.empty() ? "" : describe_tables(library, compiler, include));
@@ -205,13 +211,41 @@ std::string compile_tables(const emit::Library& library, const Scratch& scratch,
   std::string said;
   int status = run_program(command, said);
   if (status == 127) {
-    why_not = "no C compiler `" + compiler + "`";
+    why_not = no_compiler();
     return {};
   }
   if (status != 0)
     throw InternalError(fmt::format("the generated tables do not compile:\n{}", said));
   keep(o, cached);
   return o;
+}
+
+std::string link_objects(const emit::Library& library, const std::vector<std::string>& objects,
+                         const Scratch& scratch) {
+  const std::string runtime = runtime_archive();
+  if (runtime.empty()) throw SystemError("libattn_rt.a is not beside the compiler");
+  const std::string base = scratch.path() + "/" + library.stem;
+  write_file(base + "_index.c", library.index);
+  std::vector<std::string> command = {
+      c_compiler(),     "-std=c11", "-O1",        "-fPIC",
+      "-shared",        "-o",       base + ".so", "-I" + runtime_include(),
+      base + "_index.c"};
+  command.insert(command.end(), objects.begin(), objects.end());
+  command.push_back("-Wl,--whole-archive");
+  command.push_back(runtime);
+  // The name is the same wherever it was linked.
+  for (const std::string& flag :
+       {std::string("-Wl,--no-whole-archive"), std::string("-Wl,-Bsymbolic"),
+        "-Wl,-soname," + library.stem + ".so", std::string("-lm"), std::string("-lpthread")})
+    command.push_back(flag);
+#ifdef __SANITIZE_ADDRESS__
+  command.push_back("-fsanitize=address,undefined");
+#endif
+  std::string said;
+  const int status = run_program(command, said);
+  if (status == 127) throw SystemError("linking needs a C compiler: " + no_compiler());
+  if (status != 0) throw InternalError(fmt::format("the kernels do not link:\n{}", said));
+  return base + ".so";
 }
 
 std::string make_archive(const std::vector<std::string>& objects, const Scratch& scratch) {

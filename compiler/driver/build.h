@@ -37,6 +37,10 @@ std::vector<std::string> compile_objects(const emit::Library& library, const Scr
 // reason, where no C compiler works.
 std::string compile_tables(const emit::Library& library, const Scratch& scratch, bool use_cache,
                            std::string& why_not);
+// Links the objects, the tables among them, and the runtime to a shared library in `scratch`; its
+// path. SystemError where no C compiler links.
+std::string link_objects(const emit::Library& library, const std::vector<std::string>& objects,
+                         const Scratch& scratch);
 // The bytes of an archive of the objects.
 std::string make_archive(const std::vector<std::string>& objects, const Scratch& scratch);
 // The plans of `models` as a library called `stem`.

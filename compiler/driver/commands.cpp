@@ -264,7 +264,7 @@ int build(const CommandLine& c) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw SystemError(fmt::format("{}: {}", folder, error.message()));
-  for (const char* kind : {".h", ".c", ".a"})
+  for (const char* kind : {".h", ".c", ".a", ".so"})
     if (fs::equivalent(base + kind, c.file, error))
       throw UsageError(
           fmt::format("{} would be written over by the result; name another folder "
@@ -280,15 +280,28 @@ int build(const CommandLine& c) {
   std::vector<std::string> objects = compile_objects(library, scratch, options);
   std::string tables = compile_tables(library, scratch, c.cache, why_not);
   if (!tables.empty()) objects.push_back(tables);
-  std::string bytes = make_archive(objects, scratch);
-  write_files({{base + ".h", library.header}, {base + ".c", library.tables}, {base + ".a", bytes}});
+  std::vector<std::pair<std::string, std::string>> files = {
+      {base + ".h", library.header},
+      {base + ".c", library.tables},
+      {base + ".a", make_archive(objects, scratch)}};
+  if (c.shared) {
+    if (tables.empty())
+      throw SystemError(fmt::format(
+          "a shared library is linked by a C compiler ({}): install one, name it in CC, "
+          "or take a library that was built elsewhere",
+          why_not));
+    files.emplace_back(base + ".so",
+                       read_file(link_objects(library, objects, scratch), size_t{1} << 32));
+  }
+  write_files(files);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (tables.empty())
     say(fmt::format("attnc: {}: compile {}.c with your program ({})\n", c.file, stem, why_not));
   auto count = [](size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  say(fmt::format("wrote {0}.h, {0}.c, {0}.a: {1} for {2} in {3:.1f} s\n", base,
+  say(fmt::format("wrote {0}.h, {0}.c, {0}.a{1}: {2} for {3} in {4:.1f} s\n", base,
+                  c.shared ? fmt::format(", {}.so", base) : "",
                   count(library.objects.size() / targets.size(), "kernel"),
                   count(targets.size(), "instruction set"), seconds));
   return 0;

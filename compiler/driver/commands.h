@@ -30,6 +30,7 @@ struct CommandLine {
   uint64_t seed = 1;
   bool cache = true, gradient = false, jvp = false, hvp = false, reference = false, check = false;
   bool may_miss = false;  // `run` initialises parameters that the weight file lacks
+  bool shared = false;    // `build` also links a shared library
   bool trace = false;     // `run` prints what each kernel takes
 };
 

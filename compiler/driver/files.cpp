@@ -128,9 +128,8 @@ fs::path program_folder() {
 }  // namespace
 
 std::string runtime_include() {
-  for (const fs::path& p : {program_folder() / "../include", fs::path(ATTN_INCLUDE_DIR)})
-    if (fs::exists(p / "attn" / "kernel.h")) return p.lexically_normal().string();
-  return {};
+  fs::path p = program_folder() / "../include";
+  return fs::exists(p / "attn" / "kernel.h") ? p.lexically_normal().string() : std::string();
 }
 
 std::string runtime_archive() {

@@ -70,26 +70,9 @@ std::string link_shared(const emit::Library& library, const Scratch& scratch,
                         const BuildOptions& options) {
   std::vector<std::string> objects = compile_objects(library, scratch, options);
   std::string why_not;
-  std::string tables = compile_tables(library, scratch, options.cache, why_not);
-  if (tables.empty()) throw SystemError("calling a model needs a C compiler: " + why_not);
-  std::string runtime = runtime_archive();
-  if (runtime.empty()) throw SystemError("libattn_rt.a is not beside the compiler");
-  std::string path = scratch.path() + "/" + library.stem + ".so";
-  const char* compiler = getenv("CC");
-  std::vector<std::string> command = {compiler && *compiler ? compiler : "cc", "-shared", "-o",
-                                      path, tables};
-  command.insert(command.end(), objects.begin(), objects.end());
-  command.push_back("-Wl,--whole-archive");
-  command.push_back(runtime);
-  for (const char* flag : {"-Wl,--no-whole-archive", "-Wl,-Bsymbolic", "-lm", "-lpthread"})
-    command.push_back(flag);
-#ifdef __SANITIZE_ADDRESS__
-  command.push_back("-fsanitize=address,undefined");
-#endif
-  std::string said;
-  if (run_program(command, said) != 0)
-    throw InternalError(fmt::format("the kernels do not link:\n{}", said));
-  return path;
+  objects.push_back(compile_tables(library, scratch, options.cache, why_not));
+  if (objects.back().empty()) throw SystemError("calling a model needs a C compiler: " + why_not);
+  return link_objects(library, objects, scratch);
 }
 
 Memory::~Memory() {

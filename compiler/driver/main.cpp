@@ -100,6 +100,8 @@ int main(int argc, char** argv) {
           "-t,--target", c.targets,
           fmt::format("host, or {}; default: all of these", fmt::join(attn::target::names(), ", ")))
       ->delimiter(',');
+  build->add_flag("--shared", c.shared,
+                  "also a shared library, with the runtime: what Python and the like load");
   build->add_option("-j,--jobs", c.jobs, "kernels compiled at a time; default: one per processor");
   compiling(build);
 

@@ -31,6 +31,18 @@ std::string code_macro(const std::vector<std::string>& targets) {
                      declared, listed);
 }
 
+// Lists the models of a shared library, where no two files' can meet.
+std::string index_of(const std::string& stem, const std::vector<Interface>& interfaces) {
+  std::string cases;
+  for (size_t k = 0; k < interfaces.size(); ++k)
+    cases += fmt::format("    case {}: return {}_model();\n", k, interfaces[k].model);
+  return fmt::format(
+      "#include \"{}.h\"\n#include <attn/describe.h>\n"
+      "const attn_model* attn_library_model(int32_t k) {{\n"
+      "  switch (k) {{\n{}    default: return 0;\n  }}\n}}\n",
+      stem, cases);
+}
+
 }  // namespace
 
 std::string title(const plan::Function& f, const plan::Kernel& kernel) {
@@ -45,6 +57,7 @@ Library emit_library(const std::string& stem, const std::vector<ModelPlan>& mode
   std::vector<Interface> interfaces;
   for (const ModelPlan& m : models) interfaces.push_back(interface_of(m.plan));
   library.header = write_header(stem, models, interfaces);
+  library.index = index_of(stem, interfaces);
   library.tables = fmt::format(
       "/* {0}.c - the tables of {0}.attn, written by attnc in the words of attn/tables.h.\n"
       " * Compile it with the runtime's headers; {0}.a holds it compiled. */\n"

@@ -12,8 +12,8 @@ namespace attn::emit {
 struct Object {
   const plan::Function* function;
   const plan::Kernel* kernel;
-  std::string target;  // its name
-  std::string symbol;  // of the function in it
+  std::string target;     // its name
+  std::string symbol;     // of the function in it
   bool few_rows = false;  // by the schedule for few rows
 };
 
@@ -29,6 +29,7 @@ struct Library {
   std::string stem;    // of the file names: digits.h, digits.c, digits.a
   std::string header;  // C11 and C++17
   std::string tables;  // C11
+  std::string index;   // C11: what a shared library has beside the tables, attn_library_model
   std::vector<Object> objects;
 };
 

@@ -134,9 +134,15 @@ std::vector<Exported> exported_functions(const ModelPlan& m, const Interface& i)
   return Exporter(m, i).list();
 }
 
+std::string archive_symbol(const ModelPlan& m, const Interface& i) {
+  return fmt::format("{}_archive_of_{:016x}", i.model, m.source_hash);
+}
+
 std::string write_exported(const ModelPlan& m, const Interface& i) {
-  std::string text =
-      fmt::format("const attn_model* {0}_model(void) {{ return &{0}_description; }}\n", i.model);
+  std::string text = fmt::format(
+      "const char {1} = 0;\n"
+      "const attn_model* {0}_model(void) {{ return &{0}_description; }}\n",
+      i.model, archive_symbol(m, i));
   for (const Exported& f : exported_functions(m, i))
     text += fmt::format("{} {{\n  return {};\n}}\n", called(f.prototype, f.parameters, kTableWidth),
                         called(f.function, f.arguments, kTableWidth));

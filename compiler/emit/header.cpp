@@ -1,4 +1,5 @@
 // The header that a program includes: C11 structs and functions, and sizes for C++.
+#include <attn/abi.h>
 #include <fmt/format.h>
 
 #include "compiler/emit/model.h"
@@ -60,6 +61,7 @@ std::string model_text(const ModelPlan& m, const Interface& i) {
   out += group_struct(g, i, "inputs", i.inputs);
   out += group_struct(g, i, "outputs", i.outputs);
   if (m.step) out += step_structs(m.step->step, i);
+  out += fmt::format("ATTN_NEEDS({}, {});\n", i.model, archive_symbol(m, i));
   out += fmt::format(
       "/* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */\n"
       "const attn_model* {0}_model(void);\n",
@@ -87,8 +89,12 @@ std::string write_header(const std::string& stem, const std::vector<ModelPlan>& 
       "returns a\n"
       " * status, and attn_context_message(context) says what was wrong. */\n"
       "#ifndef ATTN_GENERATED_{1}_H\n#define ATTN_GENERATED_{1}_H\n\n#include <attn/attn.h>\n\n"
-      "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
-      stem, guard);
+      "#if ATTN_ABI_VERSION != {2}\n"
+      "#error \"{0}.h is for version {2} of attn/abi.h: compile {0}.attn with the attnc of these "
+      "headers\"\n#endif\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n"
+      "ATTN_NEEDS({3}, ATTN_RUNTIME_SYMBOL);\n",
+      stem, guard, ATTN_ABI_VERSION, identifier(stem));
   for (size_t k = 0; k < models.size(); ++k) out += model_text(models[k], interfaces[k]);
   out += "\n#ifdef __cplusplus\n}  /* extern \"C\" */\n";
   for (size_t k = 0; k < models.size(); ++k) {

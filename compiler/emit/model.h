@@ -44,6 +44,10 @@ std::string c_start(ir::Initialiser::Kind kind);
 // NAN where there is no value.
 std::string c_number(const std::optional<double>& value);
 
+// The symbol by which a header and an archive show that they are of one source, so that of two models
+// of one name both are linked, which fails: MODEL_archive_of_HASH.
+std::string archive_symbol(const ModelPlan& m, const Interface& i);
+
 // A function that the library exports, which calls one of attn/model.h.
 struct Exported {
   std::string doc;                           // a comment without its marks

@@ -11,8 +11,9 @@ namespace attn::lower {
 // The name of the best target that this machine runs.
 std::string host_target();
 
-// The object file (ELF) of one kernel, whose only symbol is `symbol`:
+// The object file (ELF) of one kernel, whose symbols are hidden. They begin with `symbol`:
 //   int symbol(void* context, attn_buffer* reads..., int32_t sizes..., attn_buffer* writes...)
+//   int symbol_argv(void** arguments)
 // It refers to the runtime by attn_k_* names. Throws InternalError with Halide's text when
 // Halide refuses, which is a defect of ours. `few_rows`: by the schedule for few rows, which takes
 // the same arguments (plan::few_rows_of).

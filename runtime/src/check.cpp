@@ -29,6 +29,8 @@ const char* device_name(char* buffer, attn_device_id device) {
 
 }  // namespace
 
+extern "C" const char ATTN_RUNTIME_SYMBOL = 0;
+
 attn_status check_version(attn_context* context, const attn_model* model) {
   if (model->abi_version == ATTN_ABI_VERSION) return ATTN_OK;
   return attn_fail(context, ATTN_REFUSED,

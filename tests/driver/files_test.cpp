@@ -1,4 +1,6 @@
 // Files that are missing, strange or in the way; and what a build leaves in its folder.
+#include <attn/describe.h>
+#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <fstream>
@@ -196,8 +198,8 @@ TEST_F(Outputs, ComeFromTheCacheWhereNothingChanged) {
     for (size_t at = log.find(" -c "); at != std::string::npos; at = log.find(" -c ", at + 1)) ++n;
     return n;
   };
-  const How how{.environment = {"CC=" + compiler, "LOG=" + path("log"),
-                                "ATTNC_CACHE_DIR=" + path("cache")}};
+  const How how{
+      .environment = {"CC=" + compiler, "LOG=" + path("log"), "ATTNC_CACHE_DIR=" + path("cache")}};
   ASSERT_EQ(build({"m.attn", "-o", "out"}, how).status, 0);
   EXPECT_EQ(compilations(), 1u);
   const std::string first = read_bytes(path("out/m.a"));
@@ -212,6 +214,46 @@ TEST_F(Outputs, ComeFromTheCacheWhereNothingChanged) {
   ASSERT_EQ(build({"m.attn", "-o", "out", "--no-cache"}, how).status, 0);
   EXPECT_EQ(compilations(), 3u);
   EXPECT_TRUE(read_bytes(path("out/m.a")) == first);
+}
+
+TEST_F(Outputs, ASharedLibraryListsItsModelsAndHasTheRuntime) {
+  file("m.attn", std::string(kModel) + "model twice(x: [T]) -> y { y[i] = 2 * x[i] }\n");
+  const Ended e = build({"m.attn", "-o", "out", "--shared"});
+  ASSERT_EQ(e.status, 0) << e.error;
+  EXPECT_NE(e.error.find("wrote out/m.h, out/m.c, out/m.a, out/m.so: "), std::string::npos);
+  const std::string first = read_bytes(path("out/m.so"));
+  ASSERT_EQ(build({"m.attn", "-o", "elsewhere/out", "--shared", "--no-cache"}).status, 0);
+  EXPECT_TRUE(read_bytes(path("elsewhere/out/m.so")) == first);
+#ifndef __SANITIZE_ADDRESS__
+  void* library = dlopen(path("out/m.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  auto model =
+      reinterpret_cast<decltype(&attn_library_model)>(dlsym(library, "attn_library_model"));
+  auto describe =
+      reinterpret_cast<decltype(&attn_describe_model)>(dlsym(library, "attn_describe_model"));
+  ASSERT_TRUE(model != nullptr && describe != nullptr);
+  EXPECT_STREQ(model(0)->name, "scaled");
+  EXPECT_STREQ(model(1)->name, "twice");
+  EXPECT_EQ(model(2), nullptr);
+  EXPECT_EQ(model(-1), nullptr);
+  char text[1000];
+  EXPECT_LT(describe(model(1), text, sizeof text), 1000);
+  EXPECT_EQ(std::string(text).substr(0, 15), "{\"name\":\"twice\"");
+  dlclose(library);
+#endif
+}
+
+TEST_F(Outputs, ASharedLibraryNeedsACompiler) {
+  file("m.attn", kModel);
+  const How how{.environment = {"CC=no-such-cc"}};
+  EXPECT_EQ(build({"m.attn", "-o", "out"}, how).status, 0);
+  const Ended e = build({"m.attn", "-o", "shared", "--shared"}, how);
+  EXPECT_EQ(e.status, 3);
+  EXPECT_EQ(
+      e.error,
+      "attnc: a shared library is linked by a C compiler (no C compiler `no-such-cc`): install "
+      "one, name it in CC, or take a library that was built elsewhere\n");
+  EXPECT_TRUE(names_in(path("shared")).empty());
 }
 
 TEST_F(Outputs, OldOnesStayWhereTheNewOnesFail) {

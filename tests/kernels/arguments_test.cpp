@@ -1,6 +1,6 @@
 // A kernel takes the buffers that it was compiled for, and says so of all others before it writes.
 #include <attn/kernel.h>
-#include <dlfcn.h>
+#include <attn/program.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -32,8 +32,6 @@ struct Buffer {
   attn_dimension dim[2] = {{0, kColumns, 1, 0}, {0, kRows, kColumns, 0}};
 };
 
-using Kernel = int (*)(void*, attn_buffer*, int32_t, attn_buffer*);
-
 std::vector<driver::Compiled> doubled() {
   return compile_text(
       "size T\n"
@@ -55,12 +53,7 @@ class KernelArguments : public ::testing::Test {
         driver::make_library("arguments", none, models, plans, options.targets), scratch_, options);
     library_ = std::make_unique<driver::Loaded>(path);
     library_->open(1);
-    handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-    const std::string level = target.substr(target.rfind('v'));
-    kernel_ = reinterpret_cast<Kernel>(dlsym(handle_, ("m_forward_0_y_" + level).c_str()));
-  }
-  ~KernelArguments() override {
-    if (handle_) dlclose(handle_);
+    kernel_ = library_->model("m").program->forward->kernels[0].code[0];
   }
 
   using Change = std::function<void(attn_buffer& x, attn_buffer& y)>;
@@ -70,7 +63,10 @@ class KernelArguments : public ::testing::Test {
     std::fill(out.data.begin(), out.data.end(), kUnwritten);
     attn_buffer x = in.view(), y = out.view();
     change(x, y);
-    int code = kernel_(library_->context(), &x, kRows, &y);
+    attn_context* context = library_->context();
+    int32_t rows = kRows;
+    void* arguments[] = {&context, &x, &rows, &y};
+    int code = kernel_(arguments);
     bool wrote = false;
     for (size_t k = 0; k < out.data.size(); ++k) {
       wrote |= out.data[k] != kUnwritten;
@@ -88,8 +84,7 @@ class KernelArguments : public ::testing::Test {
 
   driver::Scratch scratch_;
   std::unique_ptr<driver::Loaded> library_;
-  void* handle_ = nullptr;
-  Kernel kernel_ = nullptr;
+  attn_kernel_code kernel_ = nullptr;
 };
 
 TEST_F(KernelArguments, AreThoseThatItWasCompiledFor) {

@@ -12,6 +12,9 @@ rm -f "$scratch/checkout/build"
 ln -s "$build" "$scratch/checkout/build"
 run_console_blocks "$root/docs/how-it-works.md" "$scratch/checkout" "$build/bin"
 ((ran >= 5)) || fail "only $ran commands were found"
+# What is built with the sanitizers asks for them wherever it is linked.
+nm "$build/lib/libattn_rt.a" | grep -q __asan && export LDFLAGS=-fsanitize=address,undefined
+run_console_blocks "$root/docs/install.md" "$scratch/checkout" "$build/bin"
 
 for page in "$root"/*.md "$root"/docs/*.md; do
   folder="$(dirname "$page")"

@@ -12,12 +12,14 @@ expect 2 "$root/tools/test.sh" one two
 expect_text "one filter at most"
 expect 0 "$root/tools/test.sh" --help
 expect_text "tools/test.sh [--sanitize] [FILTER]"
+expect 2 "$root/tools/check_package.sh" nowhere
+expect_text "tools/check_package.sh SYSTEM TARBALL [DEB]"
 for name in "" nothing ../digits; do
   expect 2 "$root/examples/run.sh" $name
   expect_text "usage: examples/run.sh gelu | digits"
 done
 version="$(awk '/define ATTN_ABI_VERSION/ { print $3 }' "$root/runtime/include/attn/abi.h")"
-grep -q "^ABI_VERSION = $version " "$root/bench/ours.py" ||
-  fail "bench/ours.py follows another version of attn/abi.h than $version"
+grep -qx "ABI_VERSION = $version" "$root/python/attn/_library.py" ||
+  fail "python/attn/_library.py follows another version of attn/abi.h than $version"
 grep -q 'tools/test.sh' "$root/.ci/run" || fail ".ci/run does not call tools/test.sh"
 finish

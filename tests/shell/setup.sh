@@ -30,4 +30,10 @@ chmod +x "$scratch"/bin/*
 expect 1 env -C / PATH="$scratch/bin:$PATH" "$copy/tools/setup.sh"
 expect_text "python3 python3-pip"
 expect_text "apt-get update && apt-get install -y python3 python3-pip"
+
+# A CMake that is too old is as good as none.
+printf '#!/bin/sh\necho cmake version 3.18.4\n' >"$scratch/bin/cmake"
+chmod +x "$scratch/bin/cmake"
+expect 1 env -C / PATH="$scratch/bin:$PATH" "$copy/tools/setup.sh"
+expect_text "cmake python3 python3-pip"
 finish

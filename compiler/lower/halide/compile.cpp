@@ -167,6 +167,7 @@ std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
                                                    built.arguments, symbol, machine);
                          std::string object = file.text();
                          rename_runtime(object);
+                         hide_symbols(object);
                          return object;
                        });
 }

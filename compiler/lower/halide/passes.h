@@ -15,4 +15,7 @@ void unalign_result_loads(Halide::Pipeline& pipeline);
 // condition that reads a Func, the condition is tested before it.
 void hoist_conditions(Halide::Pipeline& pipeline);
 
+// Of an object (ELF): what it defines is for the program or shared library that it is linked into.
+void hide_symbols(std::string& object);
+
 }  // namespace attn::lower

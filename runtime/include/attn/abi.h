@@ -6,11 +6,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Around declarations in C: of functions that programs and shared libraries see. */
 #ifdef __cplusplus
-extern "C" {
+#define ATTN_BEGIN_C _Pragma("GCC visibility push(default)") extern "C" {
+#define ATTN_END_C } _Pragma("GCC visibility pop")
+#else
+#define ATTN_BEGIN_C _Pragma("GCC visibility push(default)")
+#define ATTN_END_C _Pragma("GCC visibility pop")
 #endif
 
+ATTN_BEGIN_C
+
+/* Grows with every change to what a model, the runtime and a program share. A generated header makes
+ * its program need the symbol attn_runtime_of_abi_VERSION: linking it with another runtime fails. */
 #define ATTN_ABI_VERSION 8
+#define ATTN_JOINED_(a, b) a##b
+#define ATTN_JOINED(a, b) ATTN_JOINED_(a, b)
+#define ATTN_RUNTIME_SYMBOL ATTN_JOINED(attn_runtime_of_abi_, ATTN_ABI_VERSION)
+extern const char ATTN_RUNTIME_SYMBOL;
+/* What includes this does not link without `symbol`, even where the linker drops what nobody uses.
+ * `who`: a name that is the includer's own. */
+#define ATTN_NEEDS(who, symbol) \
+  extern const char symbol;     \
+  static const char* const ATTN_JOINED(who##_needs_, symbol) ATTN_RETAINED = &symbol
+#define ATTN_RETAINED __attribute__((used))
+#ifdef __has_attribute
+#if __has_attribute(retain)
+#undef ATTN_RETAINED
+#define ATTN_RETAINED __attribute__((used, retain))
+#endif
+#endif
 #define ATTN_MAX_RANK 8
 
 typedef enum attn_status {
@@ -123,7 +148,5 @@ typedef struct attn_model {
   const attn_program* program;
 } attn_model;
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif

@@ -4,9 +4,7 @@
 
 #include <attn/abi.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ATTN_BEGIN_C
 
 /* The first six have the values of attn_type. */
 typedef enum attn_file_type {
@@ -50,7 +48,5 @@ int attn_shapes_merge(int32_t rank_a, const int64_t* a, int32_t rank_b, const in
 attn_status attn_array_convert(attn_context* context, const char* name, const attn_array* array,
                                attn_type type, void* destination);
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif

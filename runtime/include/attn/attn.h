@@ -5,9 +5,7 @@
 
 #include <attn/device.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ATTN_BEGIN_C
 
 typedef enum attn_log_level { ATTN_LOG_WARNING = 1, ATTN_LOG_ERROR = 2 } attn_log_level;
 
@@ -78,7 +76,5 @@ void attn_context_fail_thread(attn_context* context, int64_t n);
 int attn_parallel_for(attn_context* context, int count, int (*task)(void* data, int index),
                       void* data);
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif

@@ -6,9 +6,7 @@
 
 #include <attn/abi.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ATTN_BEGIN_C
 
 struct attn_buffer; /* attn/kernel.h */
 
@@ -48,7 +46,5 @@ void attn_device_free(attn_context* context, void* memory);
  * host or of the context's device. A null context is one of the CPU. */
 attn_status attn_copy(attn_context* context, const attn_tensor* to, const attn_tensor* from);
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif

@@ -5,9 +5,7 @@
 
 #include <attn/abi.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ATTN_BEGIN_C
 
 /* Every array of tensors is as long, and in the same order, as the model's table: params has
  * n_params, and so on. All memory is that of the context's device. */
@@ -86,7 +84,5 @@ attn_status attn_step_each(attn_context* context, const attn_model* model, const
  * "layers.*.w?". */
 int attn_name_matches(const char* pattern, const char* name);
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif

@@ -4,9 +4,7 @@
 
 #include <attn/array.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ATTN_BEGIN_C
 
 /* Real, integer and bool elements in either byte order; arrays in Fortran order are transposed.
  * Refused before memory is asked for: any other element type, sizes that do not fit the file's
@@ -21,7 +19,5 @@ attn_status attn_npy_parse(attn_context* context, const char* label, const void*
  * which NumPy lacks, is written as f32, which is exact. */
 attn_status attn_npy_save(attn_context* context, const char* path, const attn_tensor* tensor);
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif

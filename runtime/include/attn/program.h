@@ -9,9 +9,7 @@
 
 #include <attn/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ATTN_BEGIN_C
 
 typedef enum attn_group {
   ATTN_PARAMS, ATTN_INPUTS, ATTN_OUTPUTS,
@@ -181,7 +179,5 @@ static inline int64_t attn_quotient(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif

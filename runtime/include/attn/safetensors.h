@@ -7,9 +7,7 @@
 
 #include <attn/array.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ATTN_BEGIN_C
 
 /* An opened file. It does not change, so threads may share it, each with a context of its own. */
 typedef struct attn_weights attn_weights;
@@ -49,7 +47,5 @@ attn_status attn_weights_load(attn_context* context, const attn_weights* weights
 attn_status attn_weights_save(attn_context* context, const char* path, int32_t count,
                               const char* const* names, const attn_tensor* tensors);
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif

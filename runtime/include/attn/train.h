@@ -5,9 +5,7 @@
 
 #include <attn/abi.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ATTN_BEGIN_C
 
 /* Fills `tensor` as `argument` says. Element i depends on the seed, the argument's name and i only:
  * not on the order of calls, the other parameters, or the number of threads.
@@ -91,7 +89,5 @@ attn_status attn_model_load_shapes(attn_context* context, const attn_model* mode
                                    attn_tensor* params, const char* path,
                                    const attn_load_options* options);
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif

@@ -5,9 +5,7 @@
 #include <attn/abi.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ATTN_BEGIN_C
 
 /* Bytes of one element; 0 for a value that is no type. */
 static inline int64_t attn_type_size(attn_type type) {
@@ -131,7 +129,5 @@ static inline uint16_t attn_bf16_from_f32(float value) {
 }
 static inline uint16_t attn_f16_from_f32(float value) { return attn_f16_from_f64((double)value); }
 
-#ifdef __cplusplus
-}
-#endif
+ATTN_END_C
 #endif

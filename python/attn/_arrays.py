@@ -1,0 +1,170 @@
+"""Arrays of NumPy, and of whoever speaks DLPack, as the tensors of a call; no element is copied."""
+
+from __future__ import annotations
+
+import ctypes as c
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._description import Argument
+from ._library import Library
+from .errors import Error
+
+Array = Any  # a NumPy array, or what has __dlpack__
+
+try:
+    import ml_dtypes
+
+    bfloat16: Any = np.dtype(ml_dtypes.bfloat16)
+except ImportError:  # the bits then stand for the numbers
+    bfloat16 = np.dtype(np.uint16)
+
+DTYPES: Dict[str, Any] = {
+    "f32": np.dtype(np.float32), "f64": np.dtype(np.float64), "f16": np.dtype(np.float16),
+    "bf16": bfloat16, "i32": np.dtype(np.int32), "bool": np.dtype(np.bool_)}
+_TYPES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+def derivative_type(type_: str) -> str:
+    """Of gradients and cotangents of tensors of a type."""
+    return "f32" if type_ in ("f16", "bf16") else type_
+
+
+def empty(shape: Sequence[int], type_: str) -> np.ndarray:
+    """An array that begins at a cache line."""
+    dtype = DTYPES[type_]
+    count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    raw = np.empty(count + 64, np.uint8)
+    begin = -raw.ctypes.data % 64
+    made: np.ndarray = raw[begin:begin + count].view(dtype).reshape(shape)
+    return made
+
+
+class _DLTensor(c.Structure):
+    """Of DLPack, whose layout is the same in all versions from 0.2 on."""
+
+    _fields_ = [("data", c.c_void_p), ("device_type", c.c_int32), ("device_id", c.c_int32),
+                ("ndim", c.c_int32), ("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16),
+                ("shape", c.POINTER(c.c_int64)), ("strides", c.POINTER(c.c_int64)),
+                ("byte_offset", c.c_uint64)]
+
+
+_KDLBFLOAT = 4
+
+
+def _bits_of_bfloat16(value: Any, name: str) -> Optional[np.ndarray]:
+    """A view of the bits of a bfloat16 array of another library, which NumPy does not take over; None
+    where it is of another type."""
+    capsule = value.__dlpack__()
+    pointer = c.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
+    t = _DLTensor.from_address(pointer(capsule, b"dltensor"))
+    if (t.code, t.bits, t.lanes) != (_KDLBFLOAT, 16, 1):
+        return None
+    shape = tuple(t.shape[k] for k in range(t.ndim))
+    if t.strides:
+        step = 1
+        for k in reversed(range(t.ndim)):
+            if shape[k] > 1 and t.strides[k] != step:
+                raise _not_contiguous(name)
+            step *= shape[k]
+    count = int(np.prod(shape, dtype=np.int64))
+    if count == 0:
+        return np.empty(shape, bfloat16)
+    memory: Any = (c.c_uint16 * count).from_address(t.data + t.byte_offset)
+    memory.owner = (capsule, value)
+    array: np.ndarray = np.frombuffer(memory, bfloat16).reshape(shape)
+    return array
+
+
+def _not_contiguous(name: str) -> Error:
+    return Error(f"{name}: its elements are not next to each other: give it np.ascontiguousarray({name})")
+
+
+def array_of(value: Array, argument: Argument, type_: str, name: str) -> np.ndarray:
+    """The array itself, or a view of another library's. A number stands for a tensor of rank 0."""
+    if isinstance(value, np.ndarray):
+        array = value
+    elif isinstance(value, (bool, int, float, np.generic)) and not argument.extents:
+        array = np.asarray(value, DTYPES[type_])
+    elif hasattr(value, "__dlpack__"):
+        try:
+            array = np.from_dlpack(value)
+        except (BufferError, RuntimeError, TypeError, ValueError) as e:
+            if type_ != "bf16":
+                raise Error(f"{name}: {e}") from None
+            bits = _bits_of_bfloat16(value, name)
+            if bits is None:
+                raise Error(f"{name}: {e}") from None
+            array = bits
+    else:
+        raise Error(f"{name}: a {type(value).__name__} is no array of NumPy and has no __dlpack__")
+    if type_ == "bf16" and array.dtype == np.uint16:
+        array = array.view(bfloat16)
+    if array.dtype not in _TYPES or (array.dtype == np.uint16 and type_ != "bf16"):
+        raise Error(f"{name}: type is {array.dtype}, must be {type_}")
+    if array.ndim > 8:
+        raise Error(f"{name}: rank is {array.ndim}, must be {len(argument.extents)}")
+    if not array.flags.c_contiguous:
+        raise _not_contiguous(name)
+    return array
+
+
+class Tensors:
+    """Tensors of one group of a model's arguments, as functions take them, and the arrays that hold
+    their elements; None: there are none, as of a gradient that is not wanted."""
+
+    def __init__(self, library: Library, arguments: Sequence[Argument], derivative: bool = False) -> None:
+        self.library = library
+        self.arguments = arguments
+        self.arrays: List[Optional[np.ndarray]] = [None] * len(arguments)
+        self.types = [derivative_type(a.type) if derivative else a.type for a in arguments]
+        self.list = (library.Tensor * max(len(arguments), 1))()
+
+    def __len__(self) -> int:
+        return len(self.arguments)
+
+    @property
+    def address(self) -> int:
+        return c.addressof(self.list)
+
+    def put(self, k: int, value: Array, kind: str = "") -> None:
+        a = self.arguments[k]
+        array = array_of(value, a, self.types[k], kind + a.name)
+        t = self.list[k]
+        t.data = array.ctypes.data
+        t.type = self.library.types.index(_TYPES[array.dtype])
+        t.rank = array.ndim
+        t.extent[:array.ndim] = array.shape
+        self.arrays[k] = array
+
+    def shape(self, k: int) -> Tuple[int, ...]:
+        t = self.list[k]
+        return tuple(t.extent[:t.rank])
+
+    def derivatives(self) -> "Tensors":
+        """Gradients, cotangents or tangents of these: of their extents, without data."""
+        made = Tensors(self.library, self.arguments, derivative=True)
+        for to, its in zip(made.list, self.list):
+            to.rank = its.rank
+            to.extent[:] = its.extent[:]
+        return made
+
+    def make_all(self) -> "Tensors":
+        """Arrays for those that are differentiable."""
+        for k, a in enumerate(self.arguments):
+            if a.differentiable:
+                self.make(k)
+        return self
+
+    def make(self, k: int) -> np.ndarray:
+        """An array for a tensor whose extents are known; the one that is there where it has them."""
+        shape, dtype, old = self.shape(k), DTYPES[self.types[k]], self.arrays[k]
+        array = old if old is not None and old.shape == shape else empty(shape, self.types[k])
+        assert array.dtype == dtype
+        self.put(k, array)
+        return array
+
+    def named(self) -> Dict[str, np.ndarray]:
+        return {a.name: array for a, array in zip(self.arguments, self.arrays) if array is not None}
