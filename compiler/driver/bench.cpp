@@ -303,12 +303,12 @@ int bench(const CommandLine& c) {
       make_library("model", source, models, plans, {lower::host_target()});
   Loaded library(link_shared(
       compiled, scratch,
-      {.targets = {lower::host_target()}, .cache = c.cache, .progress = c.progress != "off"}));
+      {.targets = {lower::host_target()}, .cache = c.cache, .progress = progress_of(c)}));
   const int threads = std::max(c.threads, 1);
   library.open(threads);
   const attn_model& m = library.model(models[0].name);
   const plan::Plan& plan = plans[0].plan;
-  Subject subject(library, m, plan, sizes, c.seed);
+  Subject subject(library, m, plan, sizes, c.seed.value_or(1));
   const Figures figures = measure(library, plan, subject);
   std::string at;
   for (int32_t k = 0; k < m.n_sizes; ++k)

@@ -92,6 +92,12 @@ Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models) {
   throw UsageError(fmt::format("{} has the models {}: choose one with --model", c.file, names));
 }
 
+Progress progress_of(const CommandLine& c) {
+  return c.progress == "off"  ? Progress::off
+         : c.progress == "on" ? Progress::on
+                              : Progress::automatic;
+}
+
 Options options_of(const CommandLine& c) {
   auto wanted = [&](const char* name) {
     return std::find(c.derive.begin(), c.derive.end(), name) != c.derive.end();
@@ -139,11 +145,9 @@ elaborate::Overrides size_overrides(const std::vector<std::string>& given,
   return sizes;
 }
 
-void say(const std::string& text) { fwrite(text.data(), 1, text.size(), stderr); }
-
 bool report(const Source& source) {
   const char* none = getenv("NO_COLOR");
-  std::string text = render(source.map, source.diagnostics, isatty(2) && !(none && *none));
+  std::string text = render(source.map, source.diagnostics, has_terminal() && !(none && *none));
   say(text);
   return source.diagnostics.has_errors();
 }
@@ -276,7 +280,7 @@ int build(const CommandLine& c) {
   Scratch scratch;
   std::string why_not;
   BuildOptions options{
-      .targets = targets, .jobs = c.jobs, .cache = c.cache, .progress = c.progress != "off"};
+      .targets = targets, .jobs = c.jobs, .cache = c.cache, .progress = progress_of(c)};
   std::vector<std::string> objects = compile_objects(library, scratch, options);
   std::string tables = compile_tables(library, scratch, c.cache, why_not);
   if (!tables.empty()) objects.push_back(tables);
@@ -284,13 +288,17 @@ int build(const CommandLine& c) {
   write_files({{base + ".h", library.header}, {base + ".c", library.tables}, {base + ".a", bytes}});
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (tables.empty())
-    say(fmt::format("attnc: {}: compile {}.c with your program ({})\n", c.file, stem, why_not));
+    say(fmt::format(
+        "warning: {0}, so {1}.a has the kernels only and does not link alone: compile {1}.c "
+        "and link its object too, or name a C compiler: CC=gcc attnc build …\n",
+        why_not, base));
   auto count = [](size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  say(fmt::format("wrote {0}.h, {0}.c, {0}.a: {1} for {2} in {3:.1f} s\n", base,
+  say(fmt::format("wrote {0}.h, {0}.c, {0}.a{4}: {1} for {2} in {3:.1f} s\n", base,
                   count(library.objects.size() / targets.size(), "kernel"),
-                  count(targets.size(), "instruction set"), seconds));
+                  count(targets.size(), "instruction set"), seconds,
+                  tables.empty() ? " (kernels only)" : ""));
   return 0;
 }
 

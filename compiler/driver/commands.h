@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "compiler/driver/front.h"
+#include "compiler/driver/progress.h"
 
 namespace attn::driver {
 
@@ -27,7 +29,7 @@ struct CommandLine {
   std::vector<std::string> steps;   // the parameters that `run` updates
   std::vector<std::string> probes;  // that `run` computes
   int jobs = 0, threads = 0;
-  uint64_t seed = 1;
+  std::optional<uint64_t> seed;
   bool cache = true, gradient = false, jvp = false, hvp = false, reference = false, check = false;
   bool may_miss = false;  // `run` initialises parameters that the weight file lacks
   bool trace = false;     // `run` prints what each kernel takes
@@ -41,6 +43,7 @@ int run(const CommandLine& c);
 int bench(const CommandLine& c);
 int format(const CommandLine& c);
 
+Progress progress_of(const CommandLine& c);
 // What the phases are to do; UsageError where the command line is wrong.
 Options options_of(const CommandLine& c);
 // UsageError for a name in c.by that is none of a real input or parameter of these models.
@@ -54,8 +57,6 @@ Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models);
 void print_out(const std::string& text);
 // UsageError where there are none, naming the one that was asked for.
 void require_model(const CommandLine& c, const std::vector<Compiled>& models);
-// Prints to standard error; where that cannot be written, nothing can be said.
-void say(const std::string& text);
 // Prints what the phases had to say to standard error; true where there were errors.
 bool report(const Source& source);
 

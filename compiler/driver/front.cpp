@@ -50,7 +50,7 @@ std::string read_opened(int fd, const std::string& path, size_t limit) {
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd);
-    fail(S_ISDIR(info.st_mode) ? "is a directory" : "is no regular file");
+    fail(S_ISDIR(info.st_mode) ? "is a directory" : "is not a regular file");
   }
   std::string text;
   if (static_cast<size_t>(info.st_size) > limit) {

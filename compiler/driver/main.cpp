@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/front.h"
+#include "compiler/driver/process.h"
 #include "compiler/target/target.h"
 
 namespace {
@@ -29,6 +29,9 @@ int guarded(const std::function<int()>& work) {
   } catch (const LimitError& e) {
     driver::say(fmt::format("attnc: limit exceeded: {}\n", e.what()));
     return kLimit;
+  } catch (const std::bad_alloc&) {
+    driver::say("attnc: limit exceeded: out of memory\n");
+    return kLimit;
   } catch (const driver::RefusedError& e) {
     driver::say(fmt::format("attnc: {}\n", e.what()));
     return kRefused;
@@ -44,10 +47,7 @@ int guarded(const std::function<int()>& work) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A closed pipe on standard output is an error of writing, not a death.
-  std::signal(SIGPIPE, SIG_IGN);
-  // So is a file that grows beyond a quota.
-  std::signal(SIGXFSZ, SIG_IGN);
+  driver::prepare_process();
   CLI::App app{
       "attnc compiles attention blocks and models, written as formulas, to linkable kernels."};
   app.set_version_flag("--version", "attnc " ATTN_VERSION);

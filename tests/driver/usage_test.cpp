@@ -116,8 +116,8 @@ TEST_F(Usage, LimitsAreOfStatusFour) {
 TEST_F(Usage, ADefectOfAttncIsOfStatusSeventy) {
   // A C compiler that refuses the tables shows what a defect of them would.
   file("m.attn", kModel);
-  const Ended e =
-      attnc({"build", "m.attn", "-t", "host", "-o", "out"}, {.environment = {"CC=false"}});
+  const Ended e = attnc({"build", "m.attn", "-t", "host", "-o", "out"},
+                        {.environment = {"CC=sh " + file("cc.sh", kRefusingCompiler)}});
   EXPECT_EQ(e.status, 70) << e.error;
   EXPECT_NE(e.error.find("internal error"), std::string::npos) << e.error;
   EXPECT_EQ(names_in(folder() / "out"), std::vector<std::string>{});
