@@ -23,6 +23,8 @@ struct RefusedError : std::runtime_error {
 
 struct CommandLine {
   std::string file, out, name, stage, after, model, weights, progress = "auto";
+  std::string diagnostics = "text";
+  std::vector<std::string> files;  // of `fmt`
   std::vector<std::string> sizes, run_time_sizes, targets, inputs, cotangents, tangents;
   std::vector<std::string> derive;  // "gradient", "jvp", "hvp"
   std::vector<std::string> by;      // what derivatives are taken by; empty: everything
@@ -31,8 +33,11 @@ struct CommandLine {
   int jobs = 0, threads = 0;
   std::optional<uint64_t> seed;
   bool cache = true, gradient = false, jvp = false, hvp = false, reference = false, check = false;
-  bool may_miss = false;  // `run` initialises parameters that the weight file lacks
-  bool trace = false;     // `run` prints what each kernel takes
+  bool may_miss = false;                // `run` initialises parameters that the weight file lacks
+  bool trace = false;                   // `run` prints what each kernel takes
+  bool in_place = false, diff = false;  // `fmt`
+  bool json = false;                    // `bench`
+  std::optional<double> seconds;        // `bench`
 };
 
 int build(const CommandLine& c);
@@ -57,7 +62,8 @@ Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models);
 void print_out(const std::string& text);
 // UsageError where there are none, naming the one that was asked for.
 void require_model(const CommandLine& c, const std::vector<Compiled>& models);
-// Prints what the phases had to say to standard error; true where there were errors.
-bool report(const Source& source);
+// Prints what the phases had to say to standard error, as "text" or "json"; true where there were
+// errors.
+bool report(const Source& source, const std::string& format = "text");
 
 }  // namespace attn::driver

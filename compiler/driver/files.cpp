@@ -54,6 +54,9 @@ class Result {
     if (is_special(path)) return;
     beside_ = std::make_unique<NewFile>(create_beside(path, 0666));
     if (beside_->descriptor < 0) fail_writing(path, errno);
+    // Who may read the old file may read the new one.
+    if (lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode))
+      fchmod(beside_->descriptor, info.st_mode & 0777);
     if (const int error = write_and_close(beside_->descriptor, bytes, true))
       fail_writing(path, error);
   }

@@ -1,5 +1,6 @@
 // attnc run: reads arrays, calls the model, writes arrays.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include "compiler/driver/array_files.h"
 #include "compiler/driver/call.h"
 #include "compiler/driver/commands.h"
+#include "compiler/driver/interrupts.h"
 #include "compiler/driver/step.h"
 #include "compiler/lower/lower.h"
 
@@ -341,13 +343,18 @@ int run(const CommandLine& c) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw SystemError(fmt::format("{}: {}", folder, error.message()));
+  std::vector<std::string> written;
   for (const auto& [name, array] : results) {
     ir::Storage s = types.at(name);
     if (c.reference && ir::is_real(ir::arithmetic_type(s))) s = ir::Storage::f64;
     // What a state becomes is found under its name, for the next call.
     const std::string stem = name.substr(0, name.find('\''));
-    save_array(context, (fs::path(folder) / (stem + ".npy")).string(), array, s);
+    written.push_back((fs::path(c.out) / (stem + ".npy")).string());
+    const auto lock = uninterrupted();
+    save_array(context, written.back(), array, s);
   }
+  if (written.size() > 8) written = {fmt::format("{} files in {}", written.size(), folder)};
+  say(fmt::format("wrote {}\n", fmt::join(written, ", ")));
   return 0;
 }
 

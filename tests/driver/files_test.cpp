@@ -36,14 +36,21 @@ TEST_F(Files, TheMainFileMustBeReadable) {
                {"folder.attn", "attnc: folder.attn: is a directory\n"},
                {"pipe.attn", "attnc: pipe.attn: is not a regular file\n"},
                {"dangling.attn", "attnc: dangling.attn: No such file or directory\n"},
-               {"/dev/null", "attnc: /dev/null: is not a regular file\n"},
-               {"-", "attnc: -: standard input is not read; name a file\n"}};
+               {"/dev/null", "attnc: /dev/null: is not a regular file\n"}};
   for (const auto& c : cases) {
     for (const char* command : {"check", "build", "fmt", "run"}) {
       const Ended e = attnc({command, c.name});
       EXPECT_EQ(e.status, 3) << c.name;
       EXPECT_EQ(e.error, c.said);
     }
+  }
+}
+
+TEST_F(Files, StandardInputIsForFmtAndCheck) {
+  for (const char* command : {"build", "run"}) {
+    const Ended e = attnc({command, "-"});
+    EXPECT_EQ(e.status, 3);
+    EXPECT_EQ(e.error, "attnc: -: standard input is not read; name a file\n");
   }
 }
 
