@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -139,6 +140,15 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   const size_t allowed = word.size() < 2 ? 0 : std::max<size_t>(1, word.size() / 3);
   size_t best = allowed + 1;
   std::string found;
+  // `D` for `d`, however short.
+  const auto in_lower_case = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  for (const std::string& candidate : candidates) {
+    if (std::equal(word.begin(), word.end(), candidate.begin(), candidate.end(), in_lower_case))
+      return candidate;
+  }
   for (const std::string& candidate : candidates) {
     const size_t longer = std::max(candidate.size(), word.size());
     const size_t shorter = std::min(candidate.size(), word.size());

@@ -89,6 +89,11 @@ class Diagnostics {
 std::string render(const SourceMap& sources, const Diagnostics& diagnostics, bool colour = false,
                    int limit = 20);
 
+// One JSON object a line for each diagnostic: severity, category (of a warning), message, file,
+// line, column, end_line, end_column (one-based, in bytes; the end is exclusive), labels, help.
+// What has no place has no file.
+std::string render_json(const SourceMap& sources, const Diagnostics& diagnostics);
+
 // The candidate nearest to `word` within a third of its length (edit distance with transpositions),
 // or "" when none is near: for "did you mean".
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);

@@ -4,15 +4,19 @@
 #include <attn/safetensors.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
 
 #include "compiler/driver/commands.h"
+#include "compiler/driver/loaded.h"
+#include "compiler/plan/plan.h"
 
 namespace attn::driver {
 
@@ -48,6 +52,69 @@ void check_kind(const ir::Tensor& t, const attn_array& a, const std::string& pat
                                    attn_file_type_name(a.type), ir::name_of(t.storage)));
 }
 
+// The first element that the tensor's type does not hold is refused, as it would become infinite.
+void check_range(const ir::Tensor& t, const Array& a, const std::string& path) {
+  for (size_t k = 0; k < a.values.size(); ++k) {
+    if (holds(t.storage, a.values[k])) continue;
+    std::string subscripts;
+    size_t rest = k;
+    for (size_t d = a.extents.size(); d-- > 0; rest /= static_cast<size_t>(a.extents[d]))
+      subscripts = fmt::format("{}{}{}", rest % static_cast<size_t>(a.extents[d]),
+                               subscripts.empty() ? "" : ", ", subscripts);
+    throw RefusedError(fmt::format("{}: {}{} is {}, which {} does not hold", path, t.name,
+                                   subscripts.empty() ? "" : fmt::format("[{}]", subscripts),
+                                   a.values[k], ir::name_of(t.storage)));
+  }
+}
+
+// "[B, D = 4]"
+std::string shape_text(const ir::Graph& g, const ir::Tensor& t) {
+  std::string text;
+  for (const ir::Poly& extent : t.extents) {
+    const std::string name = plan::poly_text(g, extent);
+    const auto value = g.known(extent);
+    const std::string number = value ? fmt::format("{}", *value) : name;
+    text += (text.empty() ? "" : ", ") + (number == name ? name : name + " = " + number);
+  }
+  return fmt::format("[{}]", text);
+}
+
+// Extents that are known when compiling; those of sizes that the arrays give are compared later.
+void check_shape(const ir::Graph& g, const ir::Tensor& t, const Array& a, const std::string& path) {
+  bool fits = a.extents.size() == t.extents.size();
+  for (size_t k = 0; fits && k < a.extents.size(); ++k) {
+    const auto known = g.known(t.extents[k]);
+    fits = !known || *known == a.extents[k];
+  }
+  if (!fits)
+    throw RefusedError(fmt::format("{} is [{}], {} is {}", path, fmt::join(a.extents, ", "), t.name,
+                                   shape_text(g, t)));
+}
+
+std::optional<double> number_in(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != 0 || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+// An input without dimensions may be given as a number.
+std::optional<Array> number_for(const ir::Graph& g, const ir::Tensor& t, const std::string& text) {
+  const std::optional<double> number = number_in(text);
+  if (!number || std::filesystem::exists(text)) return std::nullopt;
+  if (!t.extents.empty())
+    throw UsageError(
+        fmt::format("{} is {}, and a number is for what has no dimensions: {}=FILE.npy", t.name,
+                    shape_text(g, t), t.name));
+  const ir::Type type = ir::arithmetic_type(t.storage);
+  if ((type == ir::Type::integer && *number != std::floor(*number)) ||
+      (type == ir::Type::boolean && *number != 0 && *number != 1))
+    throw RefusedError(fmt::format("{} is {}, not {}", t.name, ir::name_of(t.storage), text));
+  Array a{{}, {*number}};
+  check_range(t, a, "--in");
+  return a;
+}
+
 using Weights = std::unique_ptr<attn_weights, void (*)(attn_weights*)>;
 
 Weights open_weights(const FileContext& c, const std::string& path) {
@@ -60,7 +127,52 @@ Weights open_weights(const FileContext& c, const std::string& path) {
 Array taken(const FileContext& c, const ir::Tensor& t, attn_array& a, const std::string& path) {
   std::unique_ptr<attn_array, void (*)(attn_array*)> owner(&a, attn_array_free);
   check_kind(t, a, path);
-  return values_of(c, t.name, a);
+  Array values = values_of(c, t.name, a);
+  check_range(t, values, path);
+  return values;
+}
+
+// "w, u", or the first of many.
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 8;
+  const size_t n = std::min(names.size(), kShown);
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + n, ", "));
+  if (names.size() > n) text += fmt::format(", … ({} in all)", names.size());
+  return text;
+}
+
+// The checkpoint of a model. What is none is told what would be.
+Weights open_checkpoint(const FileContext& c, const ir::Graph& g, const std::string& path) {
+  try {
+    return open_weights(c, path);
+  } catch (const SystemError& e) {
+    if (!std::filesystem::is_regular_file(path) || access(path.c_str(), R_OK) != 0) throw;
+    std::vector<std::string> names;
+    for (const ir::Tensor& t : g.tensors)
+      if (t.role == ir::Role::parameter) names.push_back(ir::weight_name(t));
+    throw SystemError(
+        fmt::format("{}; --weights takes a safetensors file with one tensor for each parameter: {}",
+                    e.what(), list_of(names)));
+  }
+}
+
+// The name of the file that is most like `name`: it may have a prefix more.
+std::string likely(const std::string& name, const std::vector<std::string>& there) {
+  for (const std::string& other : there)
+    if (other.ends_with("." + name) || name.ends_with("." + other)) return other;
+  return nearest(name, there);
+}
+
+std::string missing_text(const std::string& path, const attn_weights* weights,
+                         const std::string& name) {
+  std::vector<std::string> there;
+  for (int32_t k = 0; k < attn_weights_count(weights); ++k)
+    there.push_back(attn_weights_at(weights, k).name);
+  std::string text = fmt::format("{}: has no tensor `{}`", path, name);
+  if (there.empty()) return text + ": it has none";
+  text += ": it has " + list_of(there);
+  const std::string near = likely(name, there);
+  return near.empty() ? text : text + fmt::format("; did you mean `{}`?", near);
 }
 
 // The extents, where all are known when compiling.
@@ -92,12 +204,14 @@ void FileContext::require(attn_status status) const {
   throw SystemError(text);
 }
 
-Array load_array(const FileContext& c, const ir::Tensor& t, const std::string& path) {
+namespace {
+
+Array load_values(const FileContext& c, const ir::Tensor& t, const std::string& path) {
   attn_array a{};
   if (path.size() > 12 && path.ends_with(".safetensors")) {
     const Weights weights = open_weights(c, path);
     const int32_t k = attn_weights_find(weights.get(), ir::weight_name(t).c_str());
-    if (k < 0) throw SystemError(fmt::format("{}: has no tensor `{}`", path, ir::weight_name(t)));
+    if (k < 0) throw SystemError(missing_text(path, weights.get(), ir::weight_name(t)));
     c.require(attn_weights_load(c.get(), weights.get(), k, &a));
   } else {
     c.require(attn_npy_load(c.get(), path.c_str(), &a));
@@ -105,9 +219,19 @@ Array load_array(const FileContext& c, const ir::Tensor& t, const std::string& p
   return taken(c, t, a, path);
 }
 
+}  // namespace
+
+Array load_array(const FileContext& c, const ir::Graph& g, const ir::Tensor& t,
+                 const std::string& path) {
+  if (auto number = number_for(g, t, path)) return *number;
+  Array values = load_values(c, t, path);
+  check_shape(g, t, values, path);
+  return values;
+}
+
 void load_weights(const FileContext& c, const ir::Graph& g, const std::string& path, bool may_miss,
                   evaluate::Arrays& given, std::vector<std::string>& notes) {
-  const Weights weights = open_weights(c, path);
+  const Weights weights = open_checkpoint(c, g, path);
   std::set<std::string> known;
   for (const ir::Tensor& t : g.tensors) {
     if (t.role != ir::Role::parameter) continue;
@@ -115,7 +239,7 @@ void load_weights(const FileContext& c, const ir::Graph& g, const std::string& p
     known.insert(name);
     if (given.count(t.name)) continue;
     const int32_t k = attn_weights_find(weights.get(), name.c_str());
-    if (k < 0 && !may_miss) throw SystemError(fmt::format("{}: has no tensor `{}`", path, name));
+    if (k < 0 && !may_miss) throw SystemError(missing_text(path, weights.get(), name));
     if (k < 0) {
       notes.push_back(fmt::format("{}: has no tensor `{}`", path, name));
       continue;
@@ -142,10 +266,8 @@ void load_weights(const FileContext& c, const ir::Graph& g, const std::string& p
 
 // A number, or a file that holds one.
 double load_scalar(const FileContext& c, const std::string& name, const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  if (*end == 0 && std::isfinite(number)) return number;
-  const Array a = load_array(c, {.name = name, .storage = ir::Storage::f64}, text);
+  if (const auto number = number_in(text)) return *number;
+  const Array a = load_values(c, {.name = name, .storage = ir::Storage::f64}, text);
   if (a.values.size() != 1)
     throw RefusedError(
         fmt::format("{}: {} has {} elements, must have 1", text, name, a.values.size()));

@@ -27,9 +27,12 @@ class FileContext {
   attn_context* context_ = nullptr;
 };
 
-// The elements of tensor `t`, in float64: those of a .npy file, or of the tensor of that name in a
-// .safetensors file. The file's type must be of the tensor's kind: real, integer or bool.
-evaluate::Array load_array(const FileContext& c, const ir::Tensor& t, const std::string& path);
+// The elements of tensor `t` of the graph, in float64: those of a .npy file, or of the tensor of
+// that name in a .safetensors file, or a number where the tensor has no dimensions. The file's type
+// must be of the tensor's kind (real, integer or bool), every element one that the tensor's type
+// holds, and the shape the tensor's as far as it is known when compiling.
+evaluate::Array load_array(const FileContext& c, const ir::Graph& g, const ir::Tensor& t,
+                           const std::string& path);
 
 // The parameters that are not given yet, out of a checkpoint: a .safetensors file, an index of
 // several, or a folder. Of a shape with dimensions merged they get the model's. What is not as in

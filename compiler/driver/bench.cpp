@@ -213,12 +213,6 @@ class Subject {
   void* workspace_ = nullptr;
 };
 
-// Text to standard output.
-void print(const std::string& text) {
-  if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0)
-    throw SystemError("standard output cannot be written");
-}
-
 std::string duration(double seconds) {
   if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
   if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
@@ -248,17 +242,21 @@ std::string table(const plan::Function& f, const Measured& measured, double peak
   return text + line("together", width, measured.whole, peak);
 }
 
-// At least ten calls, and as many as a second holds; the first, which finds cold caches and an
-// empty pool, is left out.
+// Unless the caller says how long: ten calls, and as many as a second holds.
 constexpr int kLeastCalls = 10;
 constexpr double kSeconds = 1;
+constexpr double kLongest = 20;  // for ten slow calls
 
 struct Figures {
   Measured forward, backward;
   double peak = 0;  // of one thread
 };
 
-Figures measure(Loaded& library, const plan::Plan& plan, Subject& subject) {
+// Of more than one call the first, which finds cold caches and an empty pool, is left out.
+Figures measure(Loaded& library, const plan::Plan& plan, Subject& subject,
+                const std::optional<double>& given_seconds) {
+  const int least_calls = given_seconds ? 1 : kLeastCalls;
+  const double limit = given_seconds.value_or(kSeconds);
   Figures figures;
   auto once = [&](Measured& measured, auto call) {
     library.call().set_trace(library.context(), Measured::record, &measured);
@@ -272,7 +270,14 @@ Figures measure(Loaded& library, const plan::Plan& plan, Subject& subject) {
     measured.kernels.resize(kernels_of(f).size());
   };
   Clock::time_point start;
-  for (int round = -1; round < kLeastCalls || seconds_since(start) < kSeconds; ++round) {
+  // Where one call takes all the time, it is the one that counts.
+  const auto goes_on = [&](int round) {
+    if (round < 0) return true;
+    if (round == 0 && given_seconds) return seconds_since(start) < limit;
+    const double seconds = seconds_since(start);
+    return (round < least_calls && seconds < kLongest) || seconds < limit;
+  };
+  for (int round = -1; goes_on(round); ++round) {
     if (round <= 0) {
       begin_anew(figures.forward, plan.forward);
       if (plan.backward) begin_anew(figures.backward, *plan.backward);
@@ -283,6 +288,59 @@ Figures measure(Loaded& library, const plan::Plan& plan, Subject& subject) {
     figures.peak = std::max(figures.peak, attn_fma_peak(1e-3, 0));
   }
   return figures;
+}
+
+// What was measured, and how.
+struct Setting {
+  const attn_model& model;
+  const std::vector<int64_t>& sizes;
+  int threads;
+  const Figures& figures;
+};
+
+std::string tables(const plan::Plan& plan, const Setting& s) {
+  std::string at;
+  for (int32_t k = 0; k < s.model.n_sizes; ++k)
+    at += fmt::format("{}{} = {}", k ? ", " : " with ", s.model.size_names[k], s.sizes[k]);
+  const size_t calls = s.figures.forward.whole.times.size();
+  const double peak = s.figures.peak * s.threads;
+  std::string text = fmt::format("{}{}, {} call{}, {} thread{}; peak {:.1f} GF/s a thread\n",
+                                 s.model.name, at, calls, calls == 1 ? "" : "s", s.threads,
+                                 s.threads == 1 ? "" : "s", s.figures.peak / 1e9);
+  text += "\n" + table(plan.forward, s.figures.forward, peak);
+  if (plan.backward) text += "\n" + table(*plan.backward, s.figures.backward, peak);
+  return text;
+}
+
+// Names are those of the source or made of them: nothing in them is to be escaped.
+std::string json_of(const std::string& name, const Taken& taken) {
+  if (taken.times.empty()) return fmt::format(R"({{"name": "{}", "calls": 0}})", name);
+  return fmt::format(
+      R"({{"name": "{}", "calls": {}, "median_seconds": {:.9g}, "best_seconds": {:.9g}, )"
+      R"("operations": {:.17g}, "bytes": {:.17g}}})",
+      name, taken.times.size(), median(taken.times), least(taken.times), taken.work, taken.bytes);
+}
+
+std::string json_of(const plan::Function& f, const Measured& measured) {
+  std::string kernels;
+  const std::vector<const plan::Kernel*> all = kernels_of(f);
+  for (size_t n = 0; n < all.size(); ++n)
+    kernels += fmt::format("{}\n      {}", n ? "," : "",
+                           json_of(emit::title(f, *all[n]), measured.kernels[n]));
+  return fmt::format("    {{\"kernels\": [{}\n     ],\n     \"together\": {}}}", kernels,
+                     json_of(f.name, measured.whole));
+}
+
+std::string json(const plan::Plan& plan, const Setting& s) {
+  std::string sizes;
+  for (int32_t k = 0; k < s.model.n_sizes; ++k)
+    sizes += fmt::format(R"({}"{}": {})", k ? ", " : "", s.model.size_names[k], s.sizes[k]);
+  std::string functions = json_of(plan.forward, s.figures.forward);
+  if (plan.backward) functions += ",\n" + json_of(*plan.backward, s.figures.backward);
+  return fmt::format(
+      "{{\"model\": \"{}\", \"sizes\": {{{}}}, \"threads\": {}, "
+      "\"peak_operations_per_second\": {:.9g},\n  \"functions\": [\n{}\n  ]}}\n",
+      s.model.name, sizes, s.threads, s.figures.peak, functions);
 }
 
 }  // namespace
@@ -303,22 +361,15 @@ int bench(const CommandLine& c) {
       make_library("model", source, models, plans, {lower::host_target()});
   Loaded library(link_shared(
       compiled, scratch,
-      {.targets = {lower::host_target()}, .cache = c.cache, .progress = c.progress != "off"}));
+      {.targets = {lower::host_target()}, .cache = c.cache, .progress = progress_of(c)}));
   const int threads = std::max(c.threads, 1);
   library.open(threads);
   const attn_model& m = library.model(models[0].name);
   const plan::Plan& plan = plans[0].plan;
-  Subject subject(library, m, plan, sizes, c.seed);
-  const Figures figures = measure(library, plan, subject);
-  std::string at;
-  for (int32_t k = 0; k < m.n_sizes; ++k)
-    at += fmt::format("{}{} = {}", k ? ", " : " with ", m.size_names[k], sizes[k]);
-  print(fmt::format("{}{}, {} call{}, {} thread{}; peak {:.1f} GF/s a thread\n", m.name, at,
-                    figures.forward.whole.times.size(),
-                    figures.forward.whole.times.size() == 1 ? "" : "s", threads,
-                    threads == 1 ? "" : "s", figures.peak / 1e9));
-  print("\n" + table(plan.forward, figures.forward, figures.peak * threads));
-  if (plan.backward) print("\n" + table(*plan.backward, figures.backward, figures.peak * threads));
+  Subject subject(library, m, plan, sizes, c.seed.value_or(1));
+  const Figures figures = measure(library, plan, subject, c.seconds);
+  const Setting setting{m, sizes, threads, figures};
+  print_out(c.json ? json(plan, setting) : tables(plan, setting));
   return 0;
 }
 

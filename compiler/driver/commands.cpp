@@ -1,7 +1,6 @@
 #include "compiler/driver/commands.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -24,6 +23,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What is known elsewhere by a name that is none of a target; empty where nothing is.
+std::string meaning(const std::string& name) {
+  static constexpr std::pair<const char*, const char*> kSame[] = {
+      {"sse4", "x86-64-v2"},           {"sse4.2", "x86-64-v2"}, {"avx2", "x86-64-v3"},
+      {"haswell", "x86-64-v3"},        {"avx512", "x86-64-v4"}, {"avx512f", "x86-64-v4"},
+      {"skylake-avx512", "x86-64-v4"}, {"native", "host"}};
+  for (const auto& [word, target] : kSame)
+    if (name == word) return fmt::format("; `{}` is {}", name, target);
+  for (const char* word : {"cuda", "gpu", "hip", "metal", "opencl", "vulkan", "webgpu", "aarch64",
+                           "arm64", "armv8", "neon", "sve", "riscv64", "wasm"})
+    if (name.starts_with(word)) return "; kernels are for x86-64 only so far";
+  std::vector<std::string> names = target::names();
+  names.emplace_back("host");
+  const std::string near = nearest(name, names);
+  return near.empty() ? near : fmt::format("; did you mean `{}`?", near);
+}
+
 std::vector<std::string> chosen_targets(const std::vector<std::string>& given) {
   if (given.empty()) return target::names();
   std::vector<std::string> chosen;
@@ -31,8 +47,8 @@ std::vector<std::string> chosen_targets(const std::vector<std::string>& given) {
     for (const std::string& t : given) {
       std::string wanted = t == "host" ? lower::host_target() : t;
       if (!target::find(wanted))
-        throw UsageError(
-            fmt::format("no target `{}`: there are host, {}", t, fmt::join(target::names(), ", ")));
+        throw UsageError(fmt::format("no target `{}`: there are host, {}{}", t,
+                                     fmt::join(target::names(), ", "), meaning(t)));
       if (wanted == known && (chosen.empty() || chosen.back() != known)) chosen.push_back(known);
     }
   }
@@ -71,6 +87,16 @@ std::string stem_of(const CommandLine& c) {
   return stem;
 }
 
+// Why a stage of these models is empty.
+std::string nothing_to_print(const CommandLine& c, const std::vector<Compiled>& models) {
+  const std::string who = models.size() == 1 ? "`" + models[0].name + "`" : "no model of " + c.file;
+  const std::string has = models.size() == 1 ? " has no " : " has a ";
+  if (c.stage == "probe") return who + has + "probe: `probe NAME = …` in the model declares one";
+  if (c.stage == "step")
+    return who + has + "update: `train model … using adam`, with `use std.optim`, names one";
+  return fmt::format("{}{}{}", who, has, c.stage);
+}
+
 }  // namespace
 
 void print_out(const std::string& text) {
@@ -90,6 +116,12 @@ Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models) {
   std::string names;
   for (const Compiled& m : models) names += (names.empty() ? "" : ", ") + m.name;
   throw UsageError(fmt::format("{} has the models {}: choose one with --model", c.file, names));
+}
+
+Progress progress_of(const CommandLine& c) {
+  return c.progress == "off"  ? Progress::off
+         : c.progress == "on" ? Progress::on
+                              : Progress::automatic;
 }
 
 Options options_of(const CommandLine& c) {
@@ -139,37 +171,26 @@ elaborate::Overrides size_overrides(const std::vector<std::string>& given,
   return sizes;
 }
 
-void say(const std::string& text) { fwrite(text.data(), 1, text.size(), stderr); }
-
-bool report(const Source& source) {
+bool report(const Source& source, const std::string& format) {
   const char* none = getenv("NO_COLOR");
-  std::string text = render(source.map, source.diagnostics, isatty(2) && !(none && *none));
+  if (format == "json") {
+    say(render_json(source.map, source.diagnostics));
+    return source.diagnostics.has_errors();
+  }
+  std::string text = render(source.map, source.diagnostics, has_terminal() && !(none && *none));
   say(text);
   return source.diagnostics.has_errors();
 }
 
 int check(const CommandLine& c) {
   Source source;
-  load(source, c.file);
+  load(source, c.file, Input::may_be_standard);
   std::vector<Compiled> models;
   if (!source.diagnostics.has_errors()) models = compile(source, options_of(c));
-  if (report(source)) return source.failure();
+  if (report(source, c.diagnostics)) return source.failure();
+  if (!c.model.empty()) require_model(c, models);
   require_chosen(c, models);
   return 0;
-}
-
-int format(const CommandLine& c) {
-  Source source;
-  load(source, c.file);
-  if (report(source)) return source.failure();
-  std::string text = dsl::print(source.tree);
-  if (!c.check) {
-    print_out(text);
-    return 0;
-  }
-  if (text == source.map.file(source.file).text) return 0;
-  say(fmt::format("{}: not in the canonical layout; `attnc fmt` prints it\n", c.file));
-  return 1;
 }
 
 int emit(const CommandLine& c) {
@@ -244,6 +265,7 @@ int emit(const CommandLine& c) {
       if (m.hvp) out += "\n" + print(*m.hvp, &m.forward, "hvp");
     }
   }
+  if (out.empty()) throw UsageError(nothing_to_print(c, models));
   print_out(out);
   return 0;
 }
@@ -255,7 +277,7 @@ int build(const CommandLine& c) {
   load(source, c.file);
   std::vector<Compiled> models;
   if (!source.diagnostics.has_errors()) models = compile(source, options_of(c));
-  if (report(source)) return source.failure();
+  if (report(source, c.diagnostics)) return source.failure();
   require_model(c, models);
   require_chosen(c, models);
   std::string stem = stem_of(c);
@@ -276,7 +298,7 @@ int build(const CommandLine& c) {
   Scratch scratch;
   std::string why_not;
   BuildOptions options{
-      .targets = targets, .jobs = c.jobs, .cache = c.cache, .progress = c.progress != "off"};
+      .targets = targets, .jobs = c.jobs, .cache = c.cache, .progress = progress_of(c)};
   std::vector<std::string> objects = compile_objects(library, scratch, options);
   std::string tables = compile_tables(library, scratch, c.cache, why_not);
   if (!tables.empty()) objects.push_back(tables);
@@ -296,11 +318,15 @@ int build(const CommandLine& c) {
   write_files(files);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (tables.empty())
-    say(fmt::format("attnc: {}: compile {}.c with your program ({})\n", c.file, stem, why_not));
+    say(fmt::format(
+        "warning: {0}, so {1}.a has the kernels only and does not link alone: compile {1}.c "
+        "and link its object too, or name a C compiler: CC=gcc attnc build …\n",
+        why_not, base));
   auto count = [](size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  say(fmt::format("wrote {0}.h, {0}.c, {0}.a{1}: {2} for {3} in {4:.1f} s\n", base,
+  say(fmt::format("wrote {0}.h, {0}.c, {0}.a{1}{2}: {3} for {4} in {5:.1f} s\n", base,
+                  tables.empty() ? " (kernels only)" : "",
                   c.shared ? fmt::format(", {}.so", base) : "",
                   count(library.objects.size() / targets.size(), "kernel"),
                   count(targets.size(), "instruction set"), seconds));

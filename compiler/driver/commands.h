@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "compiler/driver/front.h"
+#include "compiler/driver/progress.h"
 
 namespace attn::driver {
 
@@ -21,17 +23,22 @@ struct RefusedError : std::runtime_error {
 
 struct CommandLine {
   std::string file, out, name, stage, after, model, weights, progress = "auto";
+  std::string diagnostics = "text";
+  std::vector<std::string> files;  // of `fmt`
   std::vector<std::string> sizes, run_time_sizes, targets, inputs, cotangents, tangents;
   std::vector<std::string> derive;  // "gradient", "jvp", "hvp"
   std::vector<std::string> by;      // what derivatives are taken by; empty: everything
   std::vector<std::string> steps;   // the parameters that `run` updates
   std::vector<std::string> probes;  // that `run` computes
   int jobs = 0, threads = 0;
-  uint64_t seed = 1;
+  std::optional<uint64_t> seed;
   bool cache = true, gradient = false, jvp = false, hvp = false, reference = false, check = false;
-  bool may_miss = false;  // `run` initialises parameters that the weight file lacks
-  bool shared = false;    // `build` also links a shared library
-  bool trace = false;     // `run` prints what each kernel takes
+  bool may_miss = false;                // `run` initialises parameters that the weight file lacks
+  bool shared = false;                  // `build` also links a shared library
+  bool trace = false;                   // `run` prints what each kernel takes
+  bool in_place = false, diff = false;  // `fmt`
+  bool json = false;                    // `bench`
+  std::optional<double> seconds;        // `bench`
 };
 
 int build(const CommandLine& c);
@@ -42,6 +49,7 @@ int run(const CommandLine& c);
 int bench(const CommandLine& c);
 int format(const CommandLine& c);
 
+Progress progress_of(const CommandLine& c);
 // What the phases are to do; UsageError where the command line is wrong.
 Options options_of(const CommandLine& c);
 // UsageError for a name in c.by that is none of a real input or parameter of these models.
@@ -55,9 +63,8 @@ Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models);
 void print_out(const std::string& text);
 // UsageError where there are none, naming the one that was asked for.
 void require_model(const CommandLine& c, const std::vector<Compiled>& models);
-// Prints to standard error; where that cannot be written, nothing can be said.
-void say(const std::string& text);
-// Prints what the phases had to say to standard error; true where there were errors.
-bool report(const Source& source);
+// Prints what the phases had to say to standard error, as "text" or "json"; true where there were
+// errors.
+bool report(const Source& source, const std::string& format = "text");
 
 }  // namespace attn::driver

@@ -1,168 +1,133 @@
-// Files, folders, programs: what `build` and `run` need of the system.
+#include "compiler/driver/files.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
 
-#include "compiler/driver/build.h"
-
-extern char** environ;
+#include "compiler/driver/front.h"
 
 namespace attn::driver {
-namespace fs = std::filesystem;
-
-Scratch::Scratch() {
-  std::error_code error;
-  fs::path base = fs::temp_directory_path(error);
-  path_ = ((error ? fs::path("/tmp") : base) / "attnc-XXXXXX").string();
-  if (!mkdtemp(path_.data())) throw SystemError(fmt::format("{}: {}", path_, std::strerror(errno)));
-}
-
-Scratch::~Scratch() {
-  std::error_code error;
-  fs::remove_all(path_, error);
-}
-
 namespace {
 
 [[noreturn]] void fail_writing(const std::string& path, int error) {
   throw SystemError(fmt::format("{}: {}", path, std::strerror(error)));
 }
 
-// A file written beside `path`, there to be renamed over it; gone with this object if it was not.
-class Beside {
+std::string make_folder() {
+  const char* given = getenv("TMPDIR");
+  const std::string base = given && *given ? given : "/tmp";
+  std::string path = base + "/attnc-XXXXXX";
+  if (!mkdtemp(path.data()))
+    throw SystemError(
+        fmt::format("the temporary folder {} ($TMPDIR): {}", base, std::strerror(errno)));
+  return path;
+}
+
+// Whether a file put in the place of `path` would take that of a device, a pipe or the like; also
+// by a link, such as /dev/stdout.
+bool is_special(const std::string& path) {
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0) return false;
+  if (!S_ISLNK(info.st_mode)) return !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+  char target[8] = "";
+  if (readlink(path.c_str(), target, sizeof target - 1) > 0 &&
+      (std::strncmp(target, "/proc/", 6) == 0 || std::strncmp(target, "/dev/", 5) == 0))
+    return true;
+  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+// What is to become the file `path`.
+class Result {
  public:
-  Beside(std::string path, const std::string& bytes)
-      : path_(std::move(path)), beside_(fmt::format("{}.{}.part", path_, getpid())) {
+  Result(const std::string& path, const std::string& bytes) : path_(path), bytes_(bytes) {
     // A folder of that name would be found only when the others are renamed already.
     struct stat info;
-    if (stat(path_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) fail_writing(path_, EISDIR);
-    int fd = open(beside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) fail_writing(path_, errno);
-    int error = 0;
-    for (size_t done = 0; done < bytes.size() && error == 0;) {
-      ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
-      if (n >= 0) done += static_cast<size_t>(n);
-      if (n < 0 && errno != EINTR) error = errno;
-    }
-    if (error == 0 && fsync(fd) != 0) error = errno;
-    if (close(fd) != 0 && error == 0) error = errno;
-    if (error == 0) return;
-    unlink(beside_.c_str());
-    fail_writing(path_, error);
+    if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) fail_writing(path, EISDIR);
+    if (is_special(path)) return;
+    beside_ = std::make_unique<NewFile>(create_beside(path, 0666));
+    if (beside_->descriptor < 0) fail_writing(path, errno);
+    // Who may read the old file may read the new one.
+    if (lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode))
+      fchmod(beside_->descriptor, info.st_mode & 0777);
+    if (const int error = write_and_close(beside_->descriptor, bytes, true))
+      fail_writing(path, error);
   }
-  ~Beside() {
-    if (!beside_.empty()) unlink(beside_.c_str());
-  }
-  Beside(Beside&& other) noexcept
-      : path_(std::move(other.path_)), beside_(std::move(other.beside_)) {
-    other.beside_.clear();
-  }
-  Beside& operator=(Beside&&) = delete;
   void commit() {
-    if (rename(beside_.c_str(), path_.c_str()) != 0) fail_writing(path_, errno);
-    beside_.clear();
+    if (!beside_) return write_through();
+    if (!beside_->name.rename_to(path_)) fail_writing(path_, errno);
   }
 
  private:
-  std::string path_, beside_;
+  // Without O_NONBLOCK, opening a pipe would wait for a reader.
+  void write_through() {
+    const int fd = open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0) fail_writing(path_, errno);
+    fcntl(fd, F_SETFL, 0);
+    if (const int error = write_and_close(fd, bytes_, false)) fail_writing(path_, error);
+  }
+
+  const std::string& path_;
+  const std::string& bytes_;
+  std::unique_ptr<NewFile> beside_;
 };
 
 }  // namespace
 
-void write_file(const std::string& path, const std::string& bytes) { Beside(path, bytes).commit(); }
+Scratch::Scratch() : folder_(make_folder) {}
+
+NewFile create_beside(const std::string& path, unsigned mode) {
+  NewFile file;
+  std::random_device random;
+  for (int attempt = 0; attempt < 100 && file.descriptor < 0; ++attempt) {
+    Temporary name([&] {
+      const std::string tried = fmt::format("{}.{:08x}.part", path, random());
+      file.descriptor = open(tried.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                             static_cast<mode_t>(mode));
+      return file.descriptor < 0 ? std::string() : tried;
+    });
+    if (file.descriptor >= 0) return {std::move(name), file.descriptor};
+    if (errno != EEXIST) break;
+  }
+  return file;
+}
+
+int write_and_close(int descriptor, const std::string& bytes, bool to_disk) {
+  int error = 0;
+  for (size_t done = 0; done < bytes.size() && error == 0;) {
+    const ssize_t n = write(descriptor, bytes.data() + done, bytes.size() - done);
+    if (n >= 0) done += static_cast<size_t>(n);
+    if (n < 0 && errno != EINTR) error = errno;
+  }
+  if (to_disk && error == 0 && fsync(descriptor) != 0) error = errno;
+  if (close(descriptor) != 0 && error == 0) error = errno;
+  return error;
+}
+
+void write_file(const std::string& path, const std::string& bytes) { Result(path, bytes).commit(); }
 
 void write_files(const std::vector<std::pair<std::string, std::string>>& paths_and_bytes) {
-  std::vector<Beside> files;
+  std::vector<Result> files;
   for (const auto& [path, bytes] : paths_and_bytes) files.emplace_back(path, bytes);
-  for (Beside& file : files) file.commit();
+  for (Result& file : files) file.commit();
 }
 
-std::string cache_folder() {
-  fs::path base;
-  if (const char* dir = getenv("ATTNC_CACHE_DIR"); dir && *dir)
-    base = dir;
-  else if (const char* xdg = getenv("XDG_CACHE_HOME"); xdg && *xdg)
-    base = fs::path(xdg) / "attnc";
-  else if (const char* home = getenv("HOME"); home && *home)
-    base = fs::path(home) / ".cache" / "attnc";
-  else
-    return {};
-  std::error_code error;
-  fs::create_directories(base, error);
-  return error ? std::string() : base.string();
+void write_new_file(const std::string& path, const std::string& bytes) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) fail_writing(path, errno);
+  if (const int error = write_and_close(fd, bytes, false)) fail_writing(path, error);
 }
 
-std::string content_hash(const std::string& bytes) {
-  // Two FNV-1a sums with different starts: 128 bits against accidents, not against attackers.
-  uint64_t a = 0xcbf29ce484222325u, b = 0x6c62272e07bb0142u;
-  for (unsigned char c : bytes) {
-    a = (a ^ c) * 0x100000001b3u;
-    b = (b ^ c) * 0x100000001b3u + (a >> 41);
-  }
-  return fmt::format("{:016x}{:016x}", a, b);
-}
-
-std::string compiler_identity() {
-  struct stat info;
-  if (stat("/proc/self/exe", &info) != 0) return ATTN_VERSION;
-  return fmt::format("{} {} {} {}", ATTN_VERSION, static_cast<long long>(info.st_size),
-                     static_cast<long long>(info.st_mtim.tv_sec),
-                     static_cast<long long>(info.st_mtim.tv_nsec));
-}
-
-namespace {
-
-fs::path program_folder() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
-}
-
-}  // namespace
-
-std::string runtime_include() {
-  fs::path p = program_folder() / "../include";
-  return fs::exists(p / "attn" / "kernel.h") ? p.lexically_normal().string() : std::string();
-}
-
-std::string runtime_archive() {
-  fs::path p = program_folder() / "../lib/libattn_rt.a";
-  return fs::exists(p) ? p.lexically_normal().string() : std::string();
-}
-
-int run_program(const std::vector<std::string>& command, std::string& said) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw SystemError(std::strerror(errno));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-  std::vector<char*> arguments;
-  for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  char block[4096];
-  ssize_t n;
-  while (error == 0 && (n = read(ends[0], block, sizeof block)) > 0)
-    said.append(block, static_cast<size_t>(n));
-  close(ends[0]);
-  if (error != 0) {
-    said = std::strerror(error);
-    return 127;
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace attn::driver

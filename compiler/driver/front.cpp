@@ -43,6 +43,22 @@ std::string used_path(const std::string& root, const std::string& from, const st
   return below.string();
 }
 
+// Reads to the end and closes.
+std::string read_all(int fd, const std::string& path, size_t limit) {
+  std::string text;
+  char block[1 << 16];
+  ssize_t n;
+  while ((n = ::read(fd, block, sizeof block)) > 0) {
+    text.append(block, static_cast<size_t>(n));
+    if (text.size() > limit) break;
+  }
+  const int error = errno;
+  close(fd);
+  if (n < 0) throw SystemError(fmt::format("{}: {}", path, std::strerror(error)));
+  if (text.size() > limit) throw LimitError(fmt::format("{}: has more than {} bytes", path, limit));
+  return text;
+}
+
 // Reads and closes what was opened as `path`; fd < 0: it was not, and errno says why.
 std::string read_opened(int fd, const std::string& path, size_t limit) {
   auto fail = [&](const std::string& why) { throw SystemError(fmt::format("{}: {}", path, why)); };
@@ -50,26 +66,29 @@ std::string read_opened(int fd, const std::string& path, size_t limit) {
   struct stat info;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd);
-    fail(S_ISDIR(info.st_mode) ? "is a directory" : "is no regular file");
+    fail(S_ISDIR(info.st_mode) ? "is a directory" : "is not a regular file");
   }
-  std::string text;
   if (static_cast<size_t>(info.st_size) > limit) {
     close(fd);
     throw LimitError(
         fmt::format("{}: has {} bytes; at most {} are read", path, info.st_size, limit));
   }
-  char block[1 << 16];
-  ssize_t n;
-  while ((n = ::read(fd, block, sizeof block)) > 0) {
-    text.append(block, static_cast<size_t>(n));
-    if (text.size() > limit) break;
-  }
-  int error = errno;
-  close(fd);
-  if (n < 0) fail(std::strerror(error));
-  if (text.size() > limit)
-    throw LimitError(fmt::format("{}: grows beyond {} bytes while it is read", path, limit));
-  return text;
+  return read_all(fd, path, limit);
+}
+
+// ": did you mean `model.attn`?", of the .attn files beside it.
+std::string neighbour(const std::string& path) {
+  const fs::path wanted(path);
+  std::error_code error;
+  std::vector<std::string> stems;
+  const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+  for (const fs::directory_entry& e : fs::directory_iterator(folder, error))
+    if (e.path().extension() == ".attn" && e.is_regular_file(error))
+      stems.push_back(e.path().stem().string());
+  std::sort(stems.begin(), stems.end());
+  const std::string near = nearest(wanted.stem().string(), stems);
+  if (near.empty()) return {};
+  return fmt::format("; did you mean `{}`?", (wanted.parent_path() / (near + ".attn")).string());
 }
 
 // O_NONBLOCK: opening a pipe must not wait for a writer.
@@ -222,10 +241,17 @@ std::string read_file(const std::string& path, size_t limit) {
   return read_opened(open(path.c_str(), kOpenFlags), path, limit);
 }
 
-void load(Source& source, const std::string& path) {
-  if (path == "-") throw SystemError("-: standard input is not read; name a file");
-  std::string text = read_file(path, dsl::kMaxSourceBytes);
-  source.file = source.map.add(path, std::move(text));
+void load(Source& source, const std::string& path, Input input) {
+  const bool is_standard = path == "-";
+  if (is_standard && input == Input::file)
+    throw SystemError("-: standard input is not read; name a file");
+  struct stat info;
+  if (!is_standard && stat(path.c_str(), &info) != 0 && errno == ENOENT)
+    throw SystemError(fmt::format("{}: {}{}", path, std::strerror(ENOENT), neighbour(path)));
+  const std::string name = is_standard ? "<stdin>" : path;
+  std::string text =
+      is_standard ? read_all(0, name, dsl::kMaxSourceBytes) : read_file(path, dsl::kMaxSourceBytes);
+  source.file = source.map.add(name, std::move(text));
   source.tree = dsl::parse(source.map, source.file, source.diagnostics);
 }
 

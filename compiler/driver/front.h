@@ -33,8 +33,10 @@ struct Source {
   int failure() const { return diagnostics.exceeded_limit() ? 4 : 1; }
 };
 
+// Whether `-` is standard input, which is called <stdin>.
+enum class Input { file, may_be_standard };
 // Reads and parses; errors stand in the diagnostics.
-void load(Source& source, const std::string& path);
+void load(Source& source, const std::string& path, Input input = Input::file);
 
 // What one probe of a model takes, as a graph of its own with that output.
 struct Probe {

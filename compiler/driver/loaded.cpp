@@ -3,10 +3,14 @@
 #include <attn/types.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 
 #include "compiler/driver/commands.h"
+#include "compiler/driver/programs.h"
 #include "compiler/emit/names.h"
 
 namespace attn::driver {
@@ -15,8 +19,17 @@ using evaluate::Array;
 
 Loaded::Loaded(const std::string& path) {
   handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle_)
-    throw InternalError(fmt::format("the compiled library does not load: {}", dlerror()));
+  if (!handle_) {
+    const std::string why = dlerror();
+    const std::string folder = std::filesystem::path(path).parent_path().parent_path().string();
+    struct statvfs facts;
+    if (statvfs(folder.c_str(), &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0)
+      throw SystemError(fmt::format(
+          "the temporary folder {} ($TMPDIR) is on a file system without programs (noexec): set "
+          "TMPDIR to one that has them",
+          folder));
+    throw InternalError(fmt::format("the compiled library does not load: {}", why));
+  }
   find(create_, "attn_context_create");
   find(destroy_, "attn_context_destroy");
   find(message_, "attn_context_message");
@@ -90,6 +103,23 @@ int64_t count_of(const attn_tensor& t) {
   int64_t n = 1;
   for (int32_t k = 0; k < t.rank; ++k) n *= t.extent[k];
   return n;
+}
+
+bool holds(ir::Storage storage, double value) {
+  switch (storage) {
+    case ir::Storage::i32:
+      return value >= INT32_MIN && value <= INT32_MAX;
+    case ir::Storage::f32:
+      return !std::isfinite(value) || std::isfinite(static_cast<float>(value));
+    case ir::Storage::f16:
+      return !std::isfinite(value) || std::isfinite(attn_f32_from_f16(attn_f16_from_f64(value)));
+    case ir::Storage::bf16:
+      return !std::isfinite(value) || std::isfinite(attn_f32_from_bf16(attn_bf16_from_f64(value)));
+    case ir::Storage::f64:
+    case ir::Storage::boolean:
+      return true;
+  }
+  return true;
 }
 
 void store(const std::string& name, const Array& a, const attn_tensor& t) {

@@ -77,6 +77,8 @@ class Memory {
 };
 
 int64_t count_of(const attn_tensor& t);
+// Whether a finite number stays one in that type; of others, whether it is one of the type's.
+bool holds(ir::Storage storage, double value);
 // Elements into and out of memory that the tensor describes. RefusedError, which says `name`, for
 // integers that do not fit.
 void store(const std::string& name, const evaluate::Array& a, const attn_tensor& t);

@@ -1,5 +1,6 @@
 // attnc run: reads arrays, calls the model, writes arrays.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include "compiler/driver/array_files.h"
 #include "compiler/driver/call.h"
 #include "compiler/driver/commands.h"
+#include "compiler/driver/interrupts.h"
 #include "compiler/driver/step.h"
 #include "compiler/lower/lower.h"
 
@@ -19,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using evaluate::Array;
 using evaluate::Arrays;
+
+constexpr uint64_t kDefaultSeed = 1;
 
 std::pair<std::string, std::string> name_and_path(const std::string& option,
                                                   const std::string& text) {
@@ -35,9 +39,12 @@ const ir::Tensor& find_argument(const Compiled& m, const std::string& name) {
     if (t.name == name) return t;
     names.push_back(t.name);
   }
-  std::string near = nearest(name, names);
+  const std::string near = nearest(name, names);
   throw UsageError(fmt::format("{} has no input or parameter `{}`{}", m.name, name,
-                               near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+                               !near.empty() ? fmt::format("; did you mean `{}`?", near)
+                               : names.empty()
+                                   ? std::string()
+                                   : fmt::format(": it has {}", fmt::join(names, ", "))));
 }
 
 // A gradient or a state of a parameter; nothing where it is not called so.
@@ -65,7 +72,7 @@ bool take_step_input(const Compiled& m, const FileContext& context, const std::s
   if (scalar)
     fresh = call.step->scalars.emplace(name, load_scalar(context, name, text)).second;
   else if (const auto t = find_companion(m, name))
-    fresh = call.given.emplace(name, load_array(context, *t, text)).second;
+    fresh = call.given.emplace(name, load_array(context, m.forward, *t, text)).second;
   else
     return false;
   if (!fresh) throw UsageError(fmt::format("--in {} is given twice", name));
@@ -156,13 +163,28 @@ void begin_missing(const Compiled& m, Arrays& given) {
   }
 }
 
+// Random parameters give plausible results, so a call that did not ask for them by --seed is told.
+void initialise(const CommandLine& c, const Compiled& m, Arrays& given) {
+  size_t missing = 0, all = 0;
+  for (const ir::Tensor& t : m.forward.tensors) {
+    if (t.role != ir::Role::parameter) continue;
+    ++all;
+    missing += given.count(t.name) ? 0 : 1;
+  }
+  initialise_missing(m, c.seed.value_or(kDefaultSeed), given);
+  if (missing == 0 || c.seed) return;
+  say(fmt::format("note: {} of {} parameter{} initialised at random (seed {}){}\n", missing, all,
+                  all == 1 ? " is" : "s are", kDefaultSeed,
+                  c.weights.empty() ? ": give --weights FILE" : ""));
+}
+
 void take_inputs(const CommandLine& c, const Compiled& m, const FileContext& context, Call& call) {
   Arrays& given = call.given;
   for (const std::string& text : c.inputs) {
     auto [name, path] = name_and_path("--in", text);
     if (take_step_input(m, context, name, path, call)) continue;
     const ir::Tensor& t = find_argument(m, name);
-    if (!given.emplace(name, load_array(context, t, path)).second)
+    if (!given.emplace(name, load_array(context, m.forward, t, path)).second)
       throw UsageError(fmt::format("--in {} is given twice", name));
   }
   if (!c.weights.empty()) {
@@ -191,8 +213,9 @@ void take_cotangents(const CommandLine& c, const Compiled& m, const FileContext&
     if (!ir::is_real(ir::arithmetic_type(t.storage))) continue;
     ir::Tensor cotangent = t;
     cotangent.name = "d" + o.name;
+    cotangent.storage = ir::gradient_storage(t.storage);
     if (auto it = paths.find(o.name); it != paths.end()) {
-      given.emplace(cotangent.name, load_array(context, cotangent, it->second));
+      given.emplace(cotangent.name, load_array(context, m.forward, cotangent, it->second));
       paths.erase(it);
     } else if (t.extents.empty()) {
       given.emplace(cotangent.name, Array{{}, {1}});
@@ -216,7 +239,8 @@ void take_tangents(const CommandLine& c, const Compiled& m, const FileContext& c
     if (!derive::is_chosen(tangent, c.by))
       throw UsageError(fmt::format("--wrt leaves out `{}`, whose tangent is given", name));
     tangent.name = tangent.weight_name = "t" + name;
-    if (!given.emplace(tangent.name, load_array(context, tangent, path)).second)
+    tangent.storage = ir::gradient_storage(tangent.storage);
+    if (!given.emplace(tangent.name, load_array(context, m.forward, tangent, path)).second)
       throw UsageError(fmt::format("--tangent {} is given twice", name));
   }
 }
@@ -304,12 +328,12 @@ int run(const CommandLine& c) {
   const Compiled before = m;
   try {
     if (call.calls_model) begin_missing(m, call.given);
-    if (call.calls_model) initialise_missing(m, c.seed, call.given);
+    if (call.calls_model) initialise(c, m, call.given);
     results = c.reference ? call_reference(m, call)
                           : call_kernels(source, m, call,
                                          {.targets = {lower::host_target()},
                                           .cache = c.cache,
-                                          .progress = c.progress != "off"});
+                                          .progress = progress_of(c)});
   } catch (const evaluate::CallError& e) {
     throw RefusedError(e.what());
   }
@@ -319,13 +343,18 @@ int run(const CommandLine& c) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw SystemError(fmt::format("{}: {}", folder, error.message()));
+  std::vector<std::string> written;
   for (const auto& [name, array] : results) {
     ir::Storage s = types.at(name);
     if (c.reference && ir::is_real(ir::arithmetic_type(s))) s = ir::Storage::f64;
     // What a state becomes is found under its name, for the next call.
     const std::string stem = name.substr(0, name.find('\''));
-    save_array(context, (fs::path(folder) / (stem + ".npy")).string(), array, s);
+    written.push_back((fs::path(c.out) / (stem + ".npy")).string());
+    const auto lock = uninterrupted();
+    save_array(context, written.back(), array, s);
   }
+  if (written.size() > 8) written = {fmt::format("{} files in {}", written.size(), folder)};
+  say(fmt::format("wrote {}\n", fmt::join(written, ", ")));
   return 0;
 }
 

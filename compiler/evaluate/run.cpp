@@ -165,7 +165,7 @@ class Runner {
   double out_of_range(const Access& a, const Access::Subscript& s, double at) const {
     if (!a.strict) return std::numeric_limits<double>::quiet_NaN();
     // Subscripts are kept from the last dimension to the first.
-    auto dimension = a.subscripts.size() - 1 - static_cast<size_t>(&s - a.subscripts.data());
+    auto dimension = a.subscripts.size() - static_cast<size_t>(&s - a.subscripts.data());
     std::string text = fmt::format("{}: {} is read at {} in dimension {}, which has extent {}",
                                    g_[d_.target].name, g_[a.tensor].name, at, dimension, s.extent);
     if (a.from_data) throw CallError(text);

@@ -65,7 +65,7 @@ class SizeReader {
   void take(SizeId id, int64_t value, const Place& p) {
     if (!is_free(id) || values_[id.value]) return;
     values_[id.value] = value;
-    origin_[id] = fmt::format("{} = {} by dimension {} of {}", g_[id].name, value, p.dimension,
+    origin_[id] = fmt::format("{} = {} by dimension {} of {}", g_[id].name, value, p.dimension + 1,
                               p.tensor->name);
   }
 
@@ -119,7 +119,7 @@ class SizeReader {
       SizeId id = *unknown.begin();
       if (left % *c != 0 || left / *c < 0)
         throw CallError(fmt::format("{}: dimension {} is {}, which fits no value of {}{}",
-                                    p.tensor->name, p.dimension, p.actual, g_[id].name,
+                                    p.tensor->name, p.dimension + 1, p.actual, g_[id].name,
                                     because(p)));
       take(id, left / *c, p);
       return true;
@@ -165,7 +165,7 @@ class SizeReader {
     int64_t wanted = std::max<int64_t>(0, g_.value(p.extent, sizes));
     if (wanted == p.actual) return;
     throw CallError(fmt::format("{}: dimension {} is {}, but should be {}{}", p.tensor->name,
-                                p.dimension, p.actual, wanted, because(p)));
+                                p.dimension + 1, p.actual, wanted, because(p)));
   }
 
   // Where the sizes of an extent were read: " (T = 4 by dimension 1 of x)".

@@ -15,11 +15,12 @@ std::string host_target();
 //   int symbol(void* context, attn_buffer* reads..., int32_t sizes..., attn_buffer* writes...)
 //   int symbol_argv(void** arguments)
 // It refers to the runtime by attn_k_* names. Throws InternalError with Halide's text when
-// Halide refuses, which is a defect of ours. `few_rows`: by the schedule for few rows, which takes
-// the same arguments (plan::few_rows_of).
+// Halide refuses, which is a defect of ours. `scratch`: a file to use on the way, and to remove.
+// LLVM ends the process where it cannot write that. `few_rows`: by the schedule for few rows, which
+// takes the same arguments (plan::few_rows_of).
 std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
                            const std::string& target, const std::string& symbol,
-                           bool few_rows = false);
+                           const std::string& scratch, bool few_rows = false);
 
 // The lowered statement as text, for people.
 std::string statement(const plan::Function& f, const plan::Kernel& kernel,

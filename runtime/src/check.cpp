@@ -32,6 +32,7 @@ const char* device_name(char* buffer, attn_device_id device) {
 extern "C" const char ATTN_RUNTIME_SYMBOL = 0;
 
 attn_status check_version(attn_context* context, const attn_model* model) {
+  if (model == nullptr) return attn_fail(context, ATTN_REFUSED, "the model is null");
   if (model->abi_version == ATTN_ABI_VERSION) return ATTN_OK;
   return attn_fail(context, ATTN_REFUSED,
                    "a model compiled for version %u of the interface; the runtime has version %d",
@@ -40,7 +41,9 @@ attn_status check_version(attn_context* context, const attn_model* model) {
 
 attn_status check_memory(attn_context* context, const attn_model& model, const char* what,
                          const void* memory) {
-  if (memory != nullptr && reinterpret_cast<uintptr_t>(memory) % 64 == 0) return ATTN_OK;
+  if (memory == nullptr)
+    return attn_fail(context, ATTN_REFUSED, "%s: the %s is null", model.name, what);
+  if (reinterpret_cast<uintptr_t>(memory) % 64 == 0) return ATTN_OK;
   return attn_fail(context, ATTN_REFUSED, "%s: the %s must be aligned to 64 bytes", model.name,
                    what);
 }
@@ -66,8 +69,11 @@ attn_status check_tensor(attn_context* context, const char* kind, const attn_arg
                      wanted.rank);
   }
   for (int k = 0; k < wanted.rank; ++k) {
-    if (tensor->extent[k] == wanted.extent[k] && tensor->extent[k] >= 0) continue;
-    return attn_fail(context, ATTN_REFUSED, "%s: extent %d%s is %lld, must be %lld", name(), k,
+    if (tensor->extent[k] < 0)
+      return attn_fail(context, ATTN_REFUSED, "%s: dimension %d is %lld, which is negative", name(),
+                       k + 1, shown(tensor->extent[k]));
+    if (tensor->extent[k] == wanted.extent[k]) continue;
+    return attn_fail(context, ATTN_REFUSED, "%s: dimension %d%s is %lld, must be %lld", name(), k + 1,
                      extent_text(text, argument.extent[k], wanted.extent[k]),
                      shown(tensor->extent[k]), shown(std::max<int64_t>(wanted.extent[k], 0)));
   }
@@ -92,6 +98,13 @@ attn_status check_tensor(attn_context* context, const char* kind, const attn_arg
   if (address + static_cast<uintptr_t>(count) * size < address)
     return attn_fail(context, ATTN_REFUSED, "%s: data and size pass the end of memory", name());
   return ATTN_OK;
+}
+
+attn_status check_model(attn_context* context, const attn_model* model, const attn_tensor* params) {
+  if (context == nullptr) return ATTN_REFUSED;
+  if (model == nullptr) return attn_fail(context, ATTN_REFUSED, "the model is null");
+  if (params != nullptr || model->n_params == 0) return ATTN_OK;
+  return attn_fail(context, ATTN_REFUSED, "%s: no parameters", model->name);
 }
 
 attn_status check_argument(attn_context* context, const attn_argument& argument,

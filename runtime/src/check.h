@@ -6,7 +6,10 @@
 
 namespace attn::rt {
 
+// Refuses a null model, and one of another version of the interface.
 attn_status check_version(attn_context* context, const attn_model* model);
+// For what reads only its tables: there are a context, a model, and parameters where it has any.
+attn_status check_model(attn_context* context, const attn_model* model, const attn_tensor* params);
 
 // Memory for a call: not null, and aligned to 64 bytes. `what`: "workspace".
 attn_status check_memory(attn_context* context, const attn_model& model, const char* what,

@@ -25,7 +25,7 @@ attn_status open_source(attn_context* context, const char* path, Source* source)
   } else if (S_ISDIR(facts.st_mode)) {
     wrong = "is a directory";
   } else if (!S_ISREG(facts.st_mode)) {
-    wrong = "is no regular file";
+    wrong = "is not a regular file";
   }
   if (wrong != nullptr) {
     close(descriptor);
@@ -115,6 +115,18 @@ attn_status bad_file(attn_context* context, const Source& source, const char* fo
   return attn_fail(context, ATTN_BAD_FILE, "%s: %s", source.label, text);
 }
 
+const char* foreign_format(const uint8_t* start) {
+  static constexpr struct {
+    char bytes[7], name[32];
+  } kFormats[] = {{"\x93NUMPY", "an .npy file"},
+                  {"PK\x03\x04", "a zip file, as .npz and .pt are"},
+                  {"GGUF", "a GGUF file"},
+                  {"\x89HDF", "an HDF5 file"}};
+  for (const auto& format : kFormats)
+    if (memcmp(start, format.bytes, strlen(format.bytes)) == 0) return format.name;
+  return nullptr;
+}
+
 attn_status check_bools(attn_context* context, const Source& source, const char* of,
                         const void* data, int64_t bytes) {
   for (int64_t k = 0; k < bytes; ++k)
@@ -123,9 +135,32 @@ attn_status check_bools(attn_context* context, const Source& source, const char*
   return ATTN_OK;
 }
 
+namespace {
+
+// Whether a file put in the place of `path` would take that of a device, a pipe or the like; also
+// by a link, such as /dev/stdout.
+bool is_special(const char* path) {
+  struct stat facts;
+  if (lstat(path, &facts) != 0) return false;
+  if (!S_ISLNK(facts.st_mode)) return !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+  char target[8] = "";
+  if (readlink(path, target, sizeof target - 1) > 0 &&
+      (strncmp(target, "/proc/", 6) == 0 || strncmp(target, "/dev/", 5) == 0)) {
+    return true;
+  }
+  return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+}
+
+}  // namespace
+
 AtomicFile::AtomicFile(attn_context* context, const char* path) : context_(context), path_(path) {
   if (path == nullptr) {
     status_ = attn_fail(context, ATTN_REFUSED, "the path is null");
+    return;
+  }
+  if (is_special(path)) {
+    status_ =
+        attn_fail(context, ATTN_BAD_FILE, "%s: is not a regular file, and is not replaced", path);
     return;
   }
   const size_t room = strlen(path) + 48;
@@ -140,7 +175,7 @@ AtomicFile::AtomicFile(attn_context* context, const char* path) : context_(conte
     clock_gettime(CLOCK_MONOTONIC, &now);
     snprintf(temporary_, room, "%s.%ld-%09ld.tmp", path, static_cast<long>(getpid()),
              static_cast<long>(now.tv_nsec));
-    descriptor_ = open(temporary_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = open(temporary_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
   if (descriptor_ < 0) fail("create");

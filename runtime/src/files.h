@@ -31,6 +31,9 @@ void close_source(Source* source);
 // Refuses the source: ATTN_BAD_FILE, and its label before the text.
 attn_status bad_file(attn_context* context, const Source& source, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
+// What a file of those first eight bytes is, "an .npy file", by which other programs are known;
+// null where they are of none.
+const char* foreign_format(const uint8_t* start);
 attn_status check_bools(attn_context* context, const Source& source, const char* of,
                         const void* data, int64_t bytes);
 

@@ -91,7 +91,7 @@ size_t Frame::assign(char* memory) {
   arena.take(wanted, base[ATTN_SAVED]);
   arena.take(stored, 1 + model.n_sizes);
   arena.take(tensors, base[ATTN_GROUPS]);
-  arena.take(intervals, base[ATTN_SAVED]);
+  arena.take(intervals, base[ATTN_SAVED] + 2);
   arena.take(offsets, function->n_workspace + function->n_optional);
   arena.take(saved_offsets, program.n_saved);
   arena.take(arguments, function->n_kernels);
@@ -190,8 +190,8 @@ attn_status Frame::solve(const attn_size_rule& rule, int64_t given, int64_t* siz
     return ATTN_OK;
   }
   const attn_argument& argument = arguments_of(rule.group)[rule.argument];
-  return attn_fail(context, ATTN_REFUSED, "%s: extent %d (%s) is %lld: %s is no integer",
-                   argument.name, rule.dimension, argument.extent[rule.dimension], shown(given),
+  return attn_fail(context, ATTN_REFUSED, "%s: dimension %d (%s) is %lld: %s is no integer",
+                   argument.name, rule.dimension + 1, argument.extent[rule.dimension], shown(given),
                    model.size_names[rule.size]);
 }
 

@@ -103,7 +103,7 @@ class Frame : public Cached {
   Tensor* tensors;
   int32_t base[ATTN_GROUPS + 1] = {};  // where each group begins in `tensors`
   attn_tensor* wanted;     // what each tensor of the caller must be, as check_tensor takes it
-  Interval* intervals;     // one for each tensor of the caller
+  Interval* intervals;     // of each tensor of the caller, workspace and saved block
   int64_t* offsets;        // in the workspace: of its tensors, then of optional tensors
   int64_t* saved_offsets;  // in the saved block
   int64_t workspace_bytes;

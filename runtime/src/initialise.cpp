@@ -160,6 +160,7 @@ attn_status attn_initialise(attn_context* context, const attn_argument* argument
 
 attn_status attn_initialise_model(attn_context* context, const attn_model* model,
                                   const attn_tensor* params, uint64_t seed) {
+  ATTN_TRY(check_model(context, model, params));
   for (int32_t k = 0; k < model->n_params; ++k)
     ATTN_TRY(attn_initialise(context, &model->params[k], &params[k], seed));
   return ATTN_OK;

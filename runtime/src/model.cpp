@@ -9,6 +9,21 @@
 namespace attn::rt {
 namespace {
 
+// The first byte that is neither 0 nor 1; `count` where there is none.
+int64_t first_false_bool(const void* data, int64_t count) {
+  const uint8_t* bytes = static_cast<const uint8_t*>(data);
+  constexpr int64_t kBlock = 4096;
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, count);
+    uint8_t all = 0;
+    for (int64_t k = begin; k < end; ++k) all |= bytes[k];
+    if (all <= 1) continue;
+    while (bytes[begin] <= 1) ++begin;
+    return begin;
+  }
+  return count;
+}
+
 class Caller {
  public:
   Caller(attn_context* context, const attn_model* model, Frame& frame)
@@ -17,6 +32,8 @@ class Caller {
   attn_status run(Call call) {
     ATTN_TRY(check_tensors(call));
     ATTN_TRY(find_memory(call));
+    ATTN_TRY(check_overlap(context_, n_intervals_, frame_.intervals));
+    ATTN_TRY(check_bools(call));
     const LaunchScope scope(context_);
     ATTN_TRY(execute(frame_, call));
     if (frame_.function->kind != ATTN_FORWARD) return ATTN_OK;
@@ -41,7 +58,24 @@ class Caller {
       ATTN_TRY(frame_.check(use.kind, use.group, given, use.is_optional));
       add_intervals(use.group, call, use.is_written);
     }
-    return check_overlap(context_, n_intervals_, frame_.intervals);
+    return ATTN_OK;
+  }
+
+  // Kernels read one bit of a bool. Memory that the host does not see is not looked at.
+  attn_status check_bools(const Call& call) {
+    for (const int32_t group : {ATTN_PARAMS, ATTN_INPUTS}) {
+      for (int32_t k = 0; k < frame_.count_of(group); ++k) {
+        const attn_tensor& given = call.tensors[group][k];
+        if (given.type != ATTN_BOOL || given.device.type != ATTN_CPU) continue;
+        const int64_t count = frame_.tensor(ATTN_TENSOR(group, k)).bytes();
+        const int64_t at = first_false_bool(given.data, count);
+        if (at == count) continue;
+        return attn_fail(context_, ATTN_BAD_DATA, "%s: element %lld is the byte %d; a bool is 0 or 1",
+                         frame_.arguments_of(group)[k].name, shown(at),
+                         static_cast<const uint8_t*>(given.data)[at]);
+      }
+    }
+    return ATTN_OK;
   }
 
   void add_intervals(int32_t group, const Call& call, bool is_written) {
@@ -56,15 +90,24 @@ class Caller {
     }
   }
 
-  // Finds the saved block: a forward call that is given none keeps it after the workspace.
+  void add_memory(const char* name, const void* memory, int64_t bytes, bool is_written) {
+    frame_.intervals[n_intervals_++] = {name, memory, bytes, is_written};
+  }
+
+  // Finds the saved block: a forward call that is given none, or needs none, keeps it after the
+  // workspace.
   attn_status find_memory(Call& call) {
     const attn_function& f = *frame_.function;
     ATTN_TRY(check_memory(context_, model_, "workspace", call.workspace));
-    if (f.kind == ATTN_FORWARD && call.saved == nullptr)
+    add_memory("the workspace", call.workspace, frame_.workspace_bytes, true);
+    if (f.kind == ATTN_FORWARD && (call.saved == nullptr || frame_.program.backward == nullptr)) {
       call.saved = static_cast<char*>(call.workspace) + frame_.workspace_bytes;
+      return ATTN_OK;
+    }
     if (f.kind == ATTN_JVP || f.kind == ATTN_HVP || (f.kind == ATTN_PROBE && !f.reads_saved))
       return ATTN_OK;
     ATTN_TRY(check_memory(context_, model_, "saved block", call.saved));
+    add_memory("the saved block", call.saved, frame_.lay_out_saved(), f.kind == ATTN_FORWARD);
     if (f.kind == ATTN_FORWARD) return ATTN_OK;
     ATTN_TRY(device_status(
         context_, context_->device->copy_out(context_, frame_.stored, call.saved, header_bytes())));
@@ -80,10 +123,13 @@ class Caller {
   int n_intervals_ = 0;
 };
 
-attn_status call(attn_context* context, const attn_model* model, const attn_function* function,
+// `function`: gives that of the model's program; null where it has none.
+template <class Function>
+attn_status call(attn_context* context, const attn_model* model, Function function_of,
                  const char* name, const Call& given) {
   if (context == nullptr) return ATTN_REFUSED;
   ATTN_TRY(check_version(context, model));
+  const attn_function* function = function_of(*model->program);
   if (function == nullptr)
     return attn_fail(context, ATTN_REFUSED, "%s: was compiled without %s", model->name, name);
   const Frame::Pointer frame = Frame::take(context, *model, function);
@@ -99,6 +145,7 @@ using namespace attn::rt;
 attn_status attn_read_sizes(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const attn_tensor* inputs, int64_t* sizes) {
   if (context == nullptr || sizes == nullptr) return ATTN_REFUSED;
+  ATTN_TRY(check_version(context, model));
   const Frame::Pointer frame = Frame::take(context, *model, model->program->forward);
   if (frame == nullptr) return out_of_memory(context);
   const attn_status status = frame->read_sizes(params, inputs);
@@ -157,7 +204,7 @@ attn_status attn_call_sizes(attn_context* context, const attn_model* model,
 attn_status attn_forward(attn_context* context, const attn_model* model, const attn_tensor* params,
                          const attn_tensor* inputs, const attn_tensor* outputs, void* saved,
                          void* workspace) {
-  return call(context, model, model->program->forward, "a forward function",
+  return call(context, model, [](const attn_program& p) { return p.forward; }, "a forward function",
               {.tensors = {params, inputs, outputs}, .saved = saved, .workspace = workspace});
 }
 
@@ -165,7 +212,7 @@ attn_status attn_backward(attn_context* context, const attn_model* model, const 
                           const attn_tensor* inputs, const attn_tensor* outputs, const void* saved,
                           const attn_tensor* cotangents, const attn_tensor* param_gradients,
                           const attn_tensor* input_gradients, void* workspace) {
-  return call(context, model, model->program->backward, "gradients",
+  return call(context, model, [](const attn_program& p) { return p.backward; }, "gradients",
               {.tensors = {params, inputs, outputs, nullptr, nullptr, cotangents, param_gradients,
                            input_gradients},
                .saved = const_cast<void*>(saved),
@@ -176,7 +223,7 @@ attn_status attn_jvp(attn_context* context, const attn_model* model, const attn_
                      const attn_tensor* inputs, const attn_tensor* param_tangents,
                      const attn_tensor* input_tangents, const attn_tensor* outputs,
                      const attn_tensor* output_tangents, void* workspace) {
-  return call(context, model, model->program->jvp, "--derive=jvp",
+  return call(context, model, [](const attn_program& p) { return p.jvp; }, "--derive=jvp",
               {.tensors = {params, inputs, outputs, param_tangents, input_tangents, nullptr,
                            nullptr, nullptr, output_tangents},
                .workspace = workspace});
@@ -186,7 +233,7 @@ attn_status attn_hvp(attn_context* context, const attn_model* model, const attn_
                      const attn_tensor* inputs, const attn_tensor* param_tangents,
                      const attn_tensor* input_tangents, const attn_tensor* param_products,
                      const attn_tensor* input_products, void* workspace) {
-  return call(context, model, model->program->hvp, "--derive=hvp",
+  return call(context, model, [](const attn_program& p) { return p.hvp; }, "--derive=hvp",
               {.tensors = {params, inputs, nullptr, param_tangents, input_tangents, nullptr,
                            param_products, input_products},
                .workspace = workspace});
@@ -196,7 +243,7 @@ attn_status attn_probe(attn_context* context, const attn_model* model, int32_t k
                        const attn_tensor* params, const attn_tensor* inputs,
                        const attn_tensor* outputs, const void* saved, const attn_tensor* result,
                        void* workspace) {
-  return call(context, model, &model->program->probes[k], "probes",
+  return call(context, model, [k](const attn_program& p) { return &p.probes[k]; }, "probes",
               {.tensors = {params, inputs, outputs, nullptr, nullptr, nullptr, nullptr, nullptr,
                            nullptr, result},
                .saved = const_cast<void*>(saved),

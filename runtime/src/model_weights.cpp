@@ -189,6 +189,7 @@ using namespace attn::rt;
 
 attn_status attn_model_save(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const char* path) {
+  ATTN_TRY(check_model(context, model, params));
   const Scratch<const char*> names(context, model->n_params);
   if (names.data() == nullptr) return out_of_memory(context);
   for (int32_t k = 0; k < model->n_params; ++k) names[k] = model->params[k].weight_name;
@@ -203,6 +204,7 @@ attn_status attn_model_load(attn_context* context, const attn_model* model,
 attn_status attn_model_load_options(attn_context* context, const attn_model* model,
                                     const attn_tensor* params, const char* path,
                                     const attn_load_options* options) {
+  ATTN_TRY(check_model(context, model, params));
   for (int32_t k = 0; k < model->n_params; ++k)
     ATTN_TRY(check_argument(context, model->params[k], &params[k]));
   attn_weights* weights;
@@ -217,6 +219,7 @@ attn_status attn_model_load_options(attn_context* context, const attn_model* mod
 attn_status attn_model_load_shapes(attn_context* context, const attn_model* model,
                                    attn_tensor* params, const char* path,
                                    const attn_load_options* options) {
+  ATTN_TRY(check_model(context, model, params));
   attn_weights* weights;
   ATTN_TRY(attn_weights_open(context, path, &weights));
   const attn_status status = Loading(context, model, nullptr, weights, options).compare(path);

@@ -217,14 +217,19 @@ attn_status read_header(attn_context* context, attn_weights* weights) {
   const Source& source = weights->source;
   uint8_t start[8];
   if (source.size < 8) {
-    return bad_file(context, source, "is no safetensors file: it has %lld bytes",
+    return bad_file(context, source, "is not a safetensors file: it has %lld bytes",
                     shown(source.size));
   }
   ATTN_TRY(read_at(context, source, 0, start, 8));
   uint64_t length = 0;
   for (int k = 7; k >= 0; --k) length = length << 8 | start[k];
   if (length > static_cast<uint64_t>(source.size - 8)) {
-    return bad_file(context, source, "the header takes %llu bytes, the file has %lld",
+    const char* format = foreign_format(start);
+    if (format != nullptr)
+      return bad_file(context, source, "is %s, not a safetensors file", format);
+    return bad_file(context, source,
+                    "is not a safetensors file, or was cut: its header would take %llu bytes, and "
+                    "%lld are there",
                     static_cast<unsigned long long>(length), shown(source.size - 8));
   }
   if (length > kMaxHeader) return bad_file(context, source, "the header exceeds 100 MB");

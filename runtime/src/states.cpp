@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "context.h"
+#include "check.h"
 #include "elements.h"
 #include "host_copy.h"
 
@@ -68,6 +68,14 @@ class StatesAsModel {
   bool ok_ = false;
 };
 
+attn_status check_states(attn_context* context, const attn_model* model,
+                         const attn_tensor* states) {
+  if (context == nullptr) return ATTN_REFUSED;
+  if (model == nullptr) return attn_fail(context, ATTN_REFUSED, "the model is null");
+  if (states != nullptr || model->n_step_states * model->n_params == 0) return ATTN_OK;
+  return attn_fail(context, ATTN_REFUSED, "%s: no states", model->name);
+}
+
 }  // namespace
 }  // namespace attn::rt
 
@@ -79,6 +87,7 @@ attn_type attn_state_type(attn_type parameter) {
 
 attn_status attn_initialise_states(attn_context* context, const attn_model* model,
                                    const attn_tensor* states) {
+  ATTN_TRY(check_states(context, model, states));
   for (int32_t k = 0; k < model->n_step_states * model->n_params; ++k) {
     const attn_tensor& state = states[k];
     const attn_step_state& row = model->step_states[k / model->n_params];
@@ -100,6 +109,7 @@ attn_status attn_initialise_states(attn_context* context, const attn_model* mode
 
 attn_status attn_states_save(attn_context* context, const attn_model* model,
                              const attn_tensor* states, int64_t step, const char* path) {
+  ATTN_TRY(check_states(context, model, states));
   StatesAsModel list(context, model, states);
   if (!list.ok()) return out_of_memory(context);
   list.step = static_cast<double>(step);
@@ -108,6 +118,7 @@ attn_status attn_states_save(attn_context* context, const attn_model* model,
 
 attn_status attn_states_load(attn_context* context, const attn_model* model,
                              const attn_tensor* states, int64_t* step, const char* path) {
+  ATTN_TRY(check_states(context, model, states));
   StatesAsModel list(context, model, states);
   if (!list.ok()) return out_of_memory(context);
   ATTN_TRY(attn_model_load(context, list.model(), list.tensors(), path));

@@ -105,16 +105,16 @@ attn_status check_step_overlap(attn_context* context, const attn_model& model, c
 attn_status check_step(attn_context* context, const attn_model& model, const Given& given) {
   if (model.has_step == 0)
     return attn_fail(context, ATTN_REFUSED, "%s names no update", model.name);
+  if (given.step < 1) {
+    return attn_fail(context, ATTN_REFUSED, "%s: step is %lld, and counts from 1", model.name,
+                     shown(given.step));
+  }
   if (given.options == nullptr || given.params == nullptr || given.gradients == nullptr ||
       (given.states == nullptr && model.n_step_states > 0)) {
     return attn_fail(context, ATTN_REFUSED, "%s: a step takes options, parameters, gradients%s",
                      model.name, model.n_step_states > 0 ? " and states" : "");
   }
   if (given.stride == 0) ATTN_TRY(check_options(context, model, given.options, nullptr));
-  if (given.step < 1) {
-    return attn_fail(context, ATTN_REFUSED, "%s: step is %lld, and counts from 1", model.name,
-                     shown(given.step));
-  }
   for (int32_t k = 0; k < model.n_params; ++k) {
     if (is_skipped(given.params[k], given.gradients[k])) continue;
     if (given.stride > 0) {

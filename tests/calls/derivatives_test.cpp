@@ -145,7 +145,7 @@ TEST_F(Derivatives, RefuseWhatIsWrong) {
   expect_refused(hvp(), "tangent of token: the model was compiled without it");
   input_tangents_ = tangents;
   input_tangents_.x.extent[1] = 4;
-  expect_refused(jvp(), "tangent of x: extent 1 (T) is 4, must be 5");
+  expect_refused(jvp(), "tangent of x: dimension 2 (T) is 4, must be 5");
   input_tangents_ = tangents;
   const auto gradients = word.param_gradients;
   word.param_gradients.w.type = ATTN_F64;

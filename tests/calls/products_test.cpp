@@ -121,11 +121,11 @@ TEST_F(Probed, AProbeIsRefusedTheSavedBlockOfAnotherCall) {
         probed_probe_map(context.get(), &params, &inputs, &outputs, block, result, workspace));
   };
   expect_refused(probe(saved, &map.view()), "the saved block is of another call");
-  expect_refused(probe(nullptr, &map.view()), "the saved block must be aligned");
+  expect_refused(probe(nullptr, &map.view()), "the saved block is null");
   ASSERT_EQ(probed_forward(context.get(), &params, &inputs, &outputs, saved, workspace), ATTN_OK);
-  expect_refused(probe(saved, &small.view()), "map: extent 1 (T) is 2, must be 5");
+  expect_refused(probe(saved, &small.view()), "map: dimension 2 (T) is 2, must be 5");
   expect_refused(probe(saved, nullptr), "probed: no result");
-  expect_refused(probe(saved, &outputs.y), "map: extent 1 (T) is 4, must be 5");
+  expect_refused(probe(saved, &outputs.y), "map: dimension 2 (T) is 4, must be 5");
   View inside = map.view();
   inside.data = x.view().data;
   expect_refused(probe(saved, &inside), "map, which is written, overlaps x");
@@ -173,7 +173,7 @@ TEST_F(Probed, ProductsRefuseTangentsThatMakeNoSense) {
   expect_refused(products.jvp({x}, {{"v", tw}}), "has no parameter or input v");
   expect_refused(products.jvp({x}, {{"w", tw}, {"w", tw}}), "two tangents of w");
   expect_refused(products.jvp({}, {}), "takes 1 inputs, not 0");
-  expect_refused(products.hvp({x}, {{"w", tx}}), "tangent of w: extent 0 (D) is 5, must be 4");
+  expect_refused(products.hvp({x}, {{"w", tx}}), "tangent of w: dimension 1 (D) is 5, must be 4");
   Model other(context, probed_model());
   expect_refused(Products(context, other).hvp({x}, {}), "call init or load");
 }

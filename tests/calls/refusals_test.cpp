@@ -1,4 +1,6 @@
 // Calls that are wrong: a status, a text that names tensor and dimension, and not a byte written.
+#include <attn/train.h>
+
 #include <functional>
 
 #include "tests/calls/word.h"
@@ -100,18 +102,18 @@ TEST_F(Refusals, OfTypesAndRanks) {
 
 TEST_F(Refusals, OfExtents) {
   // Whoever disagrees is named with what was wanted; token says what B and T are.
-  forward_refuses([&] { word.inputs.x.extent[1] = 6; }, "x: extent 1 (T) is 6, must be 5");
-  forward_refuses([&] { word.inputs.x.extent[2] = 3; }, "x: extent 2 (D) is 3, must be 4");
-  forward_refuses([&] { word.inputs.keep.extent[0] = 2; }, "keep: extent 0 (B) is 2, must be 3");
-  forward_refuses([&] { word.params.table.extent[0] = 5; }, "table: extent 0 (V) is 5, must be 6");
-  forward_refuses([&] { word.outputs.y.extent[1] = 4; }, "y: extent 1 (T) is 4, must be 5");
-  forward_refuses([&] { word.inputs.token.extent[1] = 4; }, "x: extent 1 (T) is 5, must be 4");
+  forward_refuses([&] { word.inputs.x.extent[1] = 6; }, "x: dimension 2 (T) is 6, must be 5");
+  forward_refuses([&] { word.inputs.x.extent[2] = 3; }, "x: dimension 3 (D) is 3, must be 4");
+  forward_refuses([&] { word.inputs.keep.extent[0] = 2; }, "keep: dimension 1 (B) is 2, must be 3");
+  forward_refuses([&] { word.params.table.extent[0] = 5; },
+                  "table: dimension 1 (V) is 5, must be 6");
+  forward_refuses([&] { word.outputs.y.extent[1] = 4; }, "y: dimension 2 (T) is 4, must be 5");
+  forward_refuses([&] { word.inputs.token.extent[1] = 4; }, "x: dimension 2 (T) is 5, must be 4");
   const int64_t large[] = {int64_t{1} << 31, int64_t{1} << 40, int64_t{1} << 62, INT64_MAX, -1,
                            INT64_MIN};
   each_argument([&](attn_tensor& x, const std::string&) {
     for (int k = 0; k < x.rank; ++k)
-      for (const int64_t n : large)
-        forward_refuses([&] { x.extent[k] = n; }, " ex");  // extent, exceed
+      for (const int64_t n : large) forward_refuses([&] { x.extent[k] = n; }, ": ");
   });
 }
 
@@ -169,6 +171,11 @@ TEST_F(Refusals, OfOverlaps) {
   backward_refuses([&] { word.param_gradients.c.data = shifted(word.input_gradients.x, 8); },
                    "overlaps");
   backward_refuses([&] { word.input_gradients.x.data = word.cotangents.y.data; }, "overlaps");
+  expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs, word.workspace,
+                      word.workspace),
+         ATTN_REFUSED, "which is written, overlaps the");
+  forward_refuses([&] { word.inputs.x.data = word.workspace; },
+                  "the workspace, which is written, overlaps x");
   // What is only read may be the same.
   attn_tensor& c = word.params.c;
   void* const old = c.data;
@@ -190,6 +197,35 @@ TEST_F(Refusals, OfIntegersThatAreNoPlace) {
   }
   EXPECT_EQ(word.forward(), ATTN_OK) << word.message();
   EXPECT_EQ(word.message(), "");
+}
+
+// Kernels read one bit of it: 2 would be false.
+TEST_F(Refusals, OfBytesThatAreNoBools) {
+  uint8_t* const keep = static_cast<uint8_t*>(word.inputs.keep.data);
+  for (const int byte : {2, 128, 255}) {
+    const uint8_t good = std::exchange(keep[7], static_cast<uint8_t>(byte));
+    expect(word.forward(), ATTN_BAD_DATA,
+           "keep: element 7 is the byte " + std::to_string(byte) + "; a bool is 0 or 1");
+    keep[7] = good;
+  }
+  EXPECT_EQ(word.forward(), ATTN_OK) << word.message();
+}
+
+TEST_F(Refusals, OfANullModelAndNoParameters) {
+  const attn_tensor* const none = nullptr;
+  expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs, word.saved, nullptr),
+         ATTN_REFUSED, "the workspace is null");
+  const attn_model* const model = word_model();
+  const std::string path = ::testing::TempDir() + "attn-null.safetensors";
+  const attn_status saved = attn_model_save(word.context, model, none, path.c_str());
+  expect(saved, ATTN_REFUSED, "no parameters");
+  expect(attn_model_load(word.context, model, none, path.c_str()), ATTN_REFUSED, "no parameters");
+  expect(attn_initialise_model(word.context, model, none, 1), ATTN_REFUSED, "no parameters");
+  expect(attn_model_save(word.context, nullptr, none, path.c_str()), ATTN_REFUSED,
+         "the model is null");
+  expect(attn_forward(word.context, nullptr, none, none, none, nullptr, nullptr), ATTN_REFUSED,
+         "the model is null");
+  EXPECT_EQ(attn_model_save(nullptr, model, none, path.c_str()), ATTN_REFUSED);
 }
 
 TEST_F(Refusals, OfASavedBlockOfAnotherCall) {
@@ -214,11 +250,12 @@ TEST_F(Refusals, OfGradientsAndCotangentsThatDoNotFit) {
   expect(word_backward(word.context, &word.params, &word.inputs, &word.outputs, word.saved, nullptr,
                        &word.param_gradients, &word.input_gradients, word.workspace),
          ATTN_REFUSED, "");
-  backward_refuses([&] { word.cotangents.y.extent[1] = 4; }, "cotangent of y: extent 1 (T) is 4");
+  backward_refuses([&] { word.cotangents.y.extent[1] = 4; },
+                   "cotangent of y: dimension 2 (T) is 4");
   backward_refuses([&] { word.cotangents.loss.rank = 1; }, "cotangent of loss: rank is 1");
   backward_refuses([&] { word.param_gradients.w.type = ATTN_F16; }, "gradient of w: type is f16");
   backward_refuses([&] { word.input_gradients.x.extent[0] = 1; },
-                   "gradient of x: extent 0 (B) is 1");
+                   "gradient of x: dimension 1 (B) is 1");
   backward_refuses([&] { word.params.w.data = nullptr; }, "w: data is null");
   backward_refuses([&] { word.outputs.y.data = nullptr; }, "y: data is null");
   backward_refuses([&] { word.inputs.x.rank = 2; }, "x: rank is 2");

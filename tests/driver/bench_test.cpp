@@ -119,5 +119,14 @@ TEST_F(Bench, SizesAreRefusedAsWhatTheyAre) {
   }
 }
 
+TEST_F(Bench, TakesAsLongAsItIsToldAndPrintsJson) {
+  const Ended e = bench({"--model", "half", "--size", "T=100", "--seconds", "0", "--json"});
+  ASSERT_EQ(e.status, 0) << e.error;
+  EXPECT_EQ(e.out.find(R"({"model": "half", "sizes": {"T": 100}, "threads": 1, )"), 0u) << e.out;
+  EXPECT_NE(e.out.find(R"("name": "forward", "calls": 1, "median_seconds": )"), std::string::npos)
+      << e.out;
+  EXPECT_NE(e.out.find(R"("operations": 100, "bytes": 800)"), std::string::npos) << e.out;
+}
+
 }  // namespace
 }  // namespace attn::testing

@@ -36,16 +36,23 @@ TEST_F(Files, TheMainFileMustBeReadable) {
     const char* said;
   } cases[] = {{"missing.attn", "attnc: missing.attn: No such file or directory\n"},
                {"folder.attn", "attnc: folder.attn: is a directory\n"},
-               {"pipe.attn", "attnc: pipe.attn: is no regular file\n"},
+               {"pipe.attn", "attnc: pipe.attn: is not a regular file\n"},
                {"dangling.attn", "attnc: dangling.attn: No such file or directory\n"},
-               {"/dev/null", "attnc: /dev/null: is no regular file\n"},
-               {"-", "attnc: -: standard input is not read; name a file\n"}};
+               {"/dev/null", "attnc: /dev/null: is not a regular file\n"}};
   for (const auto& c : cases) {
     for (const char* command : {"check", "build", "fmt", "run"}) {
       const Ended e = attnc({command, c.name});
       EXPECT_EQ(e.status, 3) << c.name;
       EXPECT_EQ(e.error, c.said);
     }
+  }
+}
+
+TEST_F(Files, StandardInputIsForFmtAndCheck) {
+  for (const char* command : {"build", "run"}) {
+    const Ended e = attnc({command, "-"});
+    EXPECT_EQ(e.status, 3);
+    EXPECT_EQ(e.error, "attnc: -: standard input is not read; name a file\n");
   }
 }
 
@@ -86,7 +93,7 @@ TEST_F(Files, APartOutsideOrNoRegularFileIsRefused) {
       {"link.attn", "is a symbolic link"},
       {"friend.attn", "is a symbolic link"},
       {"up/half.attn", "is a symbolic link"},
-      {"pipe.attn", "is no regular file"},
+      {"pipe.attn", "is not a regular file"},
       {"folder.attn", "is a directory"},
       {"missing.attn", "No such file or directory"},
       {"Inside.attn", "No such file or directory"},
@@ -273,7 +280,8 @@ TEST_F(Outputs, OldOnesStayWhereTheNewOnesFail) {
   unchanged({"m.a", "m.c", "m.h"});
 
   file("m.attn", text);
-  EXPECT_EQ(build({"m.attn", "-o", "out"}, {.environment = {"CC=false"}}).status, 70);
+  const std::string compiler = "CC=sh " + file("cc.sh", kRefusingCompiler);
+  EXPECT_EQ(build({"m.attn", "-o", "out"}, {.environment = {compiler}}).status, 70);
   unchanged({"m.a", "m.c", "m.h"});
 
   // Disks that are full at some byte.
@@ -299,8 +307,43 @@ TEST_F(Outputs, NeedAFolderThatCanBeMade) {
   EXPECT_EQ(e.status, 3);
   EXPECT_NE(e.error.find("m.attn/out"), std::string::npos) << e.error;
   EXPECT_EQ(build({"m.attn", "-o", "/proc/out"}).status, 3);
-  EXPECT_EQ(build({"m.attn", "-o", "out"}, {.environment = {"TMPDIR=" + path("missing")}}).status,
-            0);
+}
+
+TEST_F(Outputs, NeverTakeThePlaceOfAPipeOrADevice) {
+  file("m.attn", kModel);
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  fs::create_symlink("pipe", path("link"));
+  // Without a reader there is nothing to write to.
+  for (const char* name : {"pipe", "link"}) {
+    const Ended e = attnc({"report", "m.attn", "-o", name});
+    EXPECT_EQ(e.status, 3);
+    EXPECT_EQ(e.error, std::string("attnc: ") + name + ": No such device or address\n");
+  }
+  // With one, it gets the report.
+  const Ended e =
+      run_program({"sh", "-c", "cat pipe > read & \"$0\" report m.attn -o link && wait $!", ATTNC},
+                  {.folder = folder()});
+  EXPECT_EQ(e.status, 0) << e.error;
+  EXPECT_NE(read_bytes(path("read")).find("<html"), std::string::npos);
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  // A link to the standard output stays one, whatever that is.
+  fs::create_symlink("/proc/self/fd/1", path("stdout"));
+  EXPECT_NE(attnc({"report", "m.attn", "-o", "stdout"}).out.find("<html"), std::string::npos);
+  EXPECT_TRUE(fs::is_symlink(path("stdout")));
+}
+
+TEST_F(Outputs, FollowNoLinkThatWaitsForThem) {
+  file("m.attn", kModel);
+  file("precious", "mine");
+  // The name by which a part was once found: that of the process.
+  const Ended e = run_program({"bash", "-c",
+                               "ln -s precious r.html.$$.part && exec \"$0\" report "
+                               "m.attn -o r.html",
+                               ATTNC},
+                              {.folder = folder()});
+  EXPECT_EQ(e.status, 0) << e.error;
+  EXPECT_EQ(read_bytes(path("precious")), "mine");
 }
 
 TEST_F(Outputs, NeverReplaceTheSource) {

@@ -40,6 +40,10 @@ class Folder : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
+// A shell script: a C compiler that runs, and takes no file.
+inline constexpr const char* kRefusingCompiler =
+    "case \"$*\" in *--version*) echo cc 1.0 ;; *) echo no; exit 1 ;; esac\n";
+
 std::string read_bytes(const std::filesystem::path& path);
 // Names of everything in a folder, sorted.
 std::vector<std::string> names_in(const std::filesystem::path& folder);

@@ -1,5 +1,6 @@
 // Exit status and message of every kind of end.
 #include <fstream>
+#include <sstream>
 
 #include "tests/driver/process.h"
 
@@ -28,7 +29,28 @@ TEST_F(Usage, IsAnErrorOfStatusTwo) {
        "no command `frobnicate`: there are build, check, emit, report, run, bench, fmt"},
       {{"check"}, "FILE is required"},
       {{"check", "m.attn", "n.attn"}, "n.attn"},
-      {{"check", "m.attn", "--frob"}, "--frob"},
+      {{"check", "m.attn", "--frob"}, "check: there is no option `--frob`\n"},
+      {{"check", "m.attn", "--wtr", "x"}, "there is no option `--wtr`; did you mean `--wrt`?"},
+      {{"check", "m.attn", "--size", "T=3"}, "`--size`; -D SIZE=n sets a size when compiling"},
+      {{"--nonsense"}, "there is no option `--nonsense` in front of the command\n"},
+      {{"--verison", "check"}, "did you mean `--version`?"},
+      {{"run", "m.attn", "--threads", "-3"}, "--threads: Value -3 not in range 1 to 1024"},
+      {{"run", "m.attn", "--threads", "0"}, "--threads"},
+      {{"build", "m.attn", "-j", "-1"}, "--jobs: Value -1 not in range 1 to"},
+      {{"run", "m.attn", "--seed", "-1"}, "--seed: takes an integer from 0, not -1"},
+      {{"run", "m.attn", "--seed", "99999999999999999999"}, "--seed: takes an integer"},
+      {{"build", "m.attn", "-o", ""}, "--out-dir: takes a name"},
+      {{"build", "m.attn", "--name", ""}, "--name: takes a name"},
+      {{"bench", "m.attn", "--seconds", "-1"}, "--seconds"},
+      {{"build", "m.attn", "--model", "other"}, "has no model `other`"},
+      {{"build", "m.attn", "-t", "avx2"}, "; `avx2` is x86-64-v3"},
+      {{"build", "m.attn", "-t", "cuda"}, "; kernels are for x86-64 only so far"},
+      {{"build", "m.attn", "-t", "x86-64-v5"}, "; did you mean `x86-64-v2`?"},
+      {{"emit", "m.attn", "--stage=probe"}, "`scaled` has no probe: `probe NAME = …`"},
+      {{"emit", "m.attn", "--stage=step"}, "`scaled` has no update: `train model … using adam`"},
+      {{"fmt", "m.attn", "m.attn"}, "one file is printed; -w writes several"},
+      {{"fmt", "-w", "--check", "m.attn"}, "-w writes the files"},
+      {{"fmt", "-w", "-"}, "-w writes files, and `-` is standard input"},
       {{"check", "m.attn", "-D"}, "-D"},
       {{"check", "m.attn", "-D", "D"}, "-D takes SIZE=n with an integer from 0"},
       {{"check", "m.attn", "-D", "=3"}, "-D takes SIZE=n"},
@@ -82,7 +104,26 @@ TEST_F(Usage, HelpAndVersionAreNoErrors) {
     EXPECT_EQ(e.error, "");
   }
   EXPECT_EQ(attnc({"--help"}).status, 0);
+  EXPECT_EQ(attnc({"help"}).out, attnc({"--help"}).out);
+  EXPECT_EQ(attnc({"help", "build"}).out, attnc({"build", "--help"}).out);
   EXPECT_EQ(attnc({"--version"}).out.substr(0, 6), "attnc ");
+}
+
+TEST_F(Usage, HelpNamesTheProgramItsStatusesAndItsEnvironment) {
+  const std::string help = attnc({"--help"}).out;
+  for (const char* text : {"Usage: attnc ", "Exit status:", "  70 a defect", "ATTNC_CACHE_DIR",
+                           "ATTNC_CACHE_MAX", "TMPDIR", "NO_COLOR", "\n  CC "})
+    EXPECT_NE(help.find(text), std::string::npos) << text;
+  for (const std::string command : {"build", "check", "emit", "report", "run", "bench", "fmt"}) {
+    const std::string text = attnc({command, "--help"}).out;
+    EXPECT_NE(text.find("Usage: attnc " + command), std::string::npos) << text;
+    // Its examples are its own.
+    const size_t examples = text.find("Examples:\n");
+    ASSERT_NE(examples, std::string::npos) << command;
+    std::istringstream lines(text.substr(examples + 10));
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_EQ(line.find("  attnc " + command + " "), 0u) << line;
+  }
 }
 
 TEST_F(Usage, ErrorsInTheSourceAreOfStatusOne) {
@@ -116,8 +157,8 @@ TEST_F(Usage, LimitsAreOfStatusFour) {
 TEST_F(Usage, ADefectOfAttncIsOfStatusSeventy) {
   // A C compiler that refuses the tables shows what a defect of them would.
   file("m.attn", kModel);
-  const Ended e =
-      attnc({"build", "m.attn", "-t", "host", "-o", "out"}, {.environment = {"CC=false"}});
+  const Ended e = attnc({"build", "m.attn", "-t", "host", "-o", "out"},
+                        {.environment = {"CC=sh " + file("cc.sh", kRefusingCompiler)}});
   EXPECT_EQ(e.status, 70) << e.error;
   EXPECT_NE(e.error.find("internal error"), std::string::npos) << e.error;
   EXPECT_EQ(names_in(folder() / "out"), std::vector<std::string>{});
@@ -132,23 +173,61 @@ TEST_F(Usage, AFullStandardErrorOrOutputIsNoDeath) {
                               {.folder = folder()});
   EXPECT_EQ(e.status, 3);
   EXPECT_EQ(e.error, "attnc: standard output cannot be written\n");
+  for (const char* words : {"--help", "--version", "help build"}) {
+    const Ended help =
+        run_program({"sh", "-c", std::string("\"$0\" ") + words + " > /dev/full", ATTNC});
+    EXPECT_EQ(help.status, 3) << words;
+  }
 }
 
-TEST_F(Usage, FmtPrintsOrChecks) {
-  file("plain.attn", kModel);
-  const Ended same = attnc({"fmt", "plain.attn"});
-  EXPECT_EQ(same.status, 0);
-  EXPECT_EQ(same.out, kModel);
-  EXPECT_EQ(attnc({"fmt", "--check", "plain.attn"}).status, 0);
-  file("wild.attn", "size T,D=4\nmodel scaled(x:[T,D])->y{param w:[D]\ny[i,d]=x[i,d]*w[d]}");
-  const Ended other = attnc({"fmt", "wild.attn", "--check"});
-  EXPECT_EQ(other.status, 1);
-  EXPECT_EQ(other.out, "");
-  EXPECT_EQ(other.error, "wild.attn: not in the canonical layout; `attnc fmt` prints it\n");
-  const Ended printed = attnc({"fmt", "wild.attn"});
-  EXPECT_EQ(printed.status, 0) << printed.error;
-  file("wild.attn", printed.out);
-  EXPECT_EQ(attnc({"fmt", "wild.attn", "--check"}).status, 0) << printed.out;
+TEST_F(Usage, ADumbTerminalHasNoColours) {
+  file("wrong.attn", "model m(x: [3]) -> y {\n  y[i] = z[i]\n}\n");
+  const auto shown = [&](const char* kind) {
+    const std::string command = std::string("TERM=") + kind + " " + ATTNC + " check wrong.attn";
+    return run_program({"script", "-qec", command, "/dev/null"}, {.folder = folder()});
+  };
+  const Ended coloured = shown("xterm");
+  if (coloured.status == 127) GTEST_SKIP() << "there is no program `script`";
+  EXPECT_NE(coloured.out.find("\x1b["), std::string::npos) << coloured.out;
+  EXPECT_EQ(shown("dumb").out.find("\x1b["), std::string::npos);
+}
+
+TEST_F(Usage, AMisspeltFileHasANeighbour) {
+  file("model.attn", kModel);
+  file("parts/model.attn", kModel);
+  EXPECT_EQ(attnc({"check", "modle.attn"}).error,
+            "attnc: modle.attn: No such file or directory; did you mean `model.attn`?\n");
+  EXPECT_EQ(attnc({"check", "parts/model"}).error,
+            "attnc: parts/model: No such file or directory; did you mean `parts/model.attn`?\n");
+  EXPECT_EQ(attnc({"check", "other.attn"}).error, "attnc: other.attn: No such file or directory\n");
+}
+
+TEST_F(Usage, ASizeIsFoundInAnyCase) {
+  file("m.attn", kModel);
+  const Ended e = attnc({"check", "m.attn", "-D", "d=64"});
+  EXPECT_EQ(e.status, 1);
+  EXPECT_NE(e.error.find("did you mean `D`?"), std::string::npos) << e.error;
+}
+
+TEST_F(Usage, DiagnosticsAreObjectsForPrograms) {
+  file("wrong.attn", "model m(x: [3]) -> y {\n  y[i] = \"\xff\n  y[i] = xx[i]\n}\n");
+  Ended e = attnc({"check", "wrong.attn", "--diagnostics=json"});
+  EXPECT_EQ(e.status, 1);
+  std::istringstream lines(e.error);
+  size_t n = 0;
+  for (std::string line; std::getline(lines, line); ++n) {
+    EXPECT_EQ(line.find(R"({"severity":"error","message":")"), 0u) << line;
+    EXPECT_NE(line.find(R"("file":"wrong.attn","line":)"), std::string::npos) << line;
+    EXPECT_EQ(line.back(), '}') << line;
+  }
+  EXPECT_GE(n, 1u) << e.error;
+  file("near.attn", "model m(x: [3]) -> y {\n  y[i] = xx[i]\n}\n");
+  e = attnc({"build", "near.attn", "--diagnostics", "json"});
+  EXPECT_NE(e.error.find(R"("line":2,"column":10,"end_line":2,"end_column":12)"), std::string::npos)
+      << e.error;
+  EXPECT_NE(e.error.find(R"("help":"did you mean `x`?")"), std::string::npos) << e.error;
+  file("good.attn", kModel);
+  EXPECT_EQ(attnc({"check", "good.attn", "--diagnostics=json"}).error, "");
 }
 
 }  // namespace

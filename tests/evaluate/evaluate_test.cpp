@@ -184,7 +184,7 @@ TEST_F(Evaluate, GathersAreChecked) {
     value("y");
     FAIL();
   } catch (const CallError& e) {
-    EXPECT_NE(std::string(e.what()).find("table is read at 9 in dimension 0, which has extent 3"),
+    EXPECT_NE(std::string(e.what()).find("table is read at 9 in dimension 1, which has extent 3"),
               std::string::npos);
   }
 }
@@ -252,7 +252,7 @@ TEST_F(Evaluate, SizesAreReadAndChecked) {
     return std::string();
   };
   give("r", {7}, std::vector<double>(7));
-  EXPECT_EQ(message(), "r: dimension 0 is 7, which fits no value of K (T = 4 by dimension 1 of x)");
+  EXPECT_EQ(message(), "r: dimension 1 is 7, which fits no value of K (T = 4 by dimension 2 of x)");
   give("x", {4, 1}, std::vector<double>(4));
   EXPECT_EQ(message(), "size B is 4, but must be at most 3");
   give("x", {4}, std::vector<double>(4));
@@ -272,7 +272,7 @@ TEST_F(Evaluate, ExtentsMustAgree) {
     value("z");
     FAIL();
   } catch (const CallError& e) {
-    EXPECT_STREQ(e.what(), "y: dimension 0 is 3, but should be 2 (T = 2 by dimension 0 of x)");
+    EXPECT_STREQ(e.what(), "y: dimension 1 is 3, but should be 2 (T = 2 by dimension 1 of x)");
   }
   given.erase("y");
   EXPECT_THROW(value("z"), CallError);

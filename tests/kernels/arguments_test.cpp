@@ -46,7 +46,7 @@ class KernelArguments : public ::testing::Test {
   KernelArguments() {
     std::vector<driver::Compiled> models = doubled();
     const std::string target = lower::host_target();
-    driver::BuildOptions options{.targets = {target}, .cache = false, .progress = false};
+    driver::BuildOptions options{.targets = {target}, .cache = false, .progress = driver::Progress::off};
     std::vector<emit::ModelPlan> plans;
     driver::Source none;
     const std::string path = driver::link_shared(

@@ -83,7 +83,7 @@ Library::Library(std::vector<driver::Compiled> models, int threads, const std::s
   driver::Source none;
   // Kernels are found again only where the caller keeps a cache for it.
   driver::BuildOptions options{
-      .targets = {target}, .cache = getenv("ATTNC_CACHE_DIR") != nullptr, .progress = false};
+      .targets = {target}, .cache = getenv("ATTNC_CACHE_DIR") != nullptr, .progress = driver::Progress::off};
   emit::Library library = driver::make_library("library", none, models, plans, options.targets);
   loaded_ = std::make_unique<driver::Loaded>(driver::link_shared(library, scratch_, options));
   loaded_->open(threads);

@@ -40,11 +40,11 @@ TEST_F(Check, AcceptsWhatIsWanted) { EXPECT_EQ(refusal(&given_), ""); }
 
 TEST_F(Check, NamesTheExtent) {
   given_.extent[1] = 5;
-  EXPECT_EQ(refusal(&given_), "x: extent 1 (T) is 5, must be 4");
+  EXPECT_EQ(refusal(&given_), "x: dimension 2 (T) is 5, must be 4");
   given_.extent[0] = 2;
-  EXPECT_EQ(refusal(&given_), "x: extent 0 is 2, must be 3");
-  EXPECT_EQ(refusal(&given_, "gradient"), "gradient of x: extent 0 is 2, must be 3");
-  EXPECT_EQ(refusal(&given_, "cotangent"), "cotangent of x: extent 0 is 2, must be 3");
+  EXPECT_EQ(refusal(&given_), "x: dimension 1 is 2, must be 3");
+  EXPECT_EQ(refusal(&given_, "gradient"), "gradient of x: dimension 1 is 2, must be 3");
+  EXPECT_EQ(refusal(&given_, "cotangent"), "cotangent of x: dimension 1 is 2, must be 3");
 }
 
 TEST_F(Check, NamesTypeAndRank) {
@@ -72,7 +72,7 @@ TEST_F(Check, RefusesSizesThatOverflow) {
   given_.extent[0] = given_.extent[1] = wanted_.extent[0] = wanted_.extent[1] = int64_t{1} << 31;
   EXPECT_EQ(refusal(&given_), "x: its bytes exceed 2^63 - 1");
   given_.extent[0] = wanted_.extent[0] = -1;
-  EXPECT_EQ(refusal(&given_), "x: extent 0 (3) is -1, must be 0");
+  EXPECT_EQ(refusal(&given_), "x: dimension 1 is -1, which is negative");
 }
 
 Interval interval(uintptr_t begin, int64_t bytes, const char* name, bool written) {

@@ -75,7 +75,7 @@ TEST(Frames, ForgetASizeThatNoArgumentOfTheNextCallGives) {
   EXPECT_EQ(attn_read_sizes(context.get(), &model, params, inputs, sizes), ATTN_OK);
   EXPECT_EQ(sizes[1], 3);
   EXPECT_EQ(attn_read_sizes(context.get(), &model, nullptr, inputs, sizes), ATTN_REFUSED);
-  EXPECT_EQ(std::string(attn_context_message(context.get())), "x: extent 1 (D) is 3, must be 0");
+  EXPECT_EQ(std::string(attn_context_message(context.get())), "x: dimension 2 (D) is 3, must be 0");
   EXPECT_EQ(attn_read_sizes(context.get(), &model, params, inputs, sizes), ATTN_OK);
 }
 

@@ -161,13 +161,17 @@ TEST_F(Line, NamesASizeThatIsMissingOrUnknown) {
 TEST_F(Line, RefusesCallsOutOfOrder) {
   EXPECT_EQ(text(model_.forward({x_, target_})),
             "line: the parameters are not there yet: call init or load");
+  for (const attn::Status& saved : {model_.save(path("w")), model_.save_states(path("s"))})
+    EXPECT_EQ(text(saved), "line: the parameters are not there yet: call init or load");
+  EXPECT_EQ(text(model_.backward()), "line: backward needs a forward call before it");
   ASSERT_TRUE(model_.init(1, {{"D", 3}}));
   EXPECT_EQ(text(model_.forward({x_})), "line: takes 2 inputs, not 1");
+  EXPECT_EQ(text(model_.backward()), "line: backward needs a forward call before it");
   EXPECT_EQ(text(model_.backward(std::vector<attn::View>(2))),
             "line: backward needs a forward call before it");
   EXPECT_EQ(text(model_.step({{"lr", 1}})), "line: a step needs a backward call before it");
   EXPECT_EQ(text(model_.forward({x_, target_.rows(0, 10)})),
-            "target: extent 0 (B) is 10, must be 64");
+            "target: dimension 1 (B) is 10, must be 64");
   EXPECT_EQ(text(model_.backward(std::vector<attn::View>(2))),
             "line: backward needs a forward call before it");
 }

@@ -201,11 +201,11 @@ TEST_F(Npy, RefusesWhatIsNoRegularFile) {
   EXPECT_EQ(attn_npy_load(context_, folder_.c_str(), &array_), ATTN_BAD_FILE);
   EXPECT_EQ(message(), folder_ + ": is a directory");
   EXPECT_EQ(attn_npy_load(context_, "/dev/zero", &array_), ATTN_BAD_FILE);
-  EXPECT_EQ(message(), "/dev/zero: is no regular file");
+  EXPECT_EQ(message(), "/dev/zero: is not a regular file");
   const std::string pipe = path("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(attn_npy_load(context_, pipe.c_str(), &array_), ATTN_BAD_FILE);
-  EXPECT_EQ(message(), pipe + ": is no regular file");
+  EXPECT_EQ(message(), pipe + ": is not a regular file");
   EXPECT_EQ(attn_npy_load(context_, path("none").c_str(), &array_), ATTN_BAD_FILE);
   EXPECT_EQ(message(), path("none") + ": No such file or directory");
   EXPECT_EQ(attn_npy_load(context_, nullptr, &array_), ATTN_REFUSED);

@@ -39,12 +39,25 @@ TEST_F(Weights, ReadsTensorsByName) {
 TEST_F(Weights, W1RefusesFalseLengths) {
   for (size_t n = 0; n < 8; ++n) {
     EXPECT_EQ(parse(std::string(n, '\0')),
-              "f: is no safetensors file: it has " + std::to_string(n) + " bytes");
+              "f: is not a safetensors file: it has " + std::to_string(n) + " bytes");
   }
   EXPECT_EQ(parse(little(0, 8)), "f: header byte 0: the header is no object");
   EXPECT_EQ(parse(little(~uint64_t{0}, 8)),
-            "f: the header takes 18446744073709551615 bytes, the file has 0");
-  EXPECT_EQ(parse(little(3, 8) + "{}"), "f: the header takes 3 bytes, the file has 2");
+            "f: is not a safetensors file, or was cut: its header would take 18446744073709551615 "
+            "bytes, and 0 are there");
+  EXPECT_EQ(parse(little(3, 8) + "{}"),
+            "f: is not a safetensors file, or was cut: its header would take 3 bytes, and 2 are "
+            "there");
+  const struct {
+    const char* start;
+    const char* is;
+  } others[] = {{"\x93NUMPY\x01", "an .npy file"},
+                {"PK\x03\x04", "a zip file, as .npz and .pt are"},
+                {"GGUF\x03", "a GGUF file"}};
+  for (const auto& other : others) {
+    EXPECT_EQ(parse(other.start + std::string(100, 'x')),
+              "f: is " + std::string(other.is) + ", not a safetensors file");
+  }
 }
 
 TEST_F(Weights, W1RefusesAHeaderOver100MB) {

@@ -1,4 +1,6 @@
 // Weight files out.
+#include <sys/stat.h>
+
 #include <cstring>
 #include <functional>
 #include <thread>
@@ -51,6 +53,22 @@ TEST_F(Weights, TheOrderOfTensorsDoesNotChangeTheFile) {
   ASSERT_EQ(attn_weights_save(context_, path("x").c_str(), 2, ab, forward), ATTN_OK);
   ASSERT_EQ(attn_weights_save(context_, path("y").c_str(), 2, ba, backward), ATTN_OK);
   EXPECT_EQ(read("x"), read("y"));
+}
+
+TEST_F(Weights, NeverTakesThePlaceOfAPipeOrADevice) {
+  float one = 1;
+  const char* name = "w";
+  const attn_tensor tensor{&one, ATTN_F32, 0, {}};
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe", path("link"));
+  std::filesystem::create_symlink("/proc/self/fd/1", path("stdout"));
+  for (const char* special : {"pipe", "link", "stdout"}) {
+    EXPECT_EQ(attn_weights_save(context_, path(special).c_str(), 1, &name, &tensor), ATTN_BAD_FILE);
+    EXPECT_EQ(message(), path(special) + ": is not a regular file, and is not replaced");
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(path("pipe")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("stdout")));
+  EXPECT_EQ(file_count(), 3u);
 }
 
 TEST_F(Weights, RefusesToWriteWhatItWouldNotRead) {

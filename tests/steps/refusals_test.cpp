@@ -61,7 +61,7 @@ TEST_F(Call, RefusesAStepBeforeTheFirst) {
 
 TEST_F(Call, RefusesAGradientOfAnotherShape) {
   gradients_.p_n.extent[0] = 63;
-  expect_refused("gradient of p.n: extent 0 (N) is 63, must be 64");
+  expect_refused("gradient of p.n: dimension 1 (N) is 63, must be 64");
 }
 
 TEST_F(Call, RefusesAStateThatIsMissing) {

@@ -106,25 +106,6 @@ class Builder {
   std::set<std::string> names_ = {"out"};
 };
 
-// A file that is removed at the end of the scope.
-struct TemporaryFile {
-  TemporaryFile() {
-    const char* folder = getenv("TMPDIR");
-    path = std::string(folder ? folder : "/tmp") + "/attnc-XXXXXX";
-    int fd = mkstemp(path.data());
-    if (fd < 0) throw std::runtime_error("cannot make a temporary file " + path);
-    close(fd);
-  }
-  ~TemporaryFile() { unlink(path.c_str()); }
-  std::string text() const {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream out;
-    out << in.rdbuf();
-    return out.str();
-  }
-  std::string path;
-};
-
 // Halide's warnings are about schedules (that bf16 is emulated, say): nothing a user could act on.
 class Reporter : public Halide::CompileTimeErrorReporter {
   void warning(const char*) override {}
@@ -159,16 +140,19 @@ void rename_runtime(std::string& object) {
 std::string host_target() { return std::string(host().name); }
 
 std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
-                           const std::string& target, const std::string& symbol, bool few_rows) {
+                           const std::string& target, const std::string& symbol,
+                           const std::string& scratch, bool few_rows) {
   return with_pipeline(f, kernel, target, few_rows,
                        [&](Built built, const Halide::Target& machine) {
-                         TemporaryFile file;
-                         built.pipeline.compile_to({{Halide::OutputFileType::object, file.path}},
+                         built.pipeline.compile_to({{Halide::OutputFileType::object, scratch}},
                                                    built.arguments, symbol, machine);
-                         std::string object = file.text();
-                         rename_runtime(object);
-                         hide_symbols(object);
-                         return object;
+                         std::ostringstream object;
+                         object << std::ifstream(scratch, std::ios::binary).rdbuf();
+                         unlink(scratch.c_str());
+                         std::string bytes = std::move(object).str();
+                         rename_runtime(bytes);
+                         hide_symbols(bytes);
+                         return bytes;
                        });
 }
 

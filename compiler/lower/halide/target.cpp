@@ -40,7 +40,7 @@ void prepare_code_generation(target::Arch arch) {
     case target::Arch::x86_64:
       arguments += " -x86-branches-within-32B-boundaries";
   }
-  setenv("HL_LLVM_ARGS", arguments.c_str(), 0);
+  setenv("HL_LLVM_ARGS", arguments.c_str(), 1);
 }
 
 const Target& host() {

@@ -19,8 +19,7 @@ Halide::Target jit_target(const Target& target);
 // a vector is one already, so LLVM looks for no more of them: that took 6 % of the time of
 // compiling, made the code 5 % longer and not faster. x86-64: no branch crosses a boundary of 32
 // bytes. On Skylake to Cascade Lake such a loop is decoded anew in every round, which costs an
-// innermost loop up to a quarter. Arguments for LLVM that the caller's environment has
-// (HL_LLVM_ARGS) stand.
+// innermost loop up to a quarter.
 void prepare_code_generation(target::Arch arch);
 
 // The best target that this machine runs.

@@ -144,6 +144,7 @@ class Model : detail::Calls {
   // What the update remembers, beside the weights of save(): with both, training goes on as if it
   // had not stopped.
   Status save_states(const std::string& path) {
+    if (Status s = check_parameters(params()); !s) return s;
     if (Status s = make_states(); !s) return s;
     return call(attn_states_save, states_.views.data(), step_, path.c_str());
   }
@@ -171,6 +172,7 @@ class Model : detail::Calls {
   }
 
   Status save(const std::string& path) const {
+    if (Status s = check_parameters(params()); !s) return s;
     return call(attn_model_save, params_.views.data(), path.c_str());
   }
   // A file, an index of several, or the folder that has them; see attn_model_load. On failure the
@@ -204,7 +206,12 @@ class Model : detail::Calls {
   const std::vector<Tensor>& gradients() const { return gradients_.tensors; }
 
  private:
+  Status check_forward() const {
+    if (!description_->has_backward) return refuse("the model was compiled without gradients");
+    return outputs_.empty() ? refuse("backward needs a forward call before it") : Status();
+  }
   Status loss_cotangent(std::vector<View>& cotangents) {
+    if (Status s = check_forward(); !s) return s;
     for (size_t k = 0; k < outputs_.size(); ++k) {
       if (outputs_[k].rank != 0) continue;
       cotangents.assign(outputs_.begin(), outputs_.end());
@@ -223,8 +230,7 @@ class Model : detail::Calls {
   }
   Status find_gradients(detail::List& gradients, const std::vector<View>& cotangents,
                         const std::vector<View>& input_gradients) {
-    if (!description_->has_backward) return refuse("the model was compiled without gradients");
-    if (outputs_.empty()) return refuse("backward needs a forward call before it");
+    if (Status s = check_forward(); !s) return s;
     std::vector<attn_tensor> given, wanted(inputs_);
     if (Status s = take(cotangents, description_->n_outputs, "cotangents", given); !s) return s;
     if (Status s = staged_cotangents_.take(*context_, given); !s) return s;
