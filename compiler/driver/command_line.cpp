@@ -45,7 +45,7 @@ constexpr std::pair<const char*, const char*> kFooters[] = {
      "kernel.\n"
      "Examples:\n  attnc emit model.attn --stage=gradient\n"
      "  attnc emit model.attn --stage=gradient --after=derive\n"
-     "  attnc emit model.attn --stage=statement -t x86-64-v3"},
+     "  attnc emit model.attn --stage=statement -t host"},
     {"report",
      "-D sizes are built in and may change the plan; --size only computes numbers.\n"
      "Examples:\n  attnc report model.attn -o model.html\n"
@@ -261,7 +261,7 @@ std::string describe_extra(const CLI::App& app, const std::string& fallback) {
     for (const std::string& name : option->get_snames()) known.push_back("-" + name);
   }
   const std::string near = nearest(word, known);
-  return fmt::format("{}: there is no option `{}`{}", command.get_name(), word,
+  return fmt::format("{}: there is no option `{}`{}", command.get_name(), extra[0],
                      !near.empty()      ? fmt::format("; did you mean `{}`?", near)
                      : word == "--size" ? std::string("; -D SIZE=n sets a size when compiling")
                                         : std::string());

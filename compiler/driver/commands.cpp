@@ -23,17 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is known elsewhere by a name that is none of a target; empty where nothing is.
+// What a name that is none of a target may mean; empty where that is not known.
 std::string meaning(const std::string& name) {
-  static constexpr std::pair<const char*, const char*> kSame[] = {
-      {"sse4", "x86-64-v2"},           {"sse4.2", "x86-64-v2"}, {"avx2", "x86-64-v3"},
-      {"haswell", "x86-64-v3"},        {"avx512", "x86-64-v4"}, {"avx512f", "x86-64-v4"},
-      {"skylake-avx512", "x86-64-v4"}, {"native", "host"}};
-  for (const auto& [word, target] : kSame)
-    if (name == word) return fmt::format("; `{}` is {}", name, target);
-  for (const char* word : {"cuda", "gpu", "hip", "metal", "opencl", "vulkan", "webgpu", "aarch64",
-                           "arm64", "armv8", "neon", "sve", "riscv64", "wasm"})
-    if (name.starts_with(word)) return "; kernels are for x86-64 only so far";
+  if (const std::string_view known = target::also_known(name); !known.empty())
+    return fmt::format("; `{}` is {}", name, known);
+  if (target::is_foreign(name)) return "; kernels are for x86-64 only so far";
   std::vector<std::string> names = target::names();
   names.emplace_back("host");
   const std::string near = nearest(name, names);
@@ -91,7 +85,7 @@ std::string stem_of(const CommandLine& c) {
 std::string nothing_to_print(const CommandLine& c, const std::vector<Compiled>& models) {
   const std::string who = models.size() == 1 ? "`" + models[0].name + "`" : "no model of " + c.file;
   const std::string has = models.size() == 1 ? " has no " : " has a ";
-  if (c.stage == "probe") return who + has + "probe: `probe NAME = …` in the model declares one";
+  if (c.stage == "probe") return who + has + "probe: `model … -> y, probe NAME` declares one";
   if (c.stage == "step")
     return who + has + "update: `train model … using adam`, with `use std.optim`, names one";
   return fmt::format("{}{}{}", who, has, c.stage);

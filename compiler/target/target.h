@@ -97,4 +97,9 @@ struct Costs {
 
 const Costs& costs(Arch arch);
 
+// The target that other compilers call by that name; empty where there is none.
+std::string_view also_known(std::string_view name);
+// Whether it is a name for processors that no target is of.
+bool is_foreign(std::string_view name);
+
 }  // namespace attn::target
