@@ -200,6 +200,9 @@ int main(int argc, char** argv) {
   fmt_command->add_flag("--check", c.check,
                         "say whether it is in that layout already; print nothing");
 
+  CLI::App* doc = app.add_subcommand("doc", "print what a file declares, as Markdown");
+  doc->add_option("FILE", c.file, "the .attn file; std or std.norm: of the library")->required();
+
   app.failure_message([](const CLI::App*, const CLI::Error& e) {
     return fmt::format("attnc: {}\n`attnc --help` and `attnc COMMAND --help` say what there is.\n",
                        e.what());
@@ -228,6 +231,7 @@ int main(int argc, char** argv) {
     if (*report) return driver::report(c);
     if (*run) return driver::run(c);
     if (*bench) return driver::bench(c);
+    if (*doc) return driver::doc(c);
     return driver::format(c);
   });
 }
