@@ -2,16 +2,53 @@
 # The documents say what is so: each command prints what stands below it, and what they name is there.
 #
 # A block ```console is a line `$ COMMAND` and what the command prints. A line `…` stands for any number
-# of lines, none among them.
+# of lines, none among them. A block after `<!-- file NAME -->` is a file that later commands need; one
+# after `<!-- from NAME -->` is an excerpt of that file.
 source "$(dirname "$0")/lib.sh" "$@"
 
-# Commands run in a folder that looks like the checkout but keeps what they write.
-mkdir "$scratch/checkout"
+# Commands run in a folder that looks like the checkout but keeps what they write; those of a tutorial in
+# one of their own, where $ATTN is the checkout.
+mkdir "$scratch/checkout" "$scratch/programs"
 ln -s "$root"/* "$scratch/checkout/"
 rm -f "$scratch/checkout/build"
-ln -s "$build" "$scratch/checkout/build"
-run_console_blocks "$root/docs/how-it-works.md" "$scratch/checkout" "$build/bin"
+mkdir "$scratch/checkout/build"
+ln -s "$build"/{bin,lib} "$scratch/checkout/build/"
+export ATTN="$scratch/checkout"
+# Programs that link a runtime with sanitizers need them, too.
+if grep -q '^ATTN_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
+  for compiler in cc c++; do
+    printf '#!/bin/sh\nexec %s -fsanitize=address,undefined "$@"\n' "$(command -v "$compiler")" \
+      >"$scratch/programs/$compiler"
+    chmod +x "$scratch/programs/$compiler"
+  done
+fi
+
+# extending.md is for recipes.sh.
+for page in "$root"/docs/*.md; do
+  name="$(basename "$page" .md)"
+  [[ $name == extending ]] && continue
+  folder="$scratch/checkout"
+  if grep -q '^<!-- file ' "$page"; then
+    folder="$scratch/$name"
+    mkdir "$folder"
+  fi
+  run_console_blocks "$page" "$folder" "$scratch/programs:$build/bin"
+done
 ((ran >= 5)) || fail "only $ran commands were found"
+
+# excerpts PAGE: the blocks after `<!-- from NAME -->`, each after a line `> NAME`.
+excerpts() {
+  awk '/^<!-- from .* -->$/ { file = $3 }
+       $0 == "```" && inside { if (taken) printf "%c", 0; inside = 0; next }
+       inside && taken { print }
+       /^```./ && !inside { inside = 1; taken = file != ""; if (taken) print "> " file; file = "" }' "$1"
+}
+for page in "$root"/*.md "$root"/docs/*.md; do
+  while IFS= read -r -d '' block; do
+    file="${block%%$'\n'*}"
+    lines_in_order "$root/${file#> }" <<<"${block#*$'\n'}"
+  done < <(excerpts "$page")
+done
 
 for page in "$root"/*.md "$root"/docs/*.md; do
   folder="$(dirname "$page")"
