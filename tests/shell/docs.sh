@@ -63,6 +63,13 @@ for page in "$root"/*.md "$root"/docs/*.md; do
            tr -d '`')
 done
 
+# Ratios and times of these pages are those of the benchmarks.
+for name in comparison performance; do
+  while IFS= read -r number; do
+    grep -qF "$number" "$root/bench/RESULTS.md" || fail "$name.md says $number, and RESULTS.md does not"
+  done < <(grep -oE '[0-9]+\.[0-9]{2,}' "$root/docs/$name.md" | sort -u)
+done
+
 # What the tests of quotations are worth.
 printf 'a\nb\nc\nd\n' >"$scratch/printed"
 refused() {
