@@ -63,6 +63,18 @@ for page in "$root"/*.md "$root"/docs/*.md; do
            tr -d '`')
 done
 
+# The references name every function of the headers, and every public method of the classes.
+while IFS= read -r name; do
+  grep -qwF "$name" "$root/docs/c.md" || fail "c.md does not name $name"
+done < <(sed -n 's/^[a-z].*[ *]\(attn_[a-z0-9_]*\)(.*/\1/p' \
+  "$root"/runtime/include/attn/{attn,types,model,train,npy,array,safetensors,device}.h | sort -u)
+while IFS= read -r name; do
+  grep -qwF "$name" "$root/docs/cpp.md" || fail "cpp.md does not name $name"
+done < <(for header in attn tensor states products; do
+  sed -n '/^ private:/,/^};/d; s/^  [A-Za-z][A-Za-z:_<>&* ]*[ *&]\([a-z_]*\)(.*/\1/p' \
+    "$root/runtime/include/attn/$header.hpp"
+done | sort -u)
+
 # Ratios and times of these pages are those of the benchmarks.
 for name in comparison performance; do
   while IFS= read -r number; do
