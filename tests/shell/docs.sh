@@ -55,7 +55,7 @@ for page in "$root"/*.md "$root"/docs/*.md; do
   # shellcheck disable=SC2016
   while IFS= read -r link; do
     [[ $link == http* || -e $folder/$link ]] || fail "$(basename "$page") names a file that is not there: $link"
-  done < <(grep -oE '\]\([^)# ]+[)#]' "$page" | sed 's/^..//; s/.$//')
+  done < <(grep -oE '(\]\(|src=")[^)# "]+[)#"]' "$page" | sed 's/^src="//; s/^](//; s/.$//')
   # shellcheck disable=SC2016
   while IFS= read -r path; do
     compgen -G "$root/$path" >/dev/null || fail "$(basename "$page") names a file that is not there: $path"
