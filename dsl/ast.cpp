@@ -59,9 +59,9 @@ std::string documentation(const Comments& comments) {
   while (first != comments.above.begin() && is_doc(*std::prev(first))) --first;
   std::string text;
   for (auto line = first; line != comments.above.end(); ++line) {
-    const size_t begin = line->find_first_not_of(' ', 2);
+    const bool has_blank = line->size() > 2 && (*line)[2] == ' ';
     if (line != first) text += '\n';
-    if (begin != std::string::npos) text += line->substr(begin);
+    text += line->substr(has_blank ? 3 : 2);
   }
   return text;
 }

@@ -166,7 +166,8 @@ struct Comments {
   std::vector<std::string> above;
   std::string beside;  // at the end of the statement's (or the block's first) line
 };
-// The text of the `##` lines directly above, joined by newlines, without the marks.
+// The text of the `##` lines directly above, joined by newlines, without the marks and the blank after
+// them.
 std::string documentation(const Comments& comments);
 
 // `f32`, `[B, T, D]`, `bf16[..., D]`. Nothing given: an output whose type is inferred.

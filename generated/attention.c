@@ -100,8 +100,7 @@ static const attn_program attention_program = {
   .n_values = 2, .n_operations = 8, .operations = attention_operations, TARGETS,
 };
 static const attn_model attention_description = {
-  ATTN_ABI_VERSION, "attention", 16638515959144122567u, .program = &attention_program, .has_backward = 1, .has_step = 1,
-  .n_sizes = 2, .size_names = (const char* const[]){"B", "T"},
+  ATTN_ABI_VERSION, "attention", 22952361898939381u, .program = &attention_program, .has_backward = 1, .has_step = 1, .n_sizes = 2, .size_names = (const char* const[]){"B", "T"},
   ROWS(attn_argument, inputs, ARGUMENT("x", F32, 1, 1, 3, {"B", "T", "D"}), ARGUMENT("wanted", F32, 1, 1, 3, {"B", "T", "D"})),
   ROWS(attn_argument, outputs, ARGUMENT("loss", F32, 4, 1, 0, {0}), ARGUMENT("y", F32, 1, 1, 3, {"B", "T", "D"})),
   ROWS(attn_argument, params, PARAM("wq", F32, 5, 1, XAVIER, 0, 0, 4, 3, {"H", "E", "D"}), PARAM("wk", F32, 5, 1, XAVIER, 0, 0, 4, 3, {"H", "E", "D"}),

@@ -206,7 +206,7 @@ static const attn_program digits_program = {
   .n_values = 1, .n_operations = 41, .operations = digits_operations, TARGETS,
 };
 static const attn_model digits_description = {
-  ATTN_ABI_VERSION, "digits", 15699714861108751737u, .program = &digits_program, .has_backward = 1, .has_step = 1, .n_sizes = 1, .size_names = (const char* const[]){"B"},
+  ATTN_ABI_VERSION, "digits", 7727783424302502707u, .program = &digits_program, .has_backward = 1, .has_step = 1, .n_sizes = 1, .size_names = (const char* const[]){"B"},
   ROWS(attn_argument, inputs, ARGUMENT("image", F32, 11, 1, 3, {"B", "N", "N"}), ARGUMENT("label", I32, 12, 0, 1, {"B"})),
   ROWS(attn_argument, outputs, ARGUMENT("loss", F32, 0, 1, 0, {0}), ARGUMENT("logit", F32, 10, 1, 2, {"B", "C"})),
   ROWS(attn_argument, params, PARAM("reader.patch", F32, 13, 1, XAVIER, 0, 0, 6, 3, {"D", "P", "P"}), PARAM("reader.place", F32, 14, 1, NORMAL, 0, 0.7, 0, 2, {"T", "D"}),
@@ -306,7 +306,7 @@ static const attn_program digits_read_program = {
   .n_values = 1, .n_operations = 15, .operations = digits_read_operations, TARGETS,
 };
 static const attn_model digits_read_description = {
-  ATTN_ABI_VERSION, "digits_read", 12114718142325987568u, .program = &digits_read_program, .n_sizes = 1, .size_names = (const char* const[]){"B"},
+  ATTN_ABI_VERSION, "digits_read", 468343870299599518u, .program = &digits_read_program, .n_sizes = 1, .size_names = (const char* const[]){"B"},
   ROWS(attn_argument, inputs, ARGUMENT("image", F32, 8, 0, 3, {"B", "N", "N"})),
   ROWS(attn_argument, outputs, ARGUMENT("logit", F32, 9, 0, 2, {"B", "C"}), ARGUMENT("look", F32, 2, 0, 4, {"B", "C", "H", "T"})),
   ROWS(attn_argument, params, PARAM("reader.patch", F32, 10, 0, XAVIER, 0, 0, 6, 3, {"D", "P", "P"}), PARAM("reader.place", F32, 11, 0, NORMAL, 0, 0.7, 0, 2, {"T", "D"}),

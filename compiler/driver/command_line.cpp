@@ -59,6 +59,7 @@ constexpr std::pair<const char*, const char*> kFooters[] = {
      "the\npoint; GB/s, what the kernel reads and writes, once each. Both are of the median call.\n"
      "Examples:\n  attnc bench model.attn --size B=2 --size T=512\n"
      "  attnc bench model.attn --size T=4096 --seconds 10 --threads 8 --json"},
+    {"doc", "Examples:\n  attnc doc model.attn\n  attnc doc std.norm"},
     {"fmt",
      "Examples:\n  attnc fmt model.attn\n  attnc fmt -w *.attn\n  attnc fmt --check --diff "
      "model.attn\n  attnc fmt - < model.attn"},
@@ -150,6 +151,8 @@ void add_build(CLI::App* s, CommandLine& c, Adder& add) {
       ->check(kNotEmpty);
   add.targets(s,
               fmt::format("host, or {}; default: all of these", fmt::join(target::names(), ", ")));
+  s->add_flag("--shared", c.shared,
+              "also a shared library, with the runtime: what Python and the like load");
   s->add_option("-j,--jobs", c.jobs, "kernels compiled at a time; default: one per processor")
       ->check(CLI::Range(1, kMostJobs));
   add.compiling(s);
@@ -286,6 +289,8 @@ std::unique_ptr<CLI::App> make_command_line(CommandLine& c) {
   add_run(app->add_subcommand("run", "compile for this machine and call the model"), c, add);
   add_bench(app->add_subcommand("bench", "time every kernel of a model on this machine"), c, add);
   add_fmt(app->add_subcommand("fmt", "print the file in the canonical layout"), c);
+  CLI::App* doc = app->add_subcommand("doc", "print what a file declares, as Markdown");
+  doc->add_option("FILE", c.file, "the .attn file; std or std.norm: of the library")->required();
   for (const auto& [name, text] : kFooters) app->get_subcommand(name)->footer(text);
   return app;
 }

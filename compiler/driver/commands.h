@@ -48,6 +48,7 @@ int report(const CommandLine& c);
 int run(const CommandLine& c);
 int bench(const CommandLine& c);
 int format(const CommandLine& c);
+int doc(const CommandLine& c);
 
 Progress progress_of(const CommandLine& c);
 // What the phases are to do; UsageError where the command line is wrong.

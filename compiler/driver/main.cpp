@@ -70,6 +70,7 @@ int run_command(std::vector<std::string> words) {
   if (command == "report") return driver::report(c);
   if (command == "run") return driver::run(c);
   if (command == "bench") return driver::bench(c);
+  if (command == "doc") return driver::doc(c);
   return driver::format(c);
 }
 

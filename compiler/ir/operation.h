@@ -41,10 +41,13 @@ struct Notation {
 };
 
 struct Operation {
-  std::string_view name;  // as written: "exp"
-  int arity = 1;          // -1: one or more
+  std::string_view name;   // as written: "exp"
+  std::string_view brief;  // what it is, in a few words, for documents
+  int arity = 1;           // -1: one or more
   Typing typing = Typing::real;
   int cost = 1;  // beside + and *; about 8 for a transcendental function
+  // Where a value is defined and finite for finite arguments, overflow apart. Null: everywhere.
+  Expr (*domain)(std::span<const Expr> x) = nullptr;
   // The value in float64; booleans and integers are exact numbers.
   double (*value)(std::span<const double> x) = nullptr;
   // d(result)/d(x[k]) for every k, from the arguments x and the result y, written with y where

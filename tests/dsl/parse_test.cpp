@@ -196,7 +196,7 @@ TEST(Parse, DocumentationStandsDirectlyAbove) {
   const Parsed parsed = parse_text(
       "# no\n## Two\n##  lines.\nblock f(x: [T]) -> y {\n## of w\nparam w: [T]\n\n## far\n\ny[i] = "
       "x[i]}\n");
-  EXPECT_EQ(documentation(parsed.file.items[0].comments), "Two\nlines.");
+  EXPECT_EQ(documentation(parsed.file.items[0].comments), "Two\n lines.");
   EXPECT_EQ(documentation(only_block(parsed).body[0].comments), "of w");
   EXPECT_EQ(documentation(only_block(parsed).body[1].comments), "");
 }

@@ -224,5 +224,58 @@ TEST(Table, ListsAllOperations) {
   expect_golden(ATTN_SOURCE_DIR "/tests/ops/table.golden", list);
 }
 
+// The value is finite at every point of the domain, and at no other.
+TEST(Table, DomainsSayWhereThereIsAValue) {
+  int refused = 0;
+  for (const ir::Operation& op : ops::table()) {
+    const Row row(op);
+    SCOPED_TRACE(op.name);
+    std::vector<std::vector<double>> grid = {{}};
+    for (int k = 0; k < row.arity; ++k) {
+      std::vector<std::vector<double>> longer;
+      for (const std::vector<double>& p : grid)
+        for (const double x : {-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0}) {
+          longer.push_back(p);
+          longer.back().push_back(op.name == "uniform" ? std::floor(x) : x);
+        }
+      grid = longer;
+    }
+    const ir::Expr domain = op.domain ? op.domain(row.x) : ir::truth(true);
+    for (const std::vector<double>& p : grid) {
+      const bool inside = row.at(ir::select(domain, 1, 0), p) != 0;
+      EXPECT_EQ(std::isfinite(op.value(p)), inside) << fmt::format("{}", fmt::join(p, ", "));
+      refused += !inside;
+    }
+  }
+  EXPECT_GT(refused, 10);
+}
+
+// The table of docs/functions.md.
+TEST(Table, IsThatOfTheDocuments) {
+  std::string list = "| function | what it is | where | derivative |\n|---|---|---|---|\n";
+  for (const ir::Operation& op : ops::table()) {
+    const Row row(op);
+    EXPECT_FALSE(op.brief.empty()) << op.name;
+    std::string arguments, derivatives;
+    for (const ir::Expr& x : row.x)
+      arguments += (arguments.empty() ? "" : ", ") + text::to_string(row.g, x);
+    if (op.derivative) {
+      const auto partials = op.derivative(row.x, row.y);
+      for (size_t k = 0; k < partials.size(); ++k)
+        derivatives += fmt::format("{}{}`{}`", k ? "<br>" : "",
+                                   row.arity > 1 ? fmt::format("by x{}: ", k + 1) : "",
+                                   text::to_string(row.g, partials[k]));
+    }
+    // What is always written with other functions has its derivative from them.
+    ir::Expr meant;
+    const bool is_written = op.identity && op.identity(row.x, meant);
+    if (derivatives.empty()) derivatives = is_written ? "of that expression" : "0";
+    list += fmt::format(
+        "| `{}({}{})` | {} | {} | {} |\n", op.name, arguments, op.arity < 0 ? ", …" : "", op.brief,
+        op.domain ? "`" + text::to_string(row.g, op.domain(row.x)) + "`" : "", derivatives);
+  }
+  expect_golden_part(ATTN_SOURCE_DIR "/docs/functions.md", "functions", list);
+}
+
 }  // namespace
 }  // namespace attn::testing

@@ -8,17 +8,6 @@ readme="$root/README.md"
 blocks() {
   awk -v fence="\`\`\`$1" '$0 == "```" { inside = 0 } inside { print } $0 == fence { inside = 1 }' "$readme"
 }
-# lines_in_order FILE: standard input's lines stand in the file, one after the other, but for blanks.
-lines_in_order() {
-  local line number=0
-  mapfile -t there < <(sed 's/^ *//; s/ *$//; s/  */ /g' "$1")
-  while IFS= read -r line; do
-    line="$(sed 's/^ *//; s/ *$//; s/  */ /g' <<<"$line")"
-    [[ -z $line ]] && continue
-    while ((number < ${#there[@]})) && [[ ${there[number]} != "$line" ]]; do ((++number)); done
-    ((number < ${#there[@]})) || { fail "not in $(basename "$1") at its place: $line"; return; }
-  done
-}
 
 (($(wc -l <"$readme") <= 120)) || fail "the README is longer than 120 lines"
 

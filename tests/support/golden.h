@@ -43,6 +43,16 @@ inline void expect_golden(const std::filesystem::path& path, const std::string& 
   EXPECT_EQ(read_text(path), actual) << "in " << path << " (ATTN_UPDATE_GOLDENS=1 rewrites it)";
 }
 
+// The same for a part of a page: what stands between the line `<!-- NAME -->` and `<!-- end -->`.
+inline void expect_golden_part(const std::filesystem::path& page, const std::string& name,
+                               const std::string& actual) {
+  const std::string text = read_text(page), head = "<!-- " + name + " -->\n";
+  const size_t at = text.find(head), begin = at + head.size();
+  const size_t end = at == std::string::npos ? at : text.find("<!-- end -->", begin);
+  ASSERT_NE(end, std::string::npos) << page << " has no part " << name;
+  expect_golden(page, text.substr(0, begin) + actual + text.substr(end));
+}
+
 // The files of a folder with the given extension (".attn"), sorted by name.
 inline std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
                                                    const std::string& extension) {
