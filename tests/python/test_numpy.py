@@ -140,7 +140,7 @@ class Attention(Case):
         self.m.backward({"y": np.zeros((2, 5, 8), np.float32)})
         self.assertEqual(self.m.gradient_norm(), 0)
         self.refuses("attention: has no output q: there are loss, y", self.m.backward, {"q": 1.0})
-        self.refuses("cotangent of y: extent 1 (T) is 4, must be 5", self.m.backward,
+        self.refuses("cotangent of y: dimension 2 (T) is 4, must be 5", self.m.backward,
                      {"y": np.zeros((2, 4, 8), np.float32)})
 
     def test_gradients_of_two_batches_add_up(self):
@@ -249,7 +249,7 @@ class Attention(Case):
         x, wanted, m = self.x, self.wanted, self.m
         self.assertEqual(self.refuses("x: type is f64, must be f32", m.forward, x.astype(float),
                                       wanted).status, "refused")
-        self.refuses("wanted: extent 1 (T) is 4, must be 5", m.forward, x, wanted[:, :4].copy())
+        self.refuses("wanted: dimension 2 (T) is 4, must be 5", m.forward, x, wanted[:, :4].copy())
         self.refuses("x: rank is 2, must be 3", m.forward, x[0].copy(), wanted)
         self.refuses("x: rank is 9, must be 3", m.forward, x.reshape((1,) * 6 + x.shape), wanted)
         self.refuses("x: its elements are not next to each other", m.forward, x[:, ::2], wanted)

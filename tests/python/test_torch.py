@@ -211,7 +211,7 @@ class Attention(Case):
     def test_refuses_as_the_c_interface_does(self):
         self.refuses("x: type is f64, must be f32", self.layer, self.x.double(), self.wanted)
         self.refuses("x: type is torch.int64, must be f32", self.layer, self.x.long(), self.wanted)
-        self.refuses("wanted: extent 1 (T) is 4, must be 5", self.layer, self.x, self.wanted[:, :4])
+        self.refuses("wanted: dimension 2 (T) is 4, must be 5", self.layer, self.x, self.wanted[:, :4])
         self.refuses("x: rank is 2, must be 3", self.layer, self.x[0], self.wanted)
 
     def test_calls_have_the_threads_of_pytorch(self):
