@@ -63,7 +63,7 @@ attn_status Index::tensor(Text name, Text file) {
   file.length = decode_escapes(file);
   file.begin[file.length] = '\0';
   Entry& entry = weights->entries[weights->count];
-  uint16_t part;
+  uint16_t part = 0;
   ATTN_TRY(find_part(file, &part));
   const int32_t found = attn_weights_find(weights->parts[part], name.begin);
   if (found < 0 || strlen(name.begin) != name.length) {
