@@ -46,7 +46,7 @@ typedef struct attention_states {
   attention_params m;
   attention_params v;
 } attention_states;
-ATTN_NEEDS(attention, attention_archive_of_e6e7e21c367408c7);
+ATTN_NEEDS(attention, attention_archive_of_00518b0d31be13f5);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* attention_model(void);
 /* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */

@@ -232,7 +232,7 @@ static const attn_model digits_description = {
     PARAM("reader.bias", F32, 23, 1, ZEROS, 0, 0, 0, 1, {"C"})),
   ROWS(attn_step_option, step_options, {"lr", NAN}, {"beta1", 0.9}, {"beta2", 0.999}, {"eps", 1e-08}, {"clip", 0}), ROWS(attn_step_state, step_states, {"m", 0}, {"v", 0}),
 };
-const char digits_archive_of_d9e0977c4b4eed79 = 0;
+const char digits_archive_of_6b3e9a14b2b3d333 = 0;
 const attn_model* digits_model(void) { return &digits_description; }
 attn_status digits_sizes(attn_context* context, const digits_params* params, const digits_inputs* inputs, attn_sizes* sizes) {
   return attn_call_sizes(context, &digits_description, (const attn_tensor*)params, (const attn_tensor*)inputs, sizes);
@@ -331,7 +331,7 @@ static const attn_model digits_read_description = {
     PARAM("reader.wv", F32, 13, 0, XAVIER, 0, 0, 4, 3, {"H", "E", "D"}), PARAM("reader.wo", F32, 19, 0, XAVIER, 0, 0, 6, 3, {"C", "H", "E"}),
     PARAM("reader.bias", F32, 20, 0, ZEROS, 0, 0, 0, 1, {"C"})),
 };
-const char digits_read_archive_of_a8201ff6c35218f0 = 0;
+const char digits_read_archive_of_067fe444c5f0729e = 0;
 const attn_model* digits_read_model(void) { return &digits_read_description; }
 attn_status digits_read_sizes(attn_context* context, const digits_read_params* params, const digits_read_inputs* inputs, attn_sizes* sizes) {
   return attn_call_sizes(context, &digits_read_description, (const attn_tensor*)params, (const attn_tensor*)inputs, sizes);

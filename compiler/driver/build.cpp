@@ -203,6 +203,7 @@ std::string link_objects(const emit::Library& library, const std::vector<std::st
   if (runtime.empty()) throw SystemError("libattn_rt.a is not beside the compiler");
   const std::string base = scratch.path() + "/" + library.stem;
   write_new_file(base + "_index.c", library.index);
+  if (!fs::exists(base + ".h")) write_new_file(base + ".h", library.header);
   std::vector<std::string> command = c_compiler();
   const auto add = [&](const std::vector<std::string>& words) {
     command.insert(command.end(), words.begin(), words.end());

@@ -1,5 +1,6 @@
 // Types and builds scalar expressions: names, operators, conditions, functions.
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <functional>
@@ -113,8 +114,13 @@ void Statement::unknown_name(const std::string& name, Span where, bool subscript
       for (const Visible& v : visible_) candidates.push_back(v.name);
       for (std::string& s : m_.size_names(scope_)) candidates.push_back(std::move(s));
     }
-    const std::string meant = suggestion(name, candidates);
     const bool is_index = in_subscript_ > 0 && !subscripted;
+    // An index is by custom called like its size: `t` is no slip of `T`.
+    if (is_index)
+      std::erase_if(candidates, [&](const std::string& c) {
+        return c.size() == name.size() && strcasecmp(c.c_str(), name.c_str()) == 0;
+      });
+    const std::string meant = suggestion(name, candidates);
     if (is_index && meant.empty()) {
       report_unbound(name, where);
     } else {

@@ -256,10 +256,10 @@ TEST_F(Outputs, ASharedLibraryNeedsACompiler) {
   EXPECT_EQ(build({"m.attn", "-o", "out"}, how).status, 0);
   const Ended e = build({"m.attn", "-o", "shared", "--shared"}, how);
   EXPECT_EQ(e.status, 3);
-  EXPECT_EQ(
-      e.error,
-      "attnc: a shared library is linked by a C compiler (no C compiler `no-such-cc`): install "
-      "one, name it in CC, or take a library that was built elsewhere\n");
+  EXPECT_EQ(e.error,
+            "attnc: a shared library is linked by a C compiler (the C compiler "
+            "`no-such-cc` does not run: No such file or directory): install "
+            "one, name it in CC, or take a library that was built elsewhere\n");
   EXPECT_TRUE(names_in(path("shared")).empty());
 }
 

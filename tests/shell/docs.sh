@@ -12,7 +12,7 @@ mkdir "$scratch/checkout" "$scratch/programs"
 ln -s "$root"/* "$scratch/checkout/"
 rm -f "$scratch/checkout/build"
 mkdir "$scratch/checkout/build"
-ln -s "$build"/{bin,lib} "$scratch/checkout/build/"
+ln -s "$build"/{bin,lib,include,package,*.cmake,runtime,compiler,dsl} "$scratch/checkout/build/"
 export ATTN="$scratch/checkout"
 # Programs that link a runtime with sanitizers need them, too.
 if grep -q '^ATTN_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
@@ -35,9 +35,6 @@ for page in "$root"/docs/*.md; do
   run_console_blocks "$page" "$folder" "$scratch/programs:$build/bin"
 done
 ((ran >= 5)) || fail "only $ran commands were found"
-# What is built with the sanitizers asks for them wherever it is linked.
-nm "$build/lib/libattn_rt.a" | grep -q __asan && export LDFLAGS=-fsanitize=address,undefined
-run_console_blocks "$root/docs/install.md" "$scratch/checkout" "$build/bin"
 
 # excerpts PAGE: the blocks after `<!-- from NAME -->`, each after a line `> NAME`.
 excerpts() {

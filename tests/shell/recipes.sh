@@ -7,7 +7,7 @@ page="$root/docs/extending.md"
 tree="$scratch/tree"
 
 mkdir "$tree"
-tar -C "$root" --exclude='./build*' --exclude=./.git --exclude=./.deps -c . | tar -C "$tree" -x
+tar -C "$root" --exclude='./build*' --exclude=./.git --exclude=./.deps --exclude=./bench/.venv -c . | tar -C "$tree" -x
 ln -s "$root/.deps" "$tree/.deps"
 
 section_of() {  # section_of NAME: the part of the page under the heading above its patch.
