@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "compiler/elaborate/model.h"
@@ -157,70 +156,6 @@ std::optional<ir::SizeId> ModelState::make_size(const Unit& unit, const std::str
     stand_ins_[id] = *x;
   if (size.quotient) quotients_.emplace(*size.quotient, id);
   return id;
-}
-
-double ModelState::stand_in(const Poly& p) const {
-  double sum = 0;
-  for (const auto& [monomial, c] : p.terms()) {
-    double product = static_cast<double>(c.num) / static_cast<double>(c.den);
-    for (const auto& [id, power] : monomial) {
-      const auto given = stand_ins_.find(id);
-      constexpr double kGolden = 0.6180339887498949;  // its multiples are spread over 0 .. 1
-      const double whole = kGolden * (id.value + 1);
-      const double x = given != stand_ins_.end() ? given->second : 1 + whole - std::floor(whole);
-      for (int k = 0; k < power; ++k) product *= x;
-    }
-    sum += product;
-  }
-  return sum;
-}
-
-// Nothing for a size that is a number.
-std::optional<double> ModelState::stand_in(const dsl::ExprPtr& e, const Unit& unit) {
-  if (const auto* name = std::get_if<dsl::Name>(&e->node)) {
-    if (!unit.sizes.count(name->text)) return std::nullopt;
-    const auto p = file_size(unit, name->text);
-    return p ? std::optional(stand_in(*p)) : std::nullopt;
-  }
-  const auto* chain = std::get_if<dsl::Chain>(&e->node);
-  if (!chain) return std::nullopt;
-  const auto operand = [&](size_t k) -> std::optional<double> {
-    const auto* number = std::get_if<dsl::Number>(&chain->operands[k]->node);
-    if (number && number->is_integer()) return static_cast<double>(number->integer());
-    return stand_in(chain->operands[k], unit);
-  };
-  std::optional<double> value = operand(0);
-  bool has_name = !std::get_if<dsl::Number>(&chain->operands[0]->node);
-  for (size_t k = 0; value && k < chain->ops.size(); ++k) {
-    const auto next = operand(k + 1);
-    if (!next) return std::nullopt;
-    has_name = has_name || !std::get_if<dsl::Number>(&chain->operands[k + 1]->node);
-    switch (chain->ops[k]) {
-      case dsl::Op::add:
-        *value += *next;
-        break;
-      case dsl::Op::subtract:
-        *value -= *next;
-        break;
-      case dsl::Op::multiply:
-        *value *= *next;
-        break;
-      case dsl::Op::divide:
-        *value /= *next;
-        break;
-      default:
-        return std::nullopt;
-    }
-  }
-  return has_name ? value : std::nullopt;
-}
-
-bool ModelState::is_one_extent(const Poly& a, const Poly& b) const {
-  if (a == b) return true;
-  if (!graph.same(a, b)) return false;
-  if (a.constant() || b.constant()) return true;
-  const double x = stand_in(a), y = stand_in(b);
-  return std::abs(x - y) <= 1e-9 * std::max(std::abs(x), std::abs(y));
 }
 
 // `size E = D / H`: a value when the parts are known, and the formula that it came from.

@@ -105,6 +105,19 @@ TEST(Names, TellSizesApart) {
             std::string::npos);
 }
 
+// Also sums of sizes, in whatever order those were met.
+TEST(Names, TellSumsOfSizesApart) {
+  const auto e = elaborate_text(R"(
+size A = 1, C = 2, G = 3, F = 4
+model m(z: [A, C, G, F], x: [A + F], w: [C + G]) -> y {
+  y = (sum[a,c,g,f] z[a,c,g,f]) + (sum[k] x[k] * w[k])
+}
+)");
+  EXPECT_NE(e->messages().find("index `k` runs over A + F and over C + G, which are both 5 here"),
+            std::string::npos)
+      << e->messages();
+}
+
 // What compiles and is hardly meant.
 TEST(Names, OfHiddenElementsAndEmptySizesAreWarnedOf) {
   const auto messages = [](const std::string& text) { return elaborate_text(text)->messages(); };
