@@ -13,16 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kModel =
-    "size T, D = 4\n"
-    "model scaled(x: [T, D]) -> y {\n"
-    "  param w: [D]\n"
-    "  y[i,d] = x[i,d] * w[d]\n"
-    "}\n";
-
 class Cached : public Folder {
  protected:
-  Cached() { file("m.attn", kModel); }
+  Cached() { file("m.attn", kScaled); }
   Ended build(const std::vector<std::string>& environment = {}) {
     How how{.environment = environment};
     how.environment.push_back("ATTNC_CACHE_DIR=" + path("cache"));
@@ -116,11 +109,11 @@ TEST_F(Cached, LosesWhatWasUsedLeastRecently) {
   file("cache/README", "mine");
   const timespec long_ago[] = {{1000, 0}, {1000, 0}};
   utimensat(AT_FDCWD, old.c_str(), long_ago, 0);
-  file("m.attn", std::string(kModel).replace(std::string(kModel).find("* w"), 1, "+"));
+  file("m.attn", std::string(kScaled).replace(std::string(kScaled).find("* w"), 1, "+"));
   ASSERT_EQ(build({"ATTNC_CACHE_MAX=1"}).status, 0);
   EXPECT_FALSE(fs::exists(old));
   EXPECT_EQ(entries().size(), 5u);
-  file("m.attn", std::string(kModel).replace(std::string(kModel).find("* w"), 1, "-"));
+  file("m.attn", std::string(kScaled).replace(std::string(kScaled).find("* w"), 1, "-"));
   ASSERT_EQ(build({"ATTNC_CACHE_MAX=0"}).status, 0);
   EXPECT_EQ(names_in(path("cache")), std::vector<std::string>{"README"});
 }

@@ -12,13 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kModel =
-    "size T, D = 4\n"
-    "model scaled(x: [T, D]) -> y {\n"
-    "  param w: [D]\n"
-    "  y[i,d] = x[i,d] * w[d]\n"
-    "}\n";
-
 constexpr const char* kPart = "block half(x: [...]) -> y { y[...] = 0.5 * x[...] }\n";
 
 std::string using_part(const std::string& path) {
@@ -145,7 +138,7 @@ TEST_F(Files, ManyLargePartsAreALimit) {
     file(name, std::string(1000000, '#') + "\n");
     uses += "use \"" + name + "\"\n";
   }
-  file("m.attn", uses + kModel);
+  file("m.attn", uses + kScaled);
   EXPECT_EQ(attnc({"check", "m.attn"}).status, 4);
 }
 
@@ -161,7 +154,7 @@ class Outputs : public Folder {
 };
 
 TEST_F(Outputs, AreThreeFilesAndNothingElse) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   const Ended e = build({"m.attn", "-o", "out/deep"});
   ASSERT_EQ(e.status, 0) << e.error;
   EXPECT_EQ(e.out, "");
@@ -175,8 +168,8 @@ TEST_F(Outputs, AreThreeFilesAndNothingElse) {
 }
 
 TEST_F(Outputs, AreTheSameBytesWhereverAndWheneverTheyAreBuilt) {
-  file("one/m.attn", kModel);
-  file("two words/m.attn", kModel);
+  file("one/m.attn", kScaled);
+  file("two words/m.attn", kScaled);
   ASSERT_EQ(build({"m.attn", "-o", "out"}, {.folder = path("one")}).status, 0);
   const Ended e = build(
       {path("two words/m.attn"), "-o", path("two words/out"), "--no-cache"},
@@ -194,7 +187,7 @@ TEST_F(Outputs, AreTheSameBytesWhereverAndWheneverTheyAreBuilt) {
 }
 
 TEST_F(Outputs, ComeFromTheCacheWhereNothingChanged) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   const std::string compiler =
       file("cc.sh", "#!/bin/sh\necho \"$@\" >> \"$LOG\"\nexec cc \"$@\"\n");
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
@@ -224,7 +217,7 @@ TEST_F(Outputs, ComeFromTheCacheWhereNothingChanged) {
 }
 
 TEST_F(Outputs, ASharedLibraryListsItsModelsAndHasTheRuntime) {
-  file("m.attn", std::string(kModel) + "model twice(x: [T]) -> y { y[i] = 2 * x[i] }\n");
+  file("m.attn", std::string(kScaled) + "model twice(x: [T]) -> y { y[i] = 2 * x[i] }\n");
   const Ended e = build({"m.attn", "-o", "out", "--shared"});
   ASSERT_EQ(e.status, 0) << e.error;
   EXPECT_NE(e.error.find("wrote out/m.h, out/m.c, out/m.a, out/m.so: "), std::string::npos);
@@ -251,7 +244,7 @@ TEST_F(Outputs, ASharedLibraryListsItsModelsAndHasTheRuntime) {
 }
 
 TEST_F(Outputs, ASharedLibraryNeedsACompiler) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   const How how{.environment = {"CC=no-such-cc"}};
   EXPECT_EQ(build({"m.attn", "-o", "out"}, how).status, 0);
   const Ended e = build({"m.attn", "-o", "shared", "--shared"}, how);
@@ -264,7 +257,7 @@ TEST_F(Outputs, ASharedLibraryNeedsACompiler) {
 }
 
 TEST_F(Outputs, OldOnesStayWhereTheNewOnesFail) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   ASSERT_EQ(build({"m.attn", "-o", "out"}).status, 0);
   const std::string old = read_bytes(path("out/m.h"));
   const auto unchanged = [&](const std::vector<std::string>& names) {
@@ -272,7 +265,7 @@ TEST_F(Outputs, OldOnesStayWhereTheNewOnesFail) {
     EXPECT_TRUE(read_bytes(path("out/m.h")) == old);
   };
   // Other text, so that every file would change.
-  std::string text = kModel;
+  std::string text = kScaled;
   text.replace(text.find("w: [D]"), 6, "u: [D]").replace(text.find("w[d]"), 4, "u[d]");
 
   file("m.attn", text + "model broken(x: [2]) -> y { y = }\n");
@@ -302,7 +295,7 @@ TEST_F(Outputs, OldOnesStayWhereTheNewOnesFail) {
 }
 
 TEST_F(Outputs, NeedAFolderThatCanBeMade) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   const Ended e = build({"m.attn", "-o", "m.attn/out"});
   EXPECT_EQ(e.status, 3);
   EXPECT_NE(e.error.find("m.attn/out"), std::string::npos) << e.error;
@@ -310,7 +303,7 @@ TEST_F(Outputs, NeedAFolderThatCanBeMade) {
 }
 
 TEST_F(Outputs, NeverTakeThePlaceOfAPipeOrADevice) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   fs::create_symlink("pipe", path("link"));
   // Without a reader there is nothing to write to.
@@ -334,7 +327,7 @@ TEST_F(Outputs, NeverTakeThePlaceOfAPipeOrADevice) {
 }
 
 TEST_F(Outputs, FollowNoLinkThatWaitsForThem) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   file("precious", "mine");
   // The name by which a part was once found: that of the process.
   const Ended e = run_program({"bash", "-c",
@@ -347,15 +340,15 @@ TEST_F(Outputs, FollowNoLinkThatWaitsForThem) {
 }
 
 TEST_F(Outputs, NeverReplaceTheSource) {
-  file("m.c", kModel);
+  file("m.c", kScaled);
   const Ended e = build({"m.c", "-o", "."});
   EXPECT_EQ(e.status, 2);
   EXPECT_NE(e.error.find("m.c would be written over"), std::string::npos) << e.error;
-  EXPECT_EQ(read_bytes(path("m.c")), kModel);
+  EXPECT_EQ(read_bytes(path("m.c")), kScaled);
 }
 
 TEST_F(Outputs, ReplaceALinkAndNotWhatItNames) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   file("precious", "mine");
   fs::create_directory(path("out"));
   fs::create_symlink("../precious", path("out/m.h"));
@@ -367,7 +360,7 @@ TEST_F(Outputs, ReplaceALinkAndNotWhatItNames) {
 TEST_F(Outputs, OfFilesWithAwkwardNames) {
   for (const char* name :
        {"a b.attn", "quote\"s.attn", "new\nline.attn", "caf\xe9.attn", "$(x);.attn"}) {
-    file(name, kModel);
+    file(name, kScaled);
     const Ended e = build({name, "-o", "out here"});
     EXPECT_EQ(e.status, 0) << e.error;
   }
@@ -377,7 +370,7 @@ TEST_F(Outputs, OfFilesWithAwkwardNames) {
 }
 
 TEST_F(Outputs, OfTwoBuildsAtOnceAreWhole) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   const std::string both =
       "\"$0\" build m.attn -t host -o out & \"$0\" build m.attn -t host -o out "
       "--no-cache; a=$?; wait $! && exit $a";

@@ -8,13 +8,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kModel =
-    "size T, D = 4\n"
-    "\n"
-    "model scaled(x: [T, D]) -> y {\n"
-    "  param w: [D]\n"
-    "  y[i,d] = x[i,d] * w[d]\n"
-    "}\n";
 constexpr const char* kWild =
     "size T,D=4\nmodel scaled(x:[T,D])->y{param w:[D]\ny[i,d]=x[i,d]*w[d]}";
 
@@ -26,10 +19,10 @@ class Fmt : public Folder {
 };
 
 TEST_F(Fmt, FmtPrintsOrChecks) {
-  file("plain.attn", kModel);
+  file("plain.attn", kScaled);
   const Ended same = attnc({"fmt", "plain.attn"});
   EXPECT_EQ(same.status, 0);
-  EXPECT_EQ(same.out, kModel);
+  EXPECT_EQ(same.out, kScaled);
   EXPECT_EQ(attnc({"fmt", "--check", "plain.attn"}).status, 0);
   file("wild.attn", "size T,D=4\nmodel scaled(x:[T,D])->y{param w:[D]\ny[i,d]=x[i,d]*w[d]}");
   const Ended other = attnc({"fmt", "wild.attn", "--check"});
@@ -56,7 +49,7 @@ TEST_F(Fmt, ReadsStandardInput) {
 
 TEST_F(Fmt, WritesSeveralFilesInPlace) {
   file("a.attn", kWild);
-  file("b.attn", kModel);
+  file("b.attn", kScaled);
   file("c.attn", kWild);
   fs::permissions(path("a.attn"), fs::perms::owner_read | fs::perms::owner_write);
   fs::create_symlink("c.attn", path("link.attn"));
@@ -84,7 +77,7 @@ TEST_F(Fmt, AnErrorInOneFileLeavesItAndDoesTheOthers) {
 
 TEST_F(Fmt, ShowsWhatWouldChange) {
   file("wild.attn", kWild);
-  file("plain.attn", kModel);
+  file("plain.attn", kScaled);
   const Ended e = attnc({"fmt", "--diff", "wild.attn", "plain.attn"});
   EXPECT_EQ(e.status, 1);
   EXPECT_EQ(e.out.find("--- wild.attn\n+++ wild.attn (canonical)\n@@ "), 0u) << e.out;
@@ -94,7 +87,7 @@ TEST_F(Fmt, ShowsWhatWouldChange) {
 }
 
 TEST_F(Fmt, SaysWhyAFileMayBeEmpty) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   const Ended e = shell("\"$0\" fmt m.attn > m.attn");
   EXPECT_EQ(e.status, 1);
   EXPECT_EQ(e.error,

@@ -40,6 +40,15 @@ class Folder : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
+// A model of one kernel, with a parameter, in the canonical layout.
+inline constexpr const char* kScaled =
+    "size T, D = 4\n"
+    "\n"
+    "model scaled(x: [T, D]) -> y {\n"
+    "  param w: [D]\n"
+    "  y[i,d] = x[i,d] * w[d]\n"
+    "}\n";
+
 // A shell script: a C compiler that runs, and takes no file.
 inline constexpr const char* kRefusingCompiler =
     "case \"$*\" in *--version*) echo cc 1.0 ;; *) echo no; exit 1 ;; esac\n";

@@ -7,18 +7,10 @@
 namespace attn::testing {
 namespace {
 
-constexpr const char* kModel =
-    "size T, D = 4\n"
-    "\n"
-    "model scaled(x: [T, D]) -> y {\n"
-    "  param w: [D]\n"
-    "  y[i,d] = x[i,d] * w[d]\n"
-    "}\n";
-
 class Usage : public Folder {};
 
 TEST_F(Usage, IsAnErrorOfStatusTwo) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   const struct {
     std::vector<std::string> arguments;
     const char* said;
@@ -88,7 +80,7 @@ TEST_F(Usage, IsAnErrorOfStatusTwo) {
 }
 
 TEST_F(Usage, AnOptionTakesOneWordAndTheFileMayFollow) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   EXPECT_EQ(attnc({"check", "-D", "D=3", "m.attn"}).status, 0);
   const Ended e = attnc({"emit", "--stage=graph", "-D", "D=3", "m.attn", "-D", "T=2"});
   EXPECT_EQ(e.status, 0) << e.error;
@@ -137,7 +129,7 @@ TEST_F(Usage, ErrorsInTheSourceAreOfStatusOne) {
     EXPECT_NE(e.error.find("m.attn:2:10"), std::string::npos) << e.error;
     EXPECT_EQ(e.out, "");
   }
-  EXPECT_EQ(attnc({"check", file("d.attn", kModel), "-D", "Q=3"}).status, 1);
+  EXPECT_EQ(attnc({"check", file("d.attn", kScaled), "-D", "Q=3"}).status, 1);
   EXPECT_EQ(names_in(folder()), (std::vector<std::string>{"d.attn", "m.attn"}));
 }
 
@@ -156,7 +148,7 @@ TEST_F(Usage, LimitsAreOfStatusFour) {
 
 TEST_F(Usage, ADefectOfAttncIsOfStatusSeventy) {
   // A C compiler that refuses the tables shows what a defect of them would.
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   const Ended e = attnc({"build", "m.attn", "-t", "host", "-o", "out"},
                         {.environment = {"CC=sh " + file("cc.sh", kRefusingCompiler)}});
   EXPECT_EQ(e.status, 70) << e.error;
@@ -165,7 +157,7 @@ TEST_F(Usage, ADefectOfAttncIsOfStatusSeventy) {
 }
 
 TEST_F(Usage, AFullStandardErrorOrOutputIsNoDeath) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   file("wrong.attn", "model m(x: [3]) -> y {\n  y[i] = z[i]\n}\n");
   EXPECT_EQ(attnc({"check", "wrong.attn"}, {.standard_error = "/dev/full"}).status, 1);
   EXPECT_EQ(attnc({"frob"}, {.standard_error = "/dev/full"}).status, 2);
@@ -193,8 +185,8 @@ TEST_F(Usage, ADumbTerminalHasNoColours) {
 }
 
 TEST_F(Usage, AMisspeltFileHasANeighbour) {
-  file("model.attn", kModel);
-  file("parts/model.attn", kModel);
+  file("model.attn", kScaled);
+  file("parts/model.attn", kScaled);
   EXPECT_EQ(attnc({"check", "modle.attn"}).error,
             "attnc: modle.attn: No such file or directory; did you mean `model.attn`?\n");
   EXPECT_EQ(attnc({"check", "parts/model"}).error,
@@ -203,7 +195,7 @@ TEST_F(Usage, AMisspeltFileHasANeighbour) {
 }
 
 TEST_F(Usage, ASizeIsFoundInAnyCase) {
-  file("m.attn", kModel);
+  file("m.attn", kScaled);
   const Ended e = attnc({"check", "m.attn", "-D", "d=64"});
   EXPECT_EQ(e.status, 1);
   EXPECT_NE(e.error.find("did you mean `D`?"), std::string::npos) << e.error;
@@ -226,7 +218,7 @@ TEST_F(Usage, DiagnosticsAreObjectsForPrograms) {
   EXPECT_NE(e.error.find(R"("line":2,"column":10,"end_line":2,"end_column":12)"), std::string::npos)
       << e.error;
   EXPECT_NE(e.error.find(R"("help":"did you mean `x`? Or )"), std::string::npos) << e.error;
-  file("good.attn", kModel);
+  file("good.attn", kScaled);
   EXPECT_EQ(attnc({"check", "good.attn", "--diagnostics=json"}).error, "");
 }
 
