@@ -5,9 +5,9 @@
 #include <attn/tables.h>
 
 static const attn_target targets[] = {
-  {"x86-64-v2", {0x900000, 0x0, 0x0, 0x0, 0x0, 0x0}},
-  {"x86-64-v3", {0x38901000, 0x128, 0x0, 0x0, 0x20, 0x6}},
-  {"x86-64-v4", {0x38901000, 0xd0030128, 0x0, 0x0, 0x20, 0xe6}},
+  {"x86-64-v2", ATTN_CPU, 0, {0x900000, 0x0, 0x0, 0x0, 0x0, 0x0}},
+  {"x86-64-v3", ATTN_CPU, 0, {0x38901000, 0x128, 0x0, 0x0, 0x20, 0x6}},
+  {"x86-64-v4", ATTN_CPU, 0, {0x38901000, 0xd0030128, 0x0, 0x0, 0x20, 0xe6}},
 };
 #define CODE(k) int k##_v2_argv(void**), k##_v3_argv(void**), k##_v4_argv(void**); static const attn_kernel_code k[] = {k##_v2_argv, k##_v3_argv, k##_v4_argv};
 CODE(digits_forward_0_label_least) CODE(digits_forward_1_reader_x) CODE(digits_forward_2_reader_layers_0_n1) CODE(digits_forward_3_reader_layers_0_attn_q)

@@ -149,8 +149,8 @@ void add_build(CLI::App* s, CommandLine& c, Adder& add) {
   add.out(s, "-o,--out-dir,--out", "folder of the results; default: generated", "FOLDER");
   s->add_option("-n,--name", c.name, "stem of the results' names; default: the file's")
       ->check(kNotEmpty);
-  add.targets(s,
-              fmt::format("host, or {}; default: all of these", fmt::join(target::names(), ", ")));
+  add.targets(s, fmt::format("host, or {}; default: {}", fmt::join(target::names(), ", "),
+                             fmt::join(target::names_for(ATTN_CPU), ", ")));
   s->add_flag("--shared", c.shared,
               "also a shared library, with the runtime: what Python and the like load");
   s->add_option("-j,--jobs", c.jobs, "kernels compiled at a time; default: one per processor")

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 std::string meaning(const std::string& name) {
   if (const std::string_view known = target::also_known(name); !known.empty())
     return fmt::format("; `{}` is {}", name, known);
-  if (target::is_foreign(name)) return "; kernels are for x86-64 only so far";
+  if (target::is_foreign(name)) return "; kernels are for x86-64, OpenCL and CUDA so far";
   std::vector<std::string> names = target::names();
   names.emplace_back("host");
   const std::string near = nearest(name, names);
@@ -35,7 +35,7 @@ std::string meaning(const std::string& name) {
 }
 
 std::vector<std::string> chosen_targets(const std::vector<std::string>& given) {
-  if (given.empty()) return target::names();
+  if (given.empty()) return target::names_for(ATTN_CPU);
   std::vector<std::string> chosen;
   for (const std::string& known : target::names()) {
     for (const std::string& t : given) {

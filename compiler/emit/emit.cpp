@@ -10,12 +10,25 @@
 namespace attn::emit {
 namespace {
 
-// What processors must have for the code of kernels.
+const char* device_name(attn_device_type device) {
+  switch (device) {
+    case ATTN_CUDA:
+      return "ATTN_CUDA";
+    case ATTN_OPENCL:
+      return "ATTN_OPENCL";
+    default:
+      return "ATTN_CPU";
+  }
+}
+
+// What processors and devices must have for the code of kernels.
 std::string targets_table(const std::vector<std::string>& targets) {
   std::string rows;
-  for (const std::string& name : targets)
-    rows += fmt::format("  {{{}, {{{:#x}}}}},\n", quoted(name),
-                        fmt::join(target::named(name).features, ", "));
+  for (const std::string& name : targets) {
+    const target::Target& t = target::named(name);
+    rows += fmt::format("  {{{}, {}, {}, {{{:#x}}}}},\n", quoted(name), device_name(t.device),
+                        t.capability, fmt::join(t.features, ", "));
+  }
   return fmt::format("static const attn_target targets[] = {{\n{}}};\n", rows);
 }
 

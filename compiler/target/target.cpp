@@ -66,9 +66,26 @@ constexpr Target kTargets[] = {
      .l1_bytes = 32 << 10,
      .l2_bytes = 1 << 20,
      .machine = "x86-64-linux-sse41-avx-avx2-fma-f16c-avx512-avx512_skylake"},
+    {.name = "opencl",  // 2.0 with shared virtual memory, and doubles
+     .tail = "_cl",
+     .arch = Arch::gpu,
+     .level = Level::opencl,
+     .device = ATTN_OPENCL,
+     .registers = 64,
+     .shared_bytes = 32 << 10,
+     .machine = "x86-64-linux-opencl-cl_doubles"},
+    {.name = "cuda-sm80",  // Ampere and later
+     .tail = "_sm80",
+     .arch = Arch::gpu,
+     .level = Level::cuda_sm80,
+     .device = ATTN_CUDA,
+     .capability = 80,
+     .registers = 128,
+     .shared_bytes = 48 << 10,
+     .machine = "x86-64-linux-cuda-cuda_capability_80"},
 };
 
-constexpr Costs kCosts[] = {{}};  // by Arch
+constexpr Costs kCosts[] = {{}, {}};  // by Arch
 
 }  // namespace
 
@@ -77,6 +94,13 @@ std::span<const Target> targets() { return kTargets; }
 std::vector<std::string> names() {
   std::vector<std::string> result;
   for (const Target& t : kTargets) result.emplace_back(t.name);
+  return result;
+}
+
+std::vector<std::string> names_for(attn_device_type device) {
+  std::vector<std::string> result;
+  for (const Target& t : kTargets)
+    if (t.device == device) result.emplace_back(t.name);
   return result;
 }
 

@@ -13,10 +13,11 @@
 
 namespace attn::target {
 
-enum class Arch : uint8_t { x86_64 };
+// `gpu`: blocks of threads, which share a small memory.
+enum class Arch : uint8_t { x86_64, gpu };
 
 // An instruction set of an architecture. What is tuned for one stands in lower's tuning.cpp.
-enum class Level : uint8_t { x86_64_v2, x86_64_v3, x86_64_v4 };
+enum class Level : uint8_t { x86_64_v2, x86_64_v3, x86_64_v4, opencl, cuda_sm80 };
 
 // What a processor must have, by attn_cpu_word.
 using Features = std::array<uint32_t, ATTN_CPU_WORDS>;
@@ -26,19 +27,22 @@ struct Target {
   std::string_view tail;  // of a kernel's symbol: "_v3"
   Arch arch;
   Level level;
-  Features features;
-  int vector_bytes;  // of one vector register
-  int registers;     // vector registers
-  int l1_bytes;      // data, per core
-  int l2_bytes;      // per core; the least that is common
+  attn_device_type device = ATTN_CPU;  // in whose memory its kernels work
+  int32_t capability = 0;              // of a CUDA device, as in attn_target
+  Features features = {};              // of a processor
+  int vector_bytes = 0;                // of one vector register
+  int registers = 0;                   // vector registers; of a GPU 32-bit ones of a thread
+  int l1_bytes = 0;                    // data, per core
+  int l2_bytes = 0;                    // per core; the least that is common
+  int shared_bytes = 0;                // of a block of threads
   // The machine in the words of the code generator: architecture, bits, system, features.
   std::string_view machine;
 };
 
-// All rows, those of an architecture together. A processor that has the features of one has those
-// of the rows before it.
+// All rows, those of a device together. What runs one of a device's runs those before it.
 std::span<const Target> targets();
 std::vector<std::string> names();
+std::vector<std::string> names_for(attn_device_type device);
 // The row of this name, or null.
 const Target* find(std::string_view name);
 // The row of a name that is known to be there; throws InternalError.

@@ -110,6 +110,8 @@ const char* attn_device_refusal(attn_device_id device) {
       dlclose(driver);
       return "this version has no kernels for CUDA";
     }
+    case ATTN_OPENCL:
+      return "this version has no runtime for OpenCL";
     case ATTN_OTHER:
       return nullptr;
   }

@@ -83,6 +83,7 @@ struct attn_context {
   attn_device cpu = {};  // what `device` is of a context without another
   const attn_device* device = nullptr;
   uint32_t cpu_features[ATTN_CPU_WORDS] = {};
+  int32_t capability = 0;  // of a CUDA device, as in attn_target
   attn::rt::FreeLists lists = {};      // of the calling thread
   attn::rt::Cached* cached = nullptr;  // the latest first
   attn::rt::Pool pool = {};

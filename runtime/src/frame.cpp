@@ -36,11 +36,14 @@ class Arena {
   size_t bytes_ = 0;
 };
 
-// The last of the program's targets that this processor can run; -1: none.
+// The last of the program's targets that the context can run; -1: none.
 int32_t target_of(const attn_context& context, const attn_program& program) {
   int32_t k = program.n_targets;
+  const attn_device_type device =
+      context.device->id.type == ATTN_OTHER ? ATTN_CPU : context.device->id.type;
   while (--k >= 0) {
-    bool has_all = true;
+    bool has_all =
+        program.targets[k].device == device && program.targets[k].capability <= context.capability;
     for (int w = 0; w < ATTN_CPU_WORDS; ++w)
       has_all = has_all && (program.targets[k].features[w] & ~context.cpu_features[w]) == 0;
     if (has_all) break;

@@ -32,7 +32,8 @@ const std::map<std::string, std::vector<std::string>> kArrows = {
     {"lower/terms", {"solve"}},
     {"lower/forms", {"lower/terms", "plan"}},
     {"lower/cpu", {"lower/forms", "target"}},
-    {"lower/halide", {"lower", "lower/cpu"}},
+    {"lower/gpu", {"lower/forms", "target"}},
+    {"lower/halide", {"lower", "lower/cpu", "lower/gpu"}},
     {"emit", {"lower", "runtime", "text"}},
     {"report", {"derive", "plan", "text"}},  // it says what they made
     {"driver", {"elaborate", "simplify", "evaluate", "text", "emit", "report", "runtime"}},

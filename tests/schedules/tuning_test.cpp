@@ -13,6 +13,7 @@ int registers(int rows, int vectors) { return rows * vectors + vectors + 1; }
 
 TEST(Tuning, RegisterTilesFitTheRegisters) {
   for (const Target& t : target::targets()) {
+    if (t.arch != target::Arch::x86_64) continue;
     const Tuning& tuned = tuning(t);
     EXPECT_LE(registers(tuned.contraction.rows, tuned.contraction.vectors), t.registers) << t.name;
     EXPECT_LE(registers(tuned.tiles.rows, tuned.tiles.vectors), t.registers) << t.name;
@@ -30,6 +31,7 @@ TEST(Tuning, RegisterTilesFitTheRegisters) {
 
 TEST(Tuning, BlocksFitTheCaches) {
   for (const Target& t : target::targets()) {
+    if (t.arch != target::Arch::x86_64) continue;
     const Tuning& tuned = tuning(t);
     const int bytes = sizeof(float), lanes = lanes_of(t, Halide::Float(32));
     EXPECT_LE(tuned.tiles.block_rows * tuned.tiles.chunk_columns * bytes, t.l1_bytes) << t.name;

@@ -1,5 +1,7 @@
 #include "compiler/lower/cpu/tuning.h"
 
+#include "compiler/base/check.h"
+
 namespace attn::lower {
 namespace {
 
@@ -32,9 +34,10 @@ const Tuning& tuning(const Target& target) {
     case Level::x86_64_v3:
       return kV3;
     case Level::x86_64_v2:
-      break;
+      return kV2;
+    default:
+      throw InternalError("a target without vector registers");
   }
-  return kV2;
 }
 
 int lanes_of(const Target& target, const Type& type) { return target.vector_bytes / type.bytes(); }

@@ -13,7 +13,8 @@ using ir::Combine;
 
 class Loops {
  public:
-  Loops(const Scope& scope, const ir::Definition& d) : scope_(scope), g_(scope.g), d_(d) {
+  Loops(const Scope& scope, const ir::Definition& d, Scatter scatter)
+      : scope_(scope), g_(scope.g), d_(d), scatter_(scatter) {
     type_ = computed_type(g_[d.target].storage);
     for (size_t k = d.free.size(); k-- > 0;) {
       spec_.vars.emplace_back("i" + std::to_string(k));
@@ -58,7 +59,8 @@ class Loops {
   std::vector<Expr> values() {
     Translator t = at_points();
     if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
-    if (auto scatter = solve::find_scatter(d_)) return {scattered(*scatter)};
+    if (scatter_ == Scatter::in_order)
+      if (auto scatter = solve::find_scatter(d_)) return {scattered(*scatter)};
     if (!d_.guard.empty()) domain_.where(domain_condition(d_.guard));
     if (d_.combine == Combine::logsumexp) return log_sum_exp(each_time(cast(type_, t(d_.body))));
     if (d_.combine == Combine::argmax) {
@@ -157,6 +159,7 @@ class Loops {
   const Scope& scope_;
   const ir::Graph& g_;
   const ir::Definition& d_;
+  const Scatter scatter_;
   Type type_;
   RDom domain_;
   std::map<ir::IndexId, Expr> indices_;
@@ -205,6 +208,8 @@ class Placed {
     const Expr value = cast(spec.stored, cast(spec.computed, t(d_.body)));
     std::reverse(at.begin(), at.end());
     spec.vars.assign(all.rbegin(), all.rend());
+    for (size_t k = rank; k-- > 0;)
+      if (is_plain[k]) spec.placed_vars.push_back(all[k]);
     spec.out = Func("out");
     spec.out(spec.vars) = Halide::undef(spec.stored);
     // The domain must occur on the left, or in the value.
@@ -221,9 +226,9 @@ class Placed {
 
 }  // namespace
 
-LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition) {
+LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition, Scatter scatter) {
   if (!definition.position.empty()) return Placed(scope, definition).spec();
-  return Loops(scope, definition).spec();
+  return Loops(scope, definition, scatter).spec();
 }
 
 }  // namespace attn::lower

@@ -21,8 +21,10 @@ struct LoopsSpec {
   // own.
   Func scatter;
   int scattered = 0;  // the dimension in which data says which element
-  // Whether `out` has no values but those of its update, at the positions of the definition.
+  // Whether `out` has no values but those of its update, at the positions of the definition; and
+  // the variables of that update.
   bool is_placed = false;
+  std::vector<Var> placed_vars;
   bool is_innermost_plain = false;  // the update runs along the innermost dimension
   // Whether data hides all neighbours along the innermost dimension or none. Otherwise Halide would
   // make scalars of vectors anyway, and fails to when two conditions read the same element.
@@ -31,6 +33,11 @@ struct LoopsSpec {
   Expr row_points = 1;
 };
 
-LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition);
+// Sums whose points say where they are added: `in_order`, each point adds to its element;
+// `by_owner`, each element looks for its points, as a reduction under a condition.
+enum class Scatter { in_order, by_owner };
+
+LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition,
+                     Scatter scatter = Scatter::in_order);
 
 }  // namespace attn::lower

@@ -8,6 +8,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/gpu/schedules.h"
 #include "compiler/lower/halide/passes.h"
 #include "compiler/lower/halide/target.h"
 #include "compiler/lower/lower.h"
@@ -45,7 +46,7 @@ class Builder {
     built.pipeline = Halide::Pipeline(outs);
     join_argument_checks(built.pipeline);
     unalign_result_loads(built.pipeline);
-    hoist_conditions(built.pipeline);
+    if (target_.arch == target::Arch::x86_64) hoist_conditions(built.pipeline);
     return built;
   }
 
@@ -53,12 +54,14 @@ class Builder {
   // What the kernel writes.
   std::vector<Func> scheduled() const {
     const Scope scope{g_, arguments_, kernel_.writes};
-    if (few_rows_)
+    if (few_rows_ && target_.arch == target::Arch::x86_64)
       return cpu::schedule_few_rows(std::get<plan::TilesForm>(kernel_.form), scope, target_);
     const auto on_target = [&](const auto& form) {
       switch (target_.arch) {
         case target::Arch::x86_64:
           return cpu::schedule(form, scope, target_);
+        case target::Arch::gpu:
+          return gpu::schedule(form, scope, target_);
       }
       throw InternalError("an architecture without schedules");
     };

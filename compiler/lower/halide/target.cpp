@@ -8,8 +8,11 @@
 namespace attn::lower {
 namespace {
 
+// Of a GPU's kernels LargeBuffers would make every index 64 bits wide, and lose their alignment.
 Halide::Target instruction_set(const Target& target) {
-  return Halide::Target(std::string(target.machine)).with_feature(Halide::Target::LargeBuffers);
+  const Halide::Target machine{std::string(target.machine)};
+  return target.arch == target::Arch::gpu ? machine
+                                          : machine.with_feature(Halide::Target::LargeBuffers);
 }
 
 bool runs(const Halide::Target& machine, const Halide::Target& code) {
@@ -37,6 +40,8 @@ Halide::Target jit_target(const Target& target) {
 void prepare_code_generation(target::Arch arch) {
   std::string arguments = "-vectorize-slp=false";
   switch (arch) {
+    case target::Arch::gpu:
+      break;
     case target::Arch::x86_64:
       arguments += " -x86-branches-within-32B-boundaries";
   }
@@ -47,7 +52,7 @@ const Target& host() {
   const Halide::Target machine = Halide::get_host_target();
   const Target* best = nullptr;
   for (const Target& t : target::targets())
-    if (runs(machine, Halide::Target(std::string(t.machine)))) best = &t;
+    if (t.arch == target::Arch::x86_64 && runs(machine, Halide::Target(std::string(t.machine)))) best = &t;
   ATTN_CHECK(best, "this machine runs none of the targets");
   return *best;
 }

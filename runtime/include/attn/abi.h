@@ -19,7 +19,7 @@ ATTN_BEGIN_C
 
 /* Grows with every change to what a model, the runtime and a program share. A generated header makes
  * its program need the symbol attn_runtime_of_abi_VERSION: linking it with another runtime fails. */
-#define ATTN_ABI_VERSION 8
+#define ATTN_ABI_VERSION 9
 #define ATTN_JOINED_(a, b) a##b
 #define ATTN_JOINED(a, b) ATTN_JOINED_(a, b)
 #define ATTN_RUNTIME_SYMBOL ATTN_JOINED(attn_runtime_of_abi_, ATTN_ABI_VERSION)
@@ -61,7 +61,7 @@ typedef enum attn_device_type
     : int
 #endif
 {
-  ATTN_CPU = 0, ATTN_CUDA = 2, ATTN_OTHER = 12 /* the program's own: attn/device.h */
+  ATTN_CPU = 0, ATTN_CUDA = 2, ATTN_OPENCL = 4, ATTN_OTHER = 12 /* the program's own: attn/device.h */
 } attn_device_type;
 typedef struct attn_device_id {
   attn_device_type type;

@@ -51,9 +51,12 @@ typedef enum attn_cpu_word {
   ATTN_XCR0, ATTN_CPU_WORDS
 } attn_cpu_word;
 
-/* An instruction set, and the bits that a processor has which can run it. */
+/* What kernels are compiled for: an instruction set, and the bits that a processor has which can run it;
+ * or a kind of device. A context runs kernels for devices of its own type. */
 typedef struct attn_target {
   const char* name; /* "x86-64-v3" */
+  attn_device_type device;
+  int32_t capability; /* that a CUDA device has at least: ten times the major number, plus the minor */
   uint32_t features[ATTN_CPU_WORDS];
 } attn_target;
 
@@ -164,7 +167,7 @@ struct attn_program {
   const attn_size_bound* size_bounds; /* one for each size */
   const attn_division* divisions;
   const attn_local* saved;
-  /* Those that have all features of one have those of the targets before it, too. */
+  /* What runs one of a device type runs those of that type before it, too. */
   int32_t n_targets;
   const attn_target* targets;
   const attn_function *forward, *backward, *jvp, *hvp; /* null where there is none */

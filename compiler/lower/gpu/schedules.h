@@ -1,0 +1,29 @@
+// The schedules of the forms for GPUs, an overload each: blocks of threads, which share a small
+// memory. They hold for all extents, run-time ones and 0 among them. Sums are taken in an order that
+// depends on extents and target only, and without atomic operations.
+#pragma once
+
+#include <vector>
+
+#include "compiler/lower/forms/scope.h"
+#include "compiler/plan/form.h"
+#include "compiler/target/target.h"
+
+namespace attn::lower::gpu {
+
+// What the kernel writes, as in cpu/schedules.h. Every Func is computed on the device.
+using Funcs = std::vector<Func>;
+
+// A thread for each point of the free indices, reductions in order.
+Funcs schedule(const plan::LoopsForm& form, const Scope& scope, const target::Target& target);
+
+// The threads of a row share its reductions; a map is computed again by each of its readers.
+Funcs schedule(const plan::RowForm& form, const Scope& scope, const target::Target& target);
+
+// A thread for each result.
+Funcs schedule(const plan::ContractionForm& form, const Scope& scope, const target::Target& target);
+
+// A thread for each result, which computes the tiles that it sums.
+Funcs schedule(const plan::TilesForm& form, const Scope& scope, const target::Target& target);
+
+}  // namespace attn::lower::gpu

@@ -1,0 +1,20 @@
+// How points are dealt out to the threads of a GPU.
+#pragma once
+
+#include <vector>
+
+#include "compiler/lower/terms/halide.h"
+
+namespace attn::lower::gpu {
+
+// Threads of a block where nothing else decides.
+constexpr int kBlockThreads = 128;
+
+// A thread for each point of `vars`, innermost first: all loops of the stage but those of its
+// reductions, which run in order. Gives the level at which a thread computes what its point needs.
+LoopLevel one_thread_a_point(const Func& f, Stage stage, const std::vector<Var>& vars);
+inline LoopLevel one_thread_a_point(Func f) {
+  return one_thread_a_point(f, f, f.args());
+}
+
+}  // namespace attn::lower::gpu
