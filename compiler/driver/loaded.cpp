@@ -33,6 +33,8 @@ Loaded::Loaded(const std::string& path) {
   find(create_, "attn_context_create");
   find(destroy_, "attn_context_destroy");
   find(message_, "attn_context_message");
+  find(device_, "attn_context_device");
+  find(refusal_, "attn_device_refusal");
   find(functions_.read_sizes, "attn_read_sizes");
   find(functions_.shapes, "attn_shapes");
   find(functions_.probe_shape, "attn_probe_shape");
@@ -63,13 +65,18 @@ const attn_model& Loaded::model(const std::string& name) const {
   return *get();
 }
 
-void Loaded::open(int threads) {
+void Loaded::open(int threads, attn_device_id device) {
   attn_context_options options{};
   options.threads = threads;
+  options.device = device;
   if (context_) destroy_(context_);
   context_ = nullptr;
-  if (create_(&options, &context_) != ATTN_OK) throw SystemError("out of memory");
+  const attn_status status = create_(&options, &context_);
+  if (status == ATTN_REFUSED) throw RefusedError(refusal_(device));
+  if (status != ATTN_OK) throw SystemError("out of memory");
 }
+
+void Loaded::wait() { device_(context_)->wait(context_); }
 
 void Loaded::require(attn_status status) const {
   if (status == ATTN_OK) return;

@@ -24,10 +24,12 @@ class Loaded {
   Loaded& operator=(const Loaded&) = delete;
 
   // A context of the library's own runtime, in place of an earlier one; 0 threads: as many as there
-  // are processors.
-  void open(int threads);
+  // are processors. Throws RefusedError where there is no such device.
+  void open(int threads, attn_device_id device = {});
   attn_context* context() { return context_; }
   const char* message() const { return message_(context_); }
+  // Until the device has done what was begun.
+  void wait();
   // Throws what the driver reports for a status: RefusedError, SystemError, InternalError.
   void require(attn_status status) const;
   const attn_model& model(const std::string& name) const;
@@ -61,6 +63,8 @@ class Loaded {
   decltype(&attn_context_create) create_ = nullptr;
   decltype(&attn_context_destroy) destroy_ = nullptr;
   decltype(&attn_context_message) message_ = nullptr;
+  decltype(&attn_context_device) device_ = nullptr;
+  decltype(&attn_device_refusal) refusal_ = nullptr;
 };
 
 // Memory for tensors of a call, aligned as the library demands.

@@ -23,7 +23,11 @@ const char* extent_text(char* buffer, const char* text, int64_t value) {
 // "the CPU", "cuda:0".
 const char* device_name(char* buffer, attn_device_id device) {
   if (device.type == ATTN_CPU) return "the CPU";
-  snprintf(buffer, kNameBytes, device.type == ATTN_CUDA ? "cuda:%d" : "device %d", device.ordinal);
+  snprintf(buffer, kNameBytes,
+           device.type == ATTN_CUDA     ? "cuda:%d"
+           : device.type == ATTN_OPENCL ? "opencl:%d"
+                                        : "device %d",
+           device.ordinal);
   return buffer;
 }
 
@@ -73,8 +77,8 @@ attn_status check_tensor(attn_context* context, const char* kind, const attn_arg
       return attn_fail(context, ATTN_REFUSED, "%s: dimension %d is %lld, which is negative", name(),
                        k + 1, shown(tensor->extent[k]));
     if (tensor->extent[k] == wanted.extent[k]) continue;
-    return attn_fail(context, ATTN_REFUSED, "%s: dimension %d%s is %lld, must be %lld", name(), k + 1,
-                     extent_text(text, argument.extent[k], wanted.extent[k]),
+    return attn_fail(context, ATTN_REFUSED, "%s: dimension %d%s is %lld, must be %lld", name(),
+                     k + 1, extent_text(text, argument.extent[k], wanted.extent[k]),
                      shown(tensor->extent[k]), shown(std::max<int64_t>(wanted.extent[k], 0)));
   }
   const int64_t count = attn_element_count(tensor);

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "cpu.h"
+#include "opencl.h"
 
 namespace attn::rt {
 namespace {
@@ -16,6 +17,22 @@ constexpr int32_t kMaxThreads = 1024;
 
 int32_t wanted_threads(int32_t asked) {
   return std::min(asked > 0 ? asked : usable_processors(), kMaxThreads);
+}
+
+// Says why not.
+const char* open_device(attn_context* context) {
+  switch (context->options.device.type) {
+    case ATTN_OPENCL:
+      return opencl_open(context, context->options.device.ordinal);
+    default:
+      context->own = cpu_device();
+      return nullptr;
+  }
+}
+
+void close_device(attn_context* context) {
+  if (context->device == &context->own && context->own.id.type == ATTN_OPENCL)
+    opencl_close(context);
 }
 
 }  // namespace
@@ -43,9 +60,14 @@ attn_status attn_context_create(const attn_context_options* given, attn_context*
   context->threads = wanted_threads(options.threads);
   if (options.pool_bytes == 0) context->options.pool_bytes = int64_t{1} << 30;
   context->lists.limit = context->options.pool_bytes;
-  context->cpu = cpu_device();
-  context->device = is_own ? options.device_functions : &context->cpu;
+  context->device = is_own ? options.device_functions : &context->own;
   read_cpu_features(context->cpu_features);
+  why = open_device(context);
+  if (why != nullptr) {
+    log_text(options, ATTN_LOG_ERROR, why);
+    free(context);
+    return ATTN_REFUSED;
+  }
   *result = context;
   return ATTN_OK;
 }
@@ -59,6 +81,7 @@ void attn_context_destroy(attn_context* context) {
   pthread_mutex_destroy(&context->message_mutex);
   release_cached(context);
   release_lists(&context->lists);
+  close_device(context);
   free(context);
 }
 
@@ -111,7 +134,7 @@ const char* attn_device_refusal(attn_device_id device) {
       return "this version has no kernels for CUDA";
     }
     case ATTN_OPENCL:
-      return "this version has no runtime for OpenCL";
+      return opencl_refusal(device.ordinal);
     case ATTN_OTHER:
       return nullptr;
   }

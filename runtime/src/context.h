@@ -80,7 +80,7 @@ struct Pool {
 struct attn_context {
   attn_context_options options = {};
   int32_t threads = 0;
-  attn_device cpu = {};  // what `device` is of a context without another
+  attn_device own = {};  // what `device` is, but for one of the program's
   const attn_device* device = nullptr;
   uint32_t cpu_features[ATTN_CPU_WORDS] = {};
   int32_t capability = 0;  // of a CUDA device, as in attn_target

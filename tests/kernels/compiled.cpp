@@ -72,7 +72,13 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool de
   return c;
 }
 
+std::string tested_target() {
+  const char* chosen = getenv("ATTN_TEST_TARGET");
+  return chosen != nullptr && *chosen != '\0' ? chosen : lower::host_target();
+}
+
 std::string target_in_turn(uint64_t seed) {
+  if (tested_target() != lower::host_target()) return tested_target();
   const std::vector<std::string> all = target::names();
   const auto host = std::find(all.begin(), all.end(), lower::host_target());
   return all[seed % static_cast<uint64_t>(host - all.begin() + 1)];
@@ -86,7 +92,8 @@ Library::Library(std::vector<driver::Compiled> models, int threads, const std::s
       .targets = {target}, .cache = getenv("ATTNC_CACHE_DIR") != nullptr, .progress = driver::Progress::off};
   emit::Library library = driver::make_library("library", none, models, plans, options.targets);
   loaded_ = std::make_unique<driver::Loaded>(driver::link_shared(library, scratch_, options));
-  loaded_->open(threads);
+  device_ = {target::named(target).device, 0};
+  loaded_->open(threads, device_);
   only_ = models.at(0).name;
   for (driver::Compiled& m : models) models_.emplace(m.name, std::move(m));
 }
@@ -148,6 +155,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
       attn_tensor& t = tensors[k];
       t.type = prefix.empty() ? table[k].type : attn_gradient_type(table[k].type);
       t.rank = table[k].rank;
+      t.device = device_;
       auto it = given.find(prefix + table[k].name);
       if (it == given.end()) continue;
       t.rank = static_cast<int32_t>(it->second.extents.size());
@@ -164,6 +172,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   std::vector<attn_tensor> outputs(static_cast<size_t>(m.n_outputs) + 1);
   Outcome outcome;
   auto failed = [&](attn_status status) {
+    if (status == ATTN_OK) loaded_->wait();
     outcome.status = status;
     if (status != ATTN_OK) outcome.message = loaded_->message();
     outcome.untouched = memory.results_untouched();
@@ -174,7 +183,10 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   const driver::Loaded::Functions& f = loaded_->call();
   if (failed(f.read_sizes(context, &m, params.data(), inputs.data(), sizes.data()))) return outcome;
   if (failed(f.shapes(&m, sizes.data(), nullptr, nullptr, outputs.data()))) return outcome;
-  for (int32_t k = 0; k < m.n_outputs; ++k) outputs[k].data = memory.result(outputs[k]);
+  for (int32_t k = 0; k < m.n_outputs; ++k) {
+    outputs[k].device = device_;
+    outputs[k].data = memory.result(outputs[k]);
+  }
   attn_sizes bytes{};
   if (failed(f.call_sizes(context, &m, params.data(), inputs.data(), &bytes))) return outcome;
   void* saved = memory.block(bytes.saved, 64);
@@ -189,6 +201,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   for (int32_t k = 0; options.probes && k < m.n_probes; ++k) {
     attn_tensor result{};
     if (failed(f.probe_shape(&m, k, sizes.data(), &result))) return outcome;
+    result.device = device_;
     result.data = memory.result(result);
     if (failed(f.probe(context, &m, k, params.data(), inputs.data(), outputs.data(), saved, &result,
                        memory.block(bytes.probe_workspace, 64))))

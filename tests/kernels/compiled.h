@@ -44,15 +44,17 @@ struct CallOptions {
   std::vector<std::string> wanted;
 };
 
-// One of the instruction sets that this machine can run.
+// What kernels are tested on: $ATTN_TEST_TARGET, else this machine.
+std::string tested_target();
+// The same, in turn with the other instruction sets that this machine can run.
 std::string target_in_turn(uint64_t seed);
 
 class Library {
  public:
   explicit Library(std::vector<driver::Compiled> models, int threads = 2,
-                   const std::string& target = lower::host_target());
+                   const std::string& target = tested_target());
 
-  void use_threads(int threads) { loaded_->open(threads); }
+  void use_threads(int threads) { loaded_->open(threads, device_); }
   const driver::Compiled& model(const std::string& name = "") const;
   const attn_model& interface(const std::string& name = "") const;
   // `given`: inputs, parameters, cotangents and tangents; of the last two, what is not given is
@@ -67,6 +69,8 @@ class Library {
   std::string only_;
   driver::Scratch scratch_;
   std::unique_ptr<driver::Loaded> loaded_;
+  // Memory of the host is that of an OpenCL device too, which is the host's processor here.
+  attn_device_id device_;
 };
 
 // Values in +-[0.2, 1] for every input and parameter, and cotangents and tangents, as their storage

@@ -1,0 +1,58 @@
+// What the host part of a kernel for a device calls, and what a device keeps of it. A kernel's
+// object holds the device's program as text; each context builds it where it first runs the kernel.
+#pragma once
+
+#include <stdint.h>
+
+#include "context.h"
+
+namespace attn::rt {
+
+// A built program and the functions of it that were called.
+struct DeviceFunction {
+  DeviceFunction* next;
+  const char* name;  // in the kernel's object: one address a name
+  void* function;
+};
+struct DeviceProgram {
+  void* program;
+  DeviceFunction* functions;
+};
+
+// The programs of a context by the numbers of their kernels' objects.
+class DevicePrograms {
+ public:
+  // That of an object, with null members if it is new; null: no memory.
+  DeviceProgram* find(uint64_t object);
+  DeviceFunction* find(DeviceProgram& program, const char* name);
+  template <class Release>
+  void clear(Release release) {
+    for (uint64_t k = 0; k < count_; ++k) {
+      while (DeviceFunction* f = programs_[k].functions) {
+        programs_[k].functions = f->next;
+        if (f->function != nullptr) release(nullptr, f->function);
+        attn_free(nullptr, f);
+      }
+      if (programs_[k].program != nullptr) release(programs_[k].program, nullptr);
+    }
+    attn_free(nullptr, programs_);
+    programs_ = nullptr;
+    count_ = 0;
+  }
+
+ private:
+  DeviceProgram* programs_ = nullptr;
+  uint64_t count_ = 0;
+};
+
+// The number of a kernel's object, from 0 on, which `state`, a word of the object, holds from the
+// first call. No two objects of a process have the same, also where a library was unloaded.
+uint64_t object_number(void** state);
+inline uint64_t object_number_of(void* state) { return reinterpret_cast<uint64_t>(state) - 1; }
+
+// Leaves the text of a failure of a kernel; gives `code`.
+int kernel_failure(attn_context* context, int code, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+constexpr int kKernelOutOfMemory = -11;  // halide_error_code_out_of_memory
+
+}  // namespace attn::rt
