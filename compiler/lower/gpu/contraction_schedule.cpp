@@ -47,7 +47,7 @@ gpu::Funcs gpu::schedule(const plan::ContractionForm& form, const Scope& scope,
     RDom k(0, term.reduced, "k");
     const Expr value = product(term, linear[Group::kBatch], linear[Group::kRow],
                                linear[Group::kColumn], in_range(k, term.reduced));
-    sum(vars) += select(k >= 0, value, value);
+    sum(vars) += gpu::each_time(k, value);
   }
   out(vars) = Tuple(spec.epilogue(at, sum(vars)));
   sum.compute_at(one_thread_a_point(out));

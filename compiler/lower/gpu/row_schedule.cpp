@@ -20,6 +20,7 @@ using ir::Combine;
 
 namespace {
 
+using gpu::each_time;
 using gpu::one_thread_a_point;
 
 constexpr int kRowThreads = 32, kRowsABlock = 4;
@@ -154,6 +155,7 @@ class RowBuilder {
     Reader reader{name};
     Expr term = body(stage, reader, row_, min(column, spec_.columns - 1));
     if (of_term) term = of_term(term);
+    term = each_time(k, term);
     const Expr start = to_accumulate(combine, neutral(combine, type));
     partial(t, row_) = start;
     partial(t, row_) = combined(combine, partial(t, row_), to_accumulate(combine, term));
@@ -254,7 +256,8 @@ class RowBuilder {
     r.where(row < spec_.rows);
     Reader reader{name_of(stage)};
     sums(column_, block) = make_zero(type);
-    sums(column_, block) += body(stage, reader, min(row, spec_.rows - 1), column_);
+    sums(column_, block) +=
+        each_time(r, body(stage, reader, min(row, spec_.rows - 1), column_));
     sums.compute_root().bound(column_, 0, max(spec_.columns, 1)).bound(block, 0, max(blocks, 1));
     one_thread_a_point(sums);
     one_thread_a_point(sums, sums.update(), sums.args());

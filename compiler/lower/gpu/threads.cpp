@@ -19,7 +19,8 @@ LoopLevel one_thread_a_point(const Func& f, Stage stage, const std::vector<Var>&
   }
   stage.split(all, block, thread, kBlockThreads, TailStrategy::GuardWithIf)
       .gpu_blocks(block)
-      .gpu_threads(thread);
+      .gpu_threads(thread)
+      .never_partition(block);
   return LoopLevel(f, thread);
 }
 

@@ -69,7 +69,7 @@ class TilesBuilder {
         dot(j, i, h) = 0.0f;
         for (const TilesSpec::Dot& d : spec_.dots[k]) {
           RDom r(0, d.length, "rd");
-          dot(j, i, h) += spec_.product(d, here, in_range(r, d.length));
+          dot(j, i, h) += gpu::each_time(r, spec_.product(d, here, in_range(r, d.length)));
         }
         sum = dot(j, i, h);
         all.dots.push_back(dot);
@@ -189,7 +189,7 @@ class TilesBuilder {
     total(o.vars) = 0.0f;
     Expr value = addend(r, here, all.at(here), feature);
     if (!summed.empty()) value = spec_.scaled(r, h, kept, feature, value);
-    total(o.vars) += value;
+    total(o.vars) += gpu::each_time(domain, value);
     value = total(o.vars);
     if (r.kind() == TilesSpec::Kind::weighted) {
       const Expr all_weights = total_(kept, h);
@@ -233,7 +233,7 @@ class TilesBuilder {
     Tiles all = tiles(name);
     Func total(name + "_sum"), out(name);
     total(vars) = 0.0f;
-    total(vars) += addend(r, here, all.at(here), feature);
+    total(vars) += gpu::each_time(domain, addend(r, here, all.at(here), feature));
     out(vars) = total(vars);
     total.compute_at(gpu::one_thread_a_point(out));
     all.compute_at(LoopLevel(total, RVar(domain.x)));
