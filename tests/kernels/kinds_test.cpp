@@ -183,6 +183,24 @@ train model window(x: [B, T], y: [B, T], g: [T]) -> all, lse, first: int, later 
       expect_agreement(library, "window", random_call(library.model(), {{"B", b}, {"T", t}}, 3));
 }
 
+// A free index is bounded by numbers from both sides, and the size may be smaller than they are.
+TEST(Reductions, AtOnePlaceThatMayNotBeThere) {
+  Library library(compile_text(R"(
+size B in 1.., T, N
+train model place(x: [B, T, N]) -> y, z {
+  scan t: T {
+    y[t, i, j: N] = if not t > 1 then h[0, t - 1, j] else h[0, t - 1, i]
+    h[i,t,j] = x[i,t,j] from 0
+  }
+  z[t: T,i: N] = if t == 2 or t == 3 then sum[b] x[b,t,i] else 0
+}
+)"));
+  for (int64_t t : {0, 1, 2, 3, 4, 7})
+    for (int64_t n : {0, 1, 5})
+      expect_agreement(library, "place",
+                       random_call(library.model(), {{"B", 2}, {"T", t}, {"N", n}}, 3));
+}
+
 TEST(Convolutions, AreContractionsOfPatches) {
   Library library(compile_text(kConvolutions));
   for (const Sizes& s : std::vector<Sizes>{{{"N", 2}, {"C", 3}, {"H", 8}, {"W", 7}, {"O", 5}},

@@ -76,8 +76,23 @@ class Loops {
   Translator at_points() const { return at(indices_); }
   Translator at(const Translator::Indices& indices) const {
     Translator t(g_, scope_.arguments, indices);
-    t.bound_by(d_.guard, d_.reduced);
+    std::vector<ir::IndexId> bounded = d_.reduced;
+    for (ir::IndexId i : d_.free)
+      if (is_bounded_alone(i)) bounded.push_back(i);
+    t.bound_by(d_.guard, bounded);
     return t;
+  }
+
+  // Whether conditions bound a free index from both sides by numbers, as 1 <= t and t <= 1 do: Halide
+  // asks for that part whatever the extent.
+  bool is_bounded_alone(ir::IndexId i) const {
+    const auto is_of_it = [&](const ir::Expr& c) {
+      return ir::tensors(c).empty() && ir::indices(c) == std::set<ir::IndexId>{i};
+    };
+    const auto count = std::count_if(d_.guard.begin(), d_.guard.end(), is_of_it);
+    return count > 1 || std::any_of(d_.guard.begin(), d_.guard.end(), [&](const ir::Expr& c) {
+             return is_of_it(c) && !c.is(ir::Kind::at_least_zero);
+           });
   }
 
   std::vector<Expr> args() const { return {spec_.vars.begin(), spec_.vars.end()}; }
