@@ -37,9 +37,10 @@ gpu::Funcs gpu::schedule(const plan::ContractionForm& form, const Scope& scope,
     linear[dim.group] = linear[dim.group] * dim.extent + vars.back();
     extents[dim.group] = extents[dim.group] * dim.extent;
   }
-  const std::vector<Expr> at(vars.begin(), vars.end());
+  std::vector<Expr> at;
+  for (size_t k = 0; k < vars.size(); ++k) at.push_back(gpu::own(vars[k], spec.output[k].extent));
   std::reverse(vars.begin(), vars.end());
-  for (auto& [group, index] : linear) index = in_range(index, extents[group]);
+  for (auto& [group, index] : linear) index = gpu::own(index, extents[group]);
 
   Func sum("out_sum"), out("out");
   sum(vars) = make_zero(spec.type);

@@ -30,7 +30,8 @@ constexpr int kColumnThreads = 64;
 
 class RowBuilder {
  public:
-  explicit RowBuilder(const RowSpec& spec) : spec_(spec) {}
+  explicit RowBuilder(const RowSpec& spec)
+      : spec_(spec), all_rows_(max(spec.rows, 1)), all_columns_(max(spec.columns, 1)) {}
 
   std::vector<Func> schedule() {
     count_readers();
@@ -78,8 +79,8 @@ class RowBuilder {
 
   Expr body(int stage, Reader& reader, const Expr& row, const Expr& column) {
     RowCell cell;
-    cell.row = in_range(row, spec_.rows);
-    if (column.defined()) cell.column = in_range(column, spec_.columns);
+    cell.row = gpu::own(row, all_rows_);
+    if (column.defined()) cell.column = gpu::own(column, all_columns_);
     cell.value = [&, row, column](int s) { return value(s, reader, row, column); };
     cell.high = [this, row](int s) -> Expr { return rows_.at(s)(row); };
     cell.low = [this, row](int s) -> Expr { return low_.at(s)(row); };
@@ -110,7 +111,7 @@ class RowBuilder {
 
   // `held`: over all rows.
   Func keep(Func f) {
-    f.compute_root().bound(row_, 0, max(spec_.rows, 1));
+    f.compute_root().bound(row_, 0, all_rows_);
     return f;
   }
 
@@ -153,7 +154,7 @@ class RowBuilder {
     const Expr column = k * kRowThreads + t;
     k.where(column < spec_.columns);
     Reader reader{name};
-    Expr term = body(stage, reader, row_, min(column, spec_.columns - 1));
+    Expr term = body(stage, reader, row_, min(column, all_columns_ - 1));
     if (of_term) term = of_term(term);
     term = each_time(k, term);
     const Expr start = to_accumulate(combine, neutral(combine, type));
@@ -206,8 +207,8 @@ class RowBuilder {
       Var plane("plane");
       std::vector<Var> vars = at.vars;
       vars.push_back(plane);
-      const Expr row = in_range(at.row, spec_.rows);
-      out(vars) = cast(s.stored, select(plane == 0, rows_.at(stage)(row), low_.at(stage)(row)));
+      const Expr high = rows_.at(stage)(at.row), low = low_.at(stage)(at.row);
+      out(vars) = cast(s.stored, select(plane == 0, high, low));
       std::vector<VarOrRVar> order(vars.begin(), vars.end());
       order.insert(order.begin(), plane);
       order.pop_back();
@@ -215,8 +216,8 @@ class RowBuilder {
       one_thread_a_point(out, out, at.vars);
       return out;
     }
-    const Expr row = in_range(at.row, spec_.rows);
-    Expr value = s.kind == Kind::kMap ? body(stage, reader, row, in_range(at.column, spec_.columns))
+    const Expr row = in_range(at.row, all_rows_);
+    Expr value = s.kind == Kind::kMap ? body(stage, reader, row, in_range(at.column, all_columns_))
                                       : Expr(rows_.at(stage)(row));
     value = cast(s.stored, value);
     if (s.held && is_one_of_several(stage)) {
@@ -256,21 +257,21 @@ class RowBuilder {
     r.where(row < spec_.rows);
     Reader reader{name_of(stage)};
     sums(column_, block) = make_zero(type);
-    sums(column_, block) +=
-        each_time(r, body(stage, reader, min(row, spec_.rows - 1), column_));
-    sums.compute_root().bound(column_, 0, max(spec_.columns, 1)).bound(block, 0, max(blocks, 1));
+    sums(column_, block) += each_time(r, body(stage, reader, min(row, all_rows_ - 1), column_));
+    sums.compute_root().bound(column_, 0, all_columns_).bound(block, 0, max(blocks, 1));
     one_thread_a_point(sums);
     one_thread_a_point(sums, sums.update(), sums.args());
     compute_at(reader, LoopLevel(sums, RVar(r.x)));
     const Coordinates at = coordinates(s);
     total(at.vars) = make_zero(kept);
-    total(at.vars) += cast(kept, sums(in_range(at.column, spec_.columns), b));
+    total(at.vars) += cast(kept, sums(in_range(at.column, all_columns_), b));
     out(at.vars) = cast(s.stored, total(at.vars));
     total.compute_at(one_thread_a_point(out));
     return out;
   }
 
   const RowSpec& spec_;
+  const Expr all_rows_, all_columns_;  // at least 1
   std::vector<Type> types_;
   std::vector<int> readers_;
   std::map<int, Func> rows_, low_;  // by stage: of a log-sum-exp two planes

@@ -1,6 +1,6 @@
 // The schedules of the forms for GPUs, an overload each: blocks of threads, which share a small
-// memory. They hold for all extents, run-time ones and 0 among them. Sums are taken in an order that
-// depends on extents and target only, and without atomic operations.
+// memory. They hold for all extents, run-time ones and 0 among them. Sums are taken in an order
+// that depends on extents and target only, and without atomic operations.
 #pragma once
 
 #include <vector>

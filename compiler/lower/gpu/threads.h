@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "compiler/lower/terms/halide.h"
+#include "compiler/lower/terms/linear_index.h"
+#include "compiler/lower/terms/translate.h"
 
 namespace attn::lower::gpu {
 
@@ -13,8 +15,14 @@ constexpr int kBlockThreads = 128;
 // A thread for each point of `vars`, innermost first: all loops of the stage but those of its
 // reductions, which run in order. Gives the level at which a thread computes what its point needs.
 LoopLevel one_thread_a_point(const Func& f, Stage stage, const std::vector<Var>& vars);
-inline LoopLevel one_thread_a_point(Func f) {
-  return one_thread_a_point(f, f, f.args());
+inline LoopLevel one_thread_a_point(Func f) { return one_thread_a_point(f, f, f.args()); }
+
+// An index of a thread, below the extent, for what is read there: nothing in it is an index of loops
+// to Halide, which would bound those loops by conditions of it and keep more than one point for them.
+// The pass show_data takes the call away.
+inline Expr own(const Expr& index, const Expr& extent) {
+  using Halide::Internal::Call;
+  return in_range(Call::make(index.type(), kIndexCall, {index}, Call::PureExtern), extent);
 }
 
 // The value in terms of the domain even where it is the same at all of its points; WORKAROUNDS.md.

@@ -52,6 +52,7 @@ class TilesBuilder {
       for (Func f : dots) f.compute_at(level);
       for (Func f : values) f.compute_at(level);
     }
+    // At a point without promises: Halide sees then that it is one point.
     TilesSpec::Values at(const Point& p) const {
       return [funcs = values, p](int k) -> Expr { return funcs[k](p.column, p.row, p.batch); };
     }
@@ -60,7 +61,7 @@ class TilesBuilder {
   Tiles tiles(const std::string& reader) const {
     Tiles all;
     Var i("i"), j("j"), h("h");
-    const Point here{in_range(h, batches_), in_range(i, rows_), in_range(j, columns_)};
+    const Point here = promised({h, i, j});
     for (int k = 0; k < static_cast<int>(spec_.dots.size()); ++k) {
       const std::string name = reader + "_tile" + std::to_string(k);
       Expr sum = 0.0f;
@@ -81,11 +82,24 @@ class TilesBuilder {
     return all;
   }
 
+  // Leaves out of a loop what is hidden at a point by conditions and data.
+  void see(RDom& domain, const Expr& batch, const Expr& row, const Expr& column) const {
+    const Edges& e = spec_.columns_of_rows;
+    if (e.end) domain.where(unsolved(column < e.end(row, row)));
+    if (e.first) domain.where(unsolved(column >= e.first(row, row)));
+    const SeenByData& data = spec_.seen_by_data;
+    if (data)
+      domain.where(
+          unsolved(column < data.end(batch, row, row) && column >= data.first(batch, row, row)));
+  }
+
   // Of each row the greatest score, and the sum of the exponentials of the distances to it.
   void add_statistics() {
     const int last = static_cast<int>(spec_.dots.size()) - 1;
     Var i("i"), h("h");
     RDom rm(0, spec_.columns, "rm"), rs(0, spec_.columns, "rs");
+    see(rm, h, i, rm);
+    see(rs, h, i, rs);
     Tiles of_top = tiles("out_top"), of_total = tiles("out_total");
     top_(i, h) = kFloor;
     top_(i, h) = max(top_(i, h), of_top.at({h, i, rm})(last));
@@ -125,18 +139,18 @@ class TilesBuilder {
   Expr linear(const std::vector<Expr>& batch) const {
     Expr linear = 0;
     for (size_t k = 0; k < batch.size(); ++k) linear = linear * spec_.batch_extents[k] + batch[k];
-    return in_range(linear, batches_);
+    return linear;
   }
-  Expr kept_of(const Result& r, const Own& o) const {
-    return in_range(o.kept, r.of_rows ? rows_ : columns_);
+  Point promised(const Point& p) const {
+    return {gpu::own(p.batch, batches_), gpu::own(p.row, rows_), gpu::own(p.column, columns_)};
   }
   Expr feature_of(const Result& r, const Own& o) const {
-    return r.features.defined() ? in_range(o.feature, r.features) : Expr(0);
+    return r.features.defined() ? gpu::own(o.feature, r.features) : Expr(0);
   }
 
   Func planes(const Result& r) const {
     const Own o = own(r);
-    const Expr batch = linear(o.batch), row = kept_of(r, o);
+    const Expr batch = linear(o.batch), row = o.kept;
     const Expr top = top_(row, batch), total = total_(row, batch);
     const Expr logarithm = select(total > 0, log(max(total, 1e-30f)), 0.0f);
     Func out("out_planes");
@@ -153,11 +167,12 @@ class TilesBuilder {
   }
 
   // What a point adds to a result.
-  Expr addend(const Result& r, const Point& here, const TilesSpec::Values& tiles,
+  Expr addend(const Result& r, const Point& point, const TilesSpec::Values& tiles,
               const Expr& feature) const {
+    const Point here = promised(point);
     Expr value = tiles(r.tile);
     if (r.kind() == TilesSpec::Kind::weighted) {
-      value = vector_exp(value - top_(here.row, here.batch), -60.0f);
+      value = vector_exp(value - top_(point.row, point.batch), -60.0f);
       if (r.has_weight()) value = value * spec_.weight(r, here);
     }
     if (r.has_panel_at())
@@ -171,7 +186,7 @@ class TilesBuilder {
   Func sum(const Result& r) const {
     const std::string name = "out" + std::to_string(&r - spec_.results.data());
     const Own o = own(r);
-    const Expr kept = kept_of(r, o), feature = feature_of(r, o);
+    const Expr feature = feature_of(r, o);
     Halide::Region region = {{0, r.of_rows ? spec_.columns : spec_.rows}};
     std::vector<Expr> batch = o.batch;
     std::vector<size_t> summed;
@@ -182,17 +197,20 @@ class TilesBuilder {
       }
     RDom domain(region, "rj");
     for (size_t n = 0; n < summed.size(); ++n) batch[summed[n]] = domain[static_cast<int>(n) + 1];
-    const Expr h = linear(batch), other = in_range(domain[0], r.of_rows ? columns_ : rows_);
-    const Point here{h, r.of_rows ? kept : other, r.of_rows ? other : kept};
+    const Expr h = linear(batch), other = domain[0];
+    const Point here{h, r.of_rows ? o.kept : other, r.of_rows ? other : o.kept};
+    const Expr kept = gpu::own(o.kept, r.of_rows ? rows_ : columns_),
+               in_batch = gpu::own(h, batches_);
+    see(domain, h, here.row, here.column);
     Tiles all = tiles(name);
     Func total(name + "_sum"), out(name);
     total(o.vars) = 0.0f;
     Expr value = addend(r, here, all.at(here), feature);
-    if (!summed.empty()) value = spec_.scaled(r, h, kept, feature, value);
+    if (!summed.empty()) value = spec_.scaled(r, in_batch, kept, feature, value);
     total(o.vars) += gpu::each_time(domain, value);
     value = total(o.vars);
     if (r.kind() == TilesSpec::Kind::weighted) {
-      const Expr all_weights = total_(kept, h);
+      const Expr all_weights = total_(o.kept, h);
       const Expr some = select(all_weights > 0, 1.0f / max(all_weights, 1e-30f), 0.0f);
       value = value * select(has_finite_bits(all_weights), some, all_weights);
     }
@@ -225,8 +243,9 @@ class TilesBuilder {
       }
     RDom domain(region, "rp");
     for (size_t n = 0; n < summed.size(); ++n) batch[summed[n]] = domain[static_cast<int>(n) + 2];
-    const Point here{linear(batch), in_range(domain[1], rows_), in_range(domain[0], columns_)};
-    const std::vector<Expr> position = spec_.position(r, here);
+    const Point here{linear(batch), domain[1], domain[0]};
+    const std::vector<Expr> position = spec_.position(r, promised(here));
+    see(domain, here.batch, here.row, here.column);
     for (size_t k = 0; k < position.size(); ++k)
       if (position[k].defined() && r.dimensions[k] >= batches)
         domain.where(unsolved(position[k] == vars[vars.size() - 1 - k]));

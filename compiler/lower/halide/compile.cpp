@@ -27,6 +27,7 @@ class Builder {
       : g_(f.graph), kernel_(kernel), target_(target), few_rows_(few_rows) {}
 
   Built build() {
+    arguments_.hides_data = target_.arch == target::Arch::gpu;
     for (ir::SizeId s : kernel_.sizes)
       arguments_.sizes.emplace(s, Param<int32_t>(fresh_name(g_[s].name)));
     Built built;
@@ -46,6 +47,8 @@ class Builder {
     built.pipeline = Halide::Pipeline(outs);
     join_argument_checks(built.pipeline);
     unalign_result_loads(built.pipeline);
+    if (arguments_.hides_data) show_data(built.pipeline);
+    if (target_.device == ATTN_OPENCL) store_halves_as_words(built.pipeline);
     if (target_.arch == target::Arch::x86_64) hoist_conditions(built.pipeline);
     return built;
   }

@@ -15,6 +15,14 @@ void unalign_result_loads(Halide::Pipeline& pipeline);
 // condition that reads a Func, the condition is tested before it.
 void hoist_conditions(Halide::Pipeline& pipeline);
 
+// Takes the calls away behind which subscripts (Arguments::hides_data) and indices (gpu::own) were
+// hidden.
+void show_data(Halide::Pipeline& pipeline);
+
+// Halves in memory are read and written as words of 16 bits: for OpenCL, whose devices need not
+// have a type for them.
+void store_halves_as_words(Halide::Pipeline& pipeline);
+
 // Of an object (ELF): what it defines is for the program or shared library that it is linked into.
 void hide_symbols(std::string& object);
 

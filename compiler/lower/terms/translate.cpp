@@ -296,6 +296,12 @@ bool falls(const ir::Expr& e) {
   });
 }
 
+
+Expr hidden_data(const Expr& value) {
+  using Halide::Internal::Call;
+  return Call::make(value.type(), kDataCall, {value}, Call::Extern);
+}
+
 }  // namespace
 
 std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
@@ -314,6 +320,7 @@ std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
     bool proved = !cut && !chooses(s) && tensors(s).empty() &&
                   solve::proves(g_, {}, ir::at_least_zero(s)) &&
                   solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
+    if (arguments_.hides_data && !tensors(s).empty()) value = hidden_data(value);
     if (!proved)
       value =
           clamp(value, 0,
