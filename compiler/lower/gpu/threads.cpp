@@ -3,7 +3,9 @@
 namespace attn::lower::gpu {
 
 LoopLevel one_thread_a_point(const Func& f, Stage stage, const std::vector<Var>& vars) {
-  Var block("block"), thread("thread");
+  constexpr int kAcross = 32;
+  Var block("gpu_block"), thread("gpu_thread"), next_block("gpu_next_block"),
+      next_thread("gpu_next_thread");
   if (vars.empty()) {
     stage.split(Var::outermost(), Var::outermost(), thread, 1)
         .split(Var::outermost(), Var::outermost(), block, 1)
@@ -11,16 +13,25 @@ LoopLevel one_thread_a_point(const Func& f, Stage stage, const std::vector<Var>&
         .gpu_threads(thread);
     return LoopLevel(f, thread);
   }
-  Var all = vars[0];
+  // Blocks are fused and indices are not: of a guarded index that is fused with others Halide no
+  // longer sees that it is one.
+  stage.split(vars[0], block, thread, vars.size() > 1 ? kAcross : kBlockThreads,
+              TailStrategy::GuardWithIf);
+  if (vars.size() > 1)
+    stage
+        .split(vars[1], next_block, next_thread, kBlockThreads / kAcross, TailStrategy::GuardWithIf)
+        .reorder(thread, next_thread, block, next_block);
+  Var all = block;
   for (size_t k = 1; k < vars.size(); ++k) {
-    Var next("all" + std::to_string(k));
-    stage.fuse(all, vars[k], next);
-    all = next;
+    Var fused("gpu_fused" + std::to_string(k));
+    stage.fuse(all, k == 1 ? next_block : vars[k], fused);
+    all = fused;
   }
-  stage.split(all, block, thread, kBlockThreads, TailStrategy::GuardWithIf)
-      .gpu_blocks(block)
-      .gpu_threads(thread)
-      .never_partition(block);
+  stage.gpu_blocks(all).never_partition(all);
+  if (vars.size() > 1)
+    stage.gpu_threads(thread, next_thread);
+  else
+    stage.gpu_threads(thread);
   return LoopLevel(f, thread);
 }
 

@@ -83,7 +83,8 @@ class TilesBuilder {
   }
 
   // Leaves out of a loop what is hidden at a point by conditions and data.
-  void see(RDom& domain, const Expr& batch, const Expr& row, const Expr& column) const {
+  void see(RDom& domain, const Point& point) const {
+    const auto [batch, row, column] = promised(point);
     const Edges& e = spec_.columns_of_rows;
     if (e.end) domain.where(unsolved(column < e.end(row, row)));
     if (e.first) domain.where(unsolved(column >= e.first(row, row)));
@@ -98,8 +99,8 @@ class TilesBuilder {
     const int last = static_cast<int>(spec_.dots.size()) - 1;
     Var i("i"), h("h");
     RDom rm(0, spec_.columns, "rm"), rs(0, spec_.columns, "rs");
-    see(rm, h, i, rm);
-    see(rs, h, i, rs);
+    see(rm, {h, i, rm});
+    see(rs, {h, i, rs});
     Tiles of_top = tiles("out_top"), of_total = tiles("out_total");
     top_(i, h) = kFloor;
     top_(i, h) = max(top_(i, h), of_top.at({h, i, rm})(last));
@@ -201,7 +202,7 @@ class TilesBuilder {
     const Point here{h, r.of_rows ? o.kept : other, r.of_rows ? other : o.kept};
     const Expr kept = gpu::own(o.kept, r.of_rows ? rows_ : columns_),
                in_batch = gpu::own(h, batches_);
-    see(domain, h, here.row, here.column);
+    see(domain, here);
     Tiles all = tiles(name);
     Func total(name + "_sum"), out(name);
     total(o.vars) = 0.0f;
@@ -245,7 +246,7 @@ class TilesBuilder {
     for (size_t n = 0; n < summed.size(); ++n) batch[summed[n]] = domain[static_cast<int>(n) + 2];
     const Point here{linear(batch), domain[1], domain[0]};
     const std::vector<Expr> position = spec_.position(r, promised(here));
-    see(domain, here.batch, here.row, here.column);
+    see(domain, here);
     for (size_t k = 0; k < position.size(); ++k)
       if (position[k].defined() && r.dimensions[k] >= batches)
         domain.where(unsolved(position[k] == vars[vars.size() - 1 - k]));
