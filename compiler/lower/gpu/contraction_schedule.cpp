@@ -1,58 +1,13 @@
 // How sums of products are computed on a GPU.
-#include <algorithm>
-
-#include "compiler/lower/forms/contraction.h"
+#include "compiler/lower/gpu/contraction.h"
 #include "compiler/lower/gpu/schedules.h"
-#include "compiler/lower/gpu/threads.h"
-#include "compiler/lower/terms/linear_index.h"
-#include "compiler/lower/terms/translate.h"
 
 namespace attn::lower {
-
-using Group = OutputDim::Group;
-
-namespace {
-
-// What a factor hides is 0, whatever the other factor holds there.
-Expr product(const ContractionTerm& term, const Expr& batch, const Expr& row, const Expr& column,
-             const Expr& k) {
-  const Expr value = term.left.at(batch, row, k) * term.right.at(batch, column, k);
-  if (!term.left.fallback && !term.right.fallback) return value;
-  Expr counts = const_true();
-  if (term.left.visible) counts = counts && term.left.visible(batch, row, k);
-  if (term.right.visible) counts = counts && term.right.visible(batch, column, k);
-  return masked(counts, value, make_zero(value.type()));
-}
-
-}  // namespace
 
 gpu::Funcs gpu::schedule(const plan::ContractionForm& form, const Scope& scope,
                          const target::Target&) {
   const ContractionSpec spec = contraction_spec(scope, form);
-  std::vector<Var> vars;
-  std::map<Group, Expr> linear = {{Group::kBatch, 0}, {Group::kRow, 0}, {Group::kColumn, 0}};
-  std::map<Group, Expr> extents = {{Group::kBatch, 1}, {Group::kRow, 1}, {Group::kColumn, 1}};
-  for (const OutputDim& dim : spec.output) {
-    vars.emplace_back("d" + std::to_string(vars.size()));
-    linear[dim.group] = linear[dim.group] * dim.extent + vars.back();
-    extents[dim.group] = extents[dim.group] * dim.extent;
-  }
-  std::vector<Expr> at;
-  for (size_t k = 0; k < vars.size(); ++k) at.push_back(gpu::own(vars[k], spec.output[k].extent));
-  std::reverse(vars.begin(), vars.end());
-  for (auto& [group, index] : linear) index = gpu::own(index, extents[group]);
-
-  Func sum("out_sum"), out("out");
-  sum(vars) = make_zero(spec.type);
-  for (const ContractionTerm& term : spec.terms) {
-    RDom k(0, term.reduced, "k");
-    const Expr value = product(term, linear[Group::kBatch], linear[Group::kRow],
-                               linear[Group::kColumn], in_range(k, term.reduced));
-    sum(vars) += gpu::each_time(k, value);
-  }
-  out(vars) = Tuple(spec.epilogue(at, sum(vars)));
-  sum.compute_at(one_thread_a_point(out));
-  return {out};
+  return {suits_tiles(spec) ? tiled_contraction(spec) : plain_contraction(spec)};
 }
 
 }  // namespace attn::lower

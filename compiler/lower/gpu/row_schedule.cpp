@@ -157,12 +157,17 @@ class RowBuilder {
     Expr term = body(stage, reader, row_, min(column, all_columns_ - 1));
     if (of_term) term = of_term(term);
     term = each_time(k, term);
-    const Expr start = to_accumulate(combine, neutral(combine, type));
+    // A sum has twice the digits: what rounding costs does not grow with its length. The loads take
+    // longer than that.
+    const Type kept =
+        combine == Combine::sum && type == Halide::Float(32) ? Halide::Float(64) : type;
+    const Expr start = to_accumulate(combine, neutral(combine, kept));
     partial(t, row_) = start;
-    partial(t, row_) = combined(combine, partial(t, row_), to_accumulate(combine, term));
+    partial(t, row_) =
+        combined(combine, partial(t, row_), to_accumulate(combine, cast(kept, term)));
     total(row_) = start;
     total(row_) = combined(combine, total(row_), partial(over, row_));
-    result(row_) = from_accumulated(combine, type, total(row_));
+    result(row_) = cast(type, from_accumulated(combine, kept, total(row_)));
     result.split(row_, block, w, kRowsABlock, TailStrategy::GuardWithIf)
         .gpu_blocks(block)
         .gpu_threads(w);

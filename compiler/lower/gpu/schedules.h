@@ -20,7 +20,7 @@ Funcs schedule(const plan::LoopsForm& form, const Scope& scope, const target::Ta
 // The threads of a row share its reductions; a map is computed again by each of its readers.
 Funcs schedule(const plan::RowForm& form, const Scope& scope, const target::Target& target);
 
-// A thread for each result.
+// Tiles of results in registers, their factors in shared memory; else a thread for each result.
 Funcs schedule(const plan::ContractionForm& form, const Scope& scope, const target::Target& target);
 
 // A thread for each result, which computes the tiles that it sums.

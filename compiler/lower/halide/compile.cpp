@@ -47,7 +47,10 @@ class Builder {
     built.pipeline = Halide::Pipeline(outs);
     join_argument_checks(built.pipeline);
     unalign_result_loads(built.pipeline);
-    if (arguments_.hides_data) show_data(built.pipeline);
+    if (target_.arch == target::Arch::gpu) {
+      show_data(built.pipeline);
+      keep_registers_private(built.pipeline);
+    }
     if (target_.device == ATTN_OPENCL) store_halves_as_words(built.pipeline);
     if (target_.arch == target::Arch::x86_64) hoist_conditions(built.pipeline);
     return built;

@@ -19,6 +19,9 @@ void hoist_conditions(Halide::Pipeline& pipeline);
 // hidden.
 void show_data(Halide::Pipeline& pipeline);
 
+// What blocks of threads keep in registers is each thread's own part of it.
+void keep_registers_private(Halide::Pipeline& pipeline);
+
 // Halves in memory are read and written as words of 16 bits: for OpenCL, whose devices need not
 // have a type for them.
 void store_halves_as_words(Halide::Pipeline& pipeline);

@@ -52,7 +52,8 @@ const Target& host() {
   const Halide::Target machine = Halide::get_host_target();
   const Target* best = nullptr;
   for (const Target& t : target::targets())
-    if (t.arch == target::Arch::x86_64 && runs(machine, Halide::Target(std::string(t.machine)))) best = &t;
+    if (t.arch == target::Arch::x86_64 && runs(machine, Halide::Target(std::string(t.machine))))
+      best = &t;
   ATTN_CHECK(best, "this machine runs none of the targets");
   return *best;
 }

@@ -76,9 +76,21 @@ Expr Translator::choose(bool affine, const Expr& condition, const Expr& a, const
   return masked(condition, a, b);
 }
 
+namespace {
+
+// Nothing is known of what it gives, and it stays where it is.
+Expr hidden_data(const Expr& value) {
+  using Halide::Internal::Call;
+  return Call::make(value.type(), kDataCall, {value}, Call::Extern);
+}
+
+}  // namespace
+
 Expr Translator::operator()(const ir::Expr& e) {
   if (auto it = done_.find(e); it != done_.end()) return it->second;
   Expr result = build(e);
+  if (arguments_.hides_data && result.type().is_bool() && !tensors(e).empty())
+    result = hidden_data(result);
   done_.emplace(e, result);
   return result;
 }
@@ -294,12 +306,6 @@ bool falls(const ir::Expr& e) {
   return ir::any_part(e, [](const ir::Expr& part) {
     return part.is(Kind::multiply) && ir::split_coefficient(part).coefficient.value() < 0;
   });
-}
-
-
-Expr hidden_data(const Expr& value) {
-  using Halide::Internal::Call;
-  return Call::make(value.type(), kDataCall, {value}, Call::Extern);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ Type storage_type(ir::Storage s);
 struct Arguments {
   std::map<ir::TensorId, ImageParam> tensors;
   std::map<ir::SizeId, Param<int32_t>> sizes;
-  // Subscripts that are data stand in a call of `attn_data`, which a pass takes away at last: the host
-  // cannot read them, and Halide would where their place is known.
+  // Subscripts and conditions that are data stand in a call of `attn_data`, which a pass takes away
+  // at last: the host cannot read them, and Halide would where their place is known.
   bool hides_data = false;
 };
 constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index";

@@ -1,0 +1,19 @@
+// The two ways in which a GPU computes sums of products.
+#pragma once
+
+#include "compiler/lower/forms/contraction.h"
+#include "compiler/target/target.h"
+
+namespace attn::lower::gpu {
+
+// A thread for each result. Takes anything.
+Func plain_contraction(const ContractionSpec& spec);
+
+// Whether tiles suit: f32, no fallback, and more than a few rows and columns as far as is known.
+bool suits_tiles(const ContractionSpec& spec);
+
+// A block of threads for each tile of results, which are registers; chunks of both factors are
+// staged in shared memory.
+Func tiled_contraction(const ContractionSpec& spec);
+
+}  // namespace attn::lower::gpu
