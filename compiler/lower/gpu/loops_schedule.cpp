@@ -10,6 +10,7 @@ gpu::Funcs gpu::schedule(const plan::LoopsForm& form, const Scope& scope, const 
   const LoopsSpec spec = loops_spec(scope, form.definition, Scatter::by_owner);
   Func out = spec.out;
   if (spec.is_placed) {
+    one_thread_a_point(out);  // it is nothing, but Halide must not look for it on the host
     one_thread_a_point(out, out.update(), spec.placed_vars);
     return {out};
   }
