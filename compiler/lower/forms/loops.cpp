@@ -217,7 +217,10 @@ class Placed {
     for (size_t k = 0; k < rank; ++k) {
       if (is_plain[k]) continue;
       const Expr last = max(t.extent(g_[d_.target].extents[k]) - 1, 0);
-      at[k] = clamp(t(d_.position[k]), 0, last);
+      Expr place = t(d_.position[k]);
+      if (scope_.arguments.hides_data && !ir::tensors(d_.position[k]).empty())
+        place = hidden_data(place);
+      at[k] = clamp(place, 0, last);
     }
     if (!d_.guard.empty()) domain.where(t.condition(d_.guard));
     const Expr value = cast(spec.stored, cast(spec.computed, t(d_.body)));

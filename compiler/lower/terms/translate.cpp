@@ -76,15 +76,10 @@ Expr Translator::choose(bool affine, const Expr& condition, const Expr& a, const
   return masked(condition, a, b);
 }
 
-namespace {
-
-// Nothing is known of what it gives, and it stays where it is.
 Expr hidden_data(const Expr& value) {
   using Halide::Internal::Call;
   return Call::make(value.type(), kDataCall, {value}, Call::Extern);
 }
-
-}  // namespace
 
 Expr Translator::operator()(const ir::Expr& e) {
   if (auto it = done_.find(e); it != done_.end()) return it->second;

@@ -77,6 +77,9 @@ class Translator {
   std::map<ir::Expr, Expr> done_;
 };
 
+// `value` in a call of `attn_data`: nothing is known of what it gives, and it stays where it is.
+Expr hidden_data(const Expr& value);
+
 // A call of a primitive; arguments have the types that the operation takes. For every other
 // operation the table has an expansion.
 Expr primitive(const ir::Operation& op, const std::vector<Expr>& args, Type type);
