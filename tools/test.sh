@@ -25,6 +25,7 @@ for argument in "$@"; do
 done
 
 "$root/tools/setup.sh"
+"$root/tools/setup_gpu_tests.sh"
 jobs="$(nproc)"
 cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release "${options[@]}" --log-level=WARNING
 cmake --build "$build" --parallel "$jobs"

@@ -42,7 +42,8 @@ constexpr std::pair<const char*, const char*> kFooters[] = {
      "ast: the file; graph: all definitions; gradient, jvp, hvp, probe, step: those of "
      "derivatives,\n"
      "of each probe and of the update; plan: kernels and memory; statement: the loops of each "
-     "kernel.\n"
+     "kernel;\n"
+     "device: what a GPU is given, as PTX or OpenCL C.\n"
      "Examples:\n  attnc emit model.attn --stage=gradient\n"
      "  attnc emit model.attn --stage=gradient --after=derive\n"
      "  attnc emit model.attn --stage=statement -t host"},
@@ -169,8 +170,8 @@ void add_check(CLI::App* s, Adder& add) {
 }
 
 void add_emit(CLI::App* s, CommandLine& c, Adder& add) {
-  const std::vector<std::string> stages = {"ast",  "graph", "gradient",  "jvp", "hvp", "probe",
-                                           "step", "plan",  "statement", "tex", "dot"};
+  const std::vector<std::string> stages = {"ast",  "graph", "gradient",  "jvp",    "hvp", "probe",
+                                           "step", "plan",  "statement", "device", "tex", "dot"};
   add.file(s);
   add.sizes(s);
   add.derivatives(s);
@@ -178,7 +179,7 @@ void add_emit(CLI::App* s, CommandLine& c, Adder& add) {
   s->add_option("--stage", c.stage, "what to print")->required()->check(CLI::IsMember(stages));
   s->add_option("--after", c.after, "print after this pass: derive, fold, find, …");
   add.model(s);
-  add.targets(s, "for statement: the instruction set");
+  add.targets(s, "for statement and device: the instruction set");
 }
 
 void add_report(CLI::App* s, Adder& add) {

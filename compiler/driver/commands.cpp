@@ -9,6 +9,7 @@
 #include <map>
 
 #include "compiler/driver/build.h"
+#include "compiler/emit/emit.h"
 #include "compiler/lower/lower.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/target/target.h"
@@ -58,6 +59,32 @@ void require_pass(const std::string& name) {
     found = found || name == pass.name;
   }
   if (!found) throw UsageError(fmt::format("no pass `{}`: there are {}", name, known));
+}
+
+bool prints_kernels(const CommandLine& c) { return c.stage == "statement" || c.stage == "device"; }
+
+// The loops of all kernels, or the programs of a device.
+std::string kernels_text(const CommandLine& c, const plan::Plan& plan) {
+  const std::string target =
+      chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets).back();
+  const bool is_device = c.stage == "device";
+  if (is_device && target::named(target).device == ATTN_CPU)
+    throw UsageError(fmt::format("--stage=device is of GPUs: --target {} or {}",
+                                 fmt::join(target::names_for(ATTN_OPENCL), ", "),
+                                 fmt::join(target::names_for(ATTN_CUDA), ", ")));
+  std::string out;
+  for (const plan::Function* f : plan::functions(plan))
+    for (const auto* kernels : {&f->kernels, &f->checks})
+      for (const plan::Kernel& k : *kernels) {
+        if (is_device)
+          out += fmt::format("// {} {}\n{}\n", plan::title(*f), emit::title(*f, k),
+                             lower::device_program(*f, k, target));
+        else
+          for (const bool few_rows : {false, true})
+            if (!few_rows || plan::few_rows_of(f->graph, k.form))
+              out += lower::statement(*f, k, target, few_rows);
+      }
+  return out;
 }
 
 // The stem of the results' names. What a C `#include` or a shell would stumble over becomes `_`.
@@ -204,7 +231,7 @@ int emit(const CommandLine& c) {
   if (c.stage == "gradient" || (c.after == "derive" && !of_one)) options.all_gradients = true;
   options.jvp = options.jvp || c.stage == "jvp";
   options.hvp = options.hvp || c.stage == "hvp";
-  options.plan = c.stage == "plan" || c.stage == "statement";
+  options.plan = c.stage == "plan" || prints_kernels(c);
   std::map<std::string, std::string> after;  // by model
   if (!c.after.empty()) {
     require_pass(c.after);
@@ -241,16 +268,7 @@ int emit(const CommandLine& c) {
       out += plan::to_string(*m.plan);
       if (m.step_plan) out += plan::to_string(*m.step_plan);
     }
-    if (c.stage == "statement") {
-      std::vector<std::string> targets =
-          chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets);
-      for (const plan::Function* f : plan::functions(*m.plan))
-        for (const auto* kernels : {&f->kernels, &f->checks})
-          for (const plan::Kernel& k : *kernels)
-            for (const bool few_rows : {false, true})
-              if (!few_rows || plan::few_rows_of(f->graph, k.form))
-                out += lower::statement(*f, k, targets.back(), few_rows);
-    }
+    if (prints_kernels(c)) out += kernels_text(c, *m.plan);
     if (c.stage == "tex" || c.stage == "dot") {
       auto print = c.stage == "tex" ? text::to_tex : text::to_dot;
       out += print(m.raw, nullptr, "");

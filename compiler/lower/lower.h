@@ -26,6 +26,10 @@ std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
 std::string statement(const plan::Function& f, const plan::Kernel& kernel,
                       const std::string& target, bool few_rows = false);
 
+// What a kernel for a device gives to its driver: PTX or OpenCL C.
+std::string device_program(const plan::Function& f, const plan::Kernel& kernel,
+                           const std::string& target);
+
 // Joins objects into a static library at `path`, the same bytes for the same objects.
 void write_archive(const std::vector<std::string>& object_paths, const std::string& path);
 

@@ -60,7 +60,7 @@ TEST_F(Usage, IsAnErrorOfStatusTwo) {
       {{"build", "m.attn", "-j", "many"}, "many"},
       {{"emit", "m.attn"}, "--stage is required"},
       {{"emit", "m.attn", "--stage=assembly"},
-       "ast,graph,gradient,jvp,hvp,probe,step,plan,statement,tex,dot"},
+       "ast,graph,gradient,jvp,hvp,probe,step,plan,statement,device,tex,dot"},
       {{"emit", "m.attn", "--stage=graph", "--after=magic"}, "no pass `magic`: there are graph"},
       {{"emit", "m.attn", "--stage=gradient", "--wrt", "other"}, "--wrt other: no real input"},
       {{"emit", "m.attn", "--stage=plan", "--derive=hessian"}, "gradient,jvp,hvp"},

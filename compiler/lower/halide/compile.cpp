@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -50,8 +51,8 @@ class Builder {
     if (target_.arch == target::Arch::gpu) {
       show_data(built.pipeline);
       keep_registers_private(built.pipeline);
+      store_halves_as_words(built.pipeline);
     }
-    if (target_.device == ATTN_OPENCL) store_halves_as_words(built.pipeline);
     if (target_.arch == target::Arch::x86_64) hoist_conditions(built.pipeline);
     return built;
   }
@@ -174,6 +175,21 @@ std::string statement(const plan::Function& f, const plan::Kernel& kernel,
                              built.arguments, kernel.name + (few_rows ? "_few" : ""), machine);
                          return out.str();
                        });
+}
+
+std::string device_program(const plan::Function& f, const plan::Kernel& kernel,
+                           const std::string& target) {
+  return with_pipeline(
+      f, kernel, target, false, [&](Built built, const Halide::Target& machine) -> std::string {
+        const Halide::Module module =
+            built.pipeline.compile_to_module(built.arguments, kernel.name, machine);
+        for (const Halide::Buffer<void>& b : module.buffers()) {
+          if (b.name().find("gpu_source_kernels") == std::string::npos) continue;
+          const char* text = static_cast<const char*>(b.data());
+          return {text, strnlen(text, b.size_in_bytes())};
+        }
+        throw InternalError("a kernel of " + target + " without a program");
+      });
 }
 
 void write_archive(const std::vector<std::string>& object_paths, const std::string& path) {

@@ -1,4 +1,4 @@
-// Halves in memory as 16-bit words, for devices without a type for them.
+// Halves in memory as words of 16 bits.
 #include "compiler/lower/halide/passes.h"
 
 namespace attn::lower {

@@ -22,8 +22,8 @@ void show_data(Halide::Pipeline& pipeline);
 // What blocks of threads keep in registers is each thread's own part of it.
 void keep_registers_private(Halide::Pipeline& pipeline);
 
-// Halves in memory are read and written as words of 16 bits: for OpenCL, whose devices need not
-// have a type for them.
+// Halves in memory are read and written as words of 16 bits: OpenCL's devices need not have a type
+// for them, and LLVM's PTX has no casts of bf16.
 void store_halves_as_words(Halide::Pipeline& pipeline);
 
 // Of an object (ELF): what it defines is for the program or shared library that it is linked into.

@@ -1,15 +1,23 @@
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "compiler/lower/halide/passes.h"
 #include "compiler/lower/terms/translate.h"
 
 namespace attn::lower {
 namespace {
 
+bool hides(const Halide::Internal::Call& call) {
+  constexpr std::string_view kHiding[] = {kDataCall, kIndexCall};
+  return std::ranges::find(kHiding, call.name) != std::end(kHiding);
+}
+
 class ShowData : public Halide::Internal::IRMutator {
   using IRMutator::visit;
 
   Expr visit(const Halide::Internal::Call* op) override {
-    const bool hides = op->name == kDataCall || op->name == kIndexCall;
-    return hides ? mutate(op->args[0]) : IRMutator::visit(op);
+    return hides(*op) ? mutate(op->args[0]) : IRMutator::visit(op);
   }
 };
 
