@@ -134,6 +134,10 @@ class ModelState {
   // error at the same place is reported once, however often a block is expanded.
   Diagnostic& error(Span where, std::string message);
   Diagnostic& warning(Span where, std::string category, std::string message);
+  // An error that names a limit of the compiler.
+  Diagnostic& limit(Span where, std::string message);
+  // That a tensor with extents stands somewhere without subscripts.
+  void report_without_subscripts(Span where, const std::string& name, const ir::Tensor& t);
   bool has_errors() const { return diagnostics_.has_errors(); }
   int error_count() const { return diagnostics_.error_count(); }
 
