@@ -66,6 +66,11 @@ Diagnostic& ModelState::error(Span where, std::string message) {
     return discarded_;
   }
   Diagnostic& d = diagnostics_.error(where, std::move(message));
+  if (!function_calls.empty()) {
+    const OpenCall& call = function_calls.front();
+    d.others.push_back(
+        {call.where, fmt::format("in this call of `{}`", call.callable->function->name.text)});
+  }
   if (calls.empty()) return d;
   const OpenCall& inner = calls.back();
   const std::string& name = inner.callable->block->name.text;
