@@ -32,4 +32,5 @@ install(FILES ${PROJECT_BINARY_DIR}/package/attnConfigVersion.cmake cmake/packag
 install(DIRECTORY dsl/std DESTINATION share/attn)
 install(DIRECTORY examples/outside/ DESTINATION share/attn/example)
 install(FILES README.md CHANGELOG.md dsl/LANGUAGE.md docs/install.md docs/licences.md
+              cmake/package/copyright
         DESTINATION share/doc/attn)

@@ -2,8 +2,8 @@
 # SOURCE_DATE_EPOCH in the environment they have the same bytes wherever they are built, which
 # tools/package.sh sees to.
 set(CPACK_PACKAGE_NAME attn)
-set(CPACK_PACKAGE_VENDOR "the attn authors")
-set(CPACK_PACKAGE_CONTACT "the attn authors")
+set(CPACK_PACKAGE_VENDOR "attn developers")
+set(CPACK_PACKAGE_CONTACT "attn developers")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "compiler for attention models, to C headers and static libraries")
 set(CPACK_PACKAGE_DESCRIPTION "attnc compiles models in index notation, and their gradients, to a C header and a
 static library, which need a small runtime over libc, libm and threads.

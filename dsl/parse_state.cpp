@@ -117,8 +117,13 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     reduction = name_before_brackets(statement, before);
   if (reduction) reduction_meant = nearest(reduction->text, reduction_words());
 
+  const bool is_operator = found.text.size() == 1 &&
+                           std::string_view("+-*/^").find(found.text) != std::string_view::npos;
   if (instead) {
     diagnostic.help = *instead;
+  } else if (wants("a statement") && is_operator) {
+    diagnostic.help = fmt::format(
+        "a statement goes on where a line ends in an operator: put the `{}` there", found.text);
   } else if (!reduction_meant.empty()) {
     diagnostic.help =
         fmt::format("`{}` is no reduction: did you mean `{}`?", reduction->text, reduction_meant);

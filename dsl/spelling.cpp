@@ -132,6 +132,10 @@ constexpr ForeignWord kForeignTypes[] = {
     {"long", "int"},    {"index", "int"},   {"boolean", "bool"},
 };
 
+// Types that have nothing like them here.
+constexpr std::string_view kNarrowTypes[] = {"int8", "uint8", "i8",  "u8",    "byte", "char",
+                                             "int4", "uint4", "fp8", "int16", "i16",  "short"};
+
 template <size_t count>
 std::optional<std::string_view> instead_in(std::string_view word,
                                            const ForeignWord (&words)[count]) {
@@ -179,6 +183,11 @@ std::optional<std::string_view> instead_of_name(std::string_view word) {
 }
 std::optional<std::string_view> type_called(std::string_view word) {
   return instead_in(word, kForeignTypes);
+}
+
+bool is_narrow_type(std::string_view word) {
+  return std::find(std::begin(kNarrowTypes), std::end(kNarrowTypes), word) !=
+         std::end(kNarrowTypes);
 }
 
 bool is_reserved(std::string_view word) { return kind_of_word(word) != TokenKind::name; }

@@ -169,7 +169,7 @@ void check_dtype(const Identifier& dtype, ParseState& state) {
   if (std::find(known.begin(), known.end(), dtype.text) != known.end()) return;
   Diagnostic& diagnostic =
       state.diagnostics.error(dtype.where, fmt::format("there is no type `{}`", dtype.text));
-  const std::string meant = nearest(dtype.text, known);
+  const std::string meant = is_narrow_type(dtype.text) ? "" : nearest(dtype.text, known);
   if (const auto name = type_called(dtype.text))
     diagnostic.help = fmt::format("here that type is `{}`", *name);
   else

@@ -37,6 +37,8 @@ chroot "$1" /bin/bash -euxo pipefail -c '
   PKG_CONFIG_PATH="$prefix/lib/pkgconfig" make -C make
   if [[ -f attn.deb ]]; then
     dpkg -i attn.deb
+    [[ "$(dpkg-query --show --showformat='"'\${Maintainer}'"' attn)" == "attn developers" ]]
+    grep -A 9 -F "Files: lib/attn/libHalide.so" /usr/share/doc/attn/copyright | grep -F Apache-2.0-with-LLVM
     cmake -S installed -B installed/build
     cmake --build installed/build
     ctest --test-dir installed/build --no-tests=error

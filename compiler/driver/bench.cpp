@@ -110,6 +110,11 @@ std::vector<int64_t> sizes_in(const ir::Graph& g, const attn_model& m,
   return values;
 }
 
+// What training holds beside inputs and outputs, in bytes.
+struct Held {
+  int64_t parameters = 0, gradients = 0, states = 0, saved = 0, workspace = 0;
+};
+
 // A call of the model with random data, in memory of its own.
 class Subject {
  public:
@@ -131,10 +136,20 @@ class Subject {
     for (int32_t k = 0; k < m.n_inputs; ++k) fill(m.inputs[k].name, inputs_[k]);
     attn_sizes bytes{};
     library.require(call.call_sizes(library.context(), &m, params_.data(), inputs_.data(), &bytes));
+    held.saved = m.has_backward ? bytes.saved : 0;
+    held.workspace = std::max(bytes.forward_workspace, bytes.backward_workspace);
     saved_ = memory_.allocate(bytes.saved);
-    workspace_ = memory_.allocate(std::max(bytes.forward_workspace, bytes.backward_workspace));
+    workspace_ = memory_.allocate(held.workspace);
     if (m.has_backward) prepare_backward();
+    for (const attn_tensor& t : params_) {
+      held.parameters += count_of(t) * attn_type_size(t.type);
+      held.states += m.n_step_states * count_of(t) * attn_type_size(attn_state_type(t.type));
+    }
+    for (const attn_tensor& t : param_gradients_)
+      if (t.data) held.gradients += count_of(t) * attn_type_size(t.type);
   }
+
+  Held held;
 
   void forward() {
     library_.require(library_.call().forward(library_.context(), &m_, params_.data(),
@@ -296,6 +311,7 @@ struct Setting {
   const std::vector<int64_t>& sizes;
   int threads;
   const Figures& figures;
+  const Held& held;
 };
 
 std::string tables(const plan::Plan& plan, const Setting& s) {
@@ -307,6 +323,9 @@ std::string tables(const plan::Plan& plan, const Setting& s) {
   std::string text = fmt::format("{}{}, {} call{}, {} thread{}; peak {:.1f} GF/s a thread\n",
                                  s.model.name, at, calls, calls == 1 ? "" : "s", s.threads,
                                  s.threads == 1 ? "" : "s", s.figures.peak / 1e9);
+  text += fmt::format(
+      "bytes: parameters {}, gradients {}, states of the update {}, saved block {}, workspace {}\n",
+      s.held.parameters, s.held.gradients, s.held.states, s.held.saved, s.held.workspace);
   text += "\n" + table(plan.forward, s.figures.forward, peak);
   if (plan.backward) text += "\n" + table(*plan.backward, s.figures.backward, peak);
   return text;
@@ -339,8 +358,11 @@ std::string json(const plan::Plan& plan, const Setting& s) {
   if (plan.backward) functions += ",\n" + json_of(*plan.backward, s.figures.backward);
   return fmt::format(
       "{{\"model\": \"{}\", \"sizes\": {{{}}}, \"threads\": {}, "
-      "\"peak_operations_per_second\": {:.9g},\n  \"functions\": [\n{}\n  ]}}\n",
-      s.model.name, sizes, s.threads, s.figures.peak, functions);
+      "\"peak_operations_per_second\": {:.9g},\n  \"bytes\": {{\"parameters\": {}, "
+      "\"gradients\": {}, \"states\": {}, \"saved\": {}, \"workspace\": {}}},\n"
+      "  \"functions\": [\n{}\n  ]}}\n",
+      s.model.name, sizes, s.threads, s.figures.peak, s.held.parameters, s.held.gradients,
+      s.held.states, s.held.saved, s.held.workspace, functions);
 }
 
 }  // namespace
@@ -368,7 +390,7 @@ int bench(const CommandLine& c) {
   const plan::Plan& plan = plans[0].plan;
   Subject subject(library, m, plan, sizes, c.seed.value_or(1));
   const Figures figures = measure(library, plan, subject, c.seconds);
-  const Setting setting{m, sizes, threads, figures};
+  const Setting setting{m, sizes, threads, figures, subject.held};
   print_out(c.json ? json(plan, setting) : tables(plan, setting));
   return 0;
 }

@@ -214,6 +214,27 @@ int check(const CommandLine& c) {
   return 0;
 }
 
+namespace {
+
+// What a stage prints as a program; nothing where it is not one, or no model has it.
+std::vector<const ir::Graph*> graphs_of(const std::string& stage,
+                                        const std::vector<Compiled>& models) {
+  std::vector<const ir::Graph*> graphs;
+  for (const Compiled& m : models) {
+    if (stage == "graph") graphs.push_back(&m.raw);
+    if (stage == "gradient" && m.gradient) graphs.push_back(&*m.gradient);
+    if (stage == "jvp" && m.jvp) graphs.push_back(&*m.jvp);
+    if (stage == "hvp" && m.hvp) graphs.push_back(&*m.hvp);
+    if (stage == "probe")
+      for (const Probe& p : m.probes) graphs.push_back(&p.graph);
+    if (stage == "step" && m.step)
+      for (const ir::Update& u : m.step->updates) graphs.push_back(&u.graph);
+  }
+  return graphs;
+}
+
+}  // namespace
+
 int emit(const CommandLine& c) {
   Source source;
   load(source, c.file);
@@ -232,12 +253,12 @@ int emit(const CommandLine& c) {
   options.jvp = options.jvp || c.stage == "jvp";
   options.hvp = options.hvp || c.stage == "hvp";
   options.plan = c.stage == "plan" || prints_kernels(c);
-  std::map<std::string, std::string> after;  // by model
+  std::map<std::string, ir::Graph> after;  // by model
   if (!c.after.empty()) {
     require_pass(c.after);
     options.trace = [&](const std::string& model, const std::string& function,
                         const std::string& pass, const ir::Graph& g) {
-      if (pass == c.after && (!of_one || function == c.stage)) after[model] = text::to_string(g);
+      if (pass == c.after && (!of_one || function == c.stage)) after[model] = g;
     };
   }
   std::vector<Compiled> models = compile(source, options);
@@ -245,25 +266,22 @@ int emit(const CommandLine& c) {
   require_model(c, models);
   require_chosen(c, models);
   if (!c.after.empty()) {
-    std::string out;
+    std::vector<const ir::Graph*> graphs;
     for (const Compiled& m : models)
-      if (auto it = after.find(m.name); it != after.end())
-        out += (out.empty() ? "" : "\n") + it->second;
-    if (out.empty()) throw UsageError(fmt::format("the pass `{}` changed nothing here", c.after));
-    print_out(out);
+      if (auto it = after.find(m.name); it != after.end()) graphs.push_back(&it->second);
+    if (graphs.empty())
+      throw UsageError(fmt::format("the pass `{}` changed nothing here", c.after));
+    print_out(text::to_string(graphs));
+    return 0;
+  }
+  const std::vector<const ir::Graph*> graphs = graphs_of(c.stage, models);
+  if (!graphs.empty()) {
+    print_out(text::to_string(graphs));
     return 0;
   }
   std::string out;
   for (const Compiled& m : models) {
     if (!out.empty()) out += "\n";
-    if (c.stage == "graph") out += text::to_string(m.raw);
-    if (c.stage == "gradient" && m.gradient) out += text::to_string(*m.gradient);
-    if (c.stage == "jvp" && m.jvp) out += text::to_string(*m.jvp);
-    if (c.stage == "hvp" && m.hvp) out += text::to_string(*m.hvp);
-    if (c.stage == "probe")
-      for (const Probe& p : m.probes) out += (out.empty() ? "" : "\n") + text::to_string(p.graph);
-    if (c.stage == "step" && m.step)
-      for (const ir::Update& u : m.step->updates) out += text::to_string(u.graph);
     if (c.stage == "plan") {
       out += plan::to_string(*m.plan);
       if (m.step_plan) out += plan::to_string(*m.step_plan);
@@ -281,6 +299,21 @@ int emit(const CommandLine& c) {
   print_out(out);
   return 0;
 }
+
+namespace {
+
+// A word about a build that went well, in the form of its diagnostics.
+void announce(const CommandLine& c, Severity severity, const std::string& text) {
+  if (c.diagnostics != "json") {
+    say(severity == Severity::warning ? fmt::format("warning: {}\n", text) : text + "\n");
+    return;
+  }
+  Diagnostics one;
+  one.warning({}, "", text).severity = severity;
+  say(render_json({}, one));
+}
+
+}  // namespace
 
 int build(const CommandLine& c) {
   auto begin = std::chrono::steady_clock::now();
@@ -330,18 +363,20 @@ int build(const CommandLine& c) {
   write_files(files);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (tables.empty())
-    say(fmt::format(
-        "warning: {0}, so {1}.a has the kernels only and does not link alone: compile {1}.c "
-        "and link its object too, or name a C compiler: CC=gcc attnc build …\n",
-        why_not, base));
+    announce(
+        c, Severity::warning,
+        fmt::format("{0}, so {1}.a has the kernels only and does not link alone: compile "
+                    "{1}.c and link its object too, or name a C compiler: CC=gcc attnc build …",
+                    why_not, base));
   auto count = [](size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  say(fmt::format("wrote {0}.h, {0}.c, {0}.a{1}{2}: {3} for {4} in {5:.1f} s\n", base,
-                  tables.empty() ? " (kernels only)" : "",
-                  c.shared ? fmt::format(", {}.so", base) : "",
-                  count(library.objects.size() / targets.size(), "kernel"),
-                  count(targets.size(), "instruction set"), seconds));
+  announce(c, Severity::note,
+           fmt::format("wrote {0}.h, {0}.c, {0}.a{1}{2}: {3} for {4} in {5:.1f} s", base,
+                       tables.empty() ? " (kernels only)" : "",
+                       c.shared ? fmt::format(", {}.so", base) : "",
+                       count(library.objects.size() / targets.size(), "kernel"),
+                       count(targets.size(), "instruction set"), seconds));
   return 0;
 }
 

@@ -190,7 +190,7 @@ void take_inputs(const CommandLine& c, const Compiled& m, const FileContext& con
   if (!c.weights.empty()) {
     std::vector<std::string> notes;
     load_weights(context, m.forward, c.weights, c.may_miss, given, notes);
-    for (const std::string& note : notes) say(fmt::format("note: {}\n", note));
+    for (const std::string& note : notes) say(fmt::format("warning: {}\n", note));
   }
   finish_step(c, m, call);
   if (!call.calls_model) return;

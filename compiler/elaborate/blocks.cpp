@@ -176,8 +176,11 @@ void Expander::repeat(const dsl::Repeat& r, Scope& scope) {
     m_.error(r.count->where, fmt::format("`repeat` {} times", *rounds));
     return;
   }
-  if (*rounds > kMostRounds)
-    throw LimitError(fmt::format("a `repeat` of {} rounds; the limit is {}", *rounds, kMostRounds));
+  if (*rounds > kMostRounds) {
+    m_.limit(r.count->where, fmt::format("a `repeat` of {} rounds", *rounds)).help =
+        fmt::format("the limit is {}; the steps of a recurrence are a `scan`", kMostRounds);
+    return;
+  }
   if (scope.find(r.index.text) || m_.is_size_name(r.index.text, scope)) {
     m_.error(r.index.where, fmt::format("`{}` has a meaning already", r.index.text));
     return;

@@ -70,14 +70,7 @@ MaybeValue Statement::name(const dsl::Name& n, Span where) {
       if (b->kind == Binding::Kind::scalar) return b->value;
       const ir::Tensor& t = m_.graph[b->tensor];
       if (t.extents.empty()) return read(b->tensor, {}, {});
-      Diagnostic& d =
-          m_.error(where, fmt::format("`{}` needs {} subscript{}", n.text, t.extents.size(),
-                                      t.extents.size() > 1 ? "s" : ""));
-      d.primary.text = fmt::format("`{}` is {}", n.text, m_.shape(t));
-      d.others.push_back({t.where, "declared here"});
-      d.help = fmt::format(
-          "a formula says what one element is: `{}[{}]`", n.text,
-          std::string("i, j, k, l, m, n").substr(0, 3 * std::min<size_t>(6, t.extents.size()) - 2));
+      m_.report_without_subscripts(where, n.text, t);
       return std::nullopt;
     }
   }

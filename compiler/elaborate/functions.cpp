@@ -100,7 +100,9 @@ MaybeValue Statement::expand(const dsl::Call& c, const Callable& callable,
   for (size_t k = 0; k < arguments.size(); ++k)
     f.arguments.emplace(callable.function->parameters[k].text, std::move(arguments[k]));
   functions_.push_back(&f);
+  m_.function_calls.push_back({&callable, c.callee.where});
   MaybeValue result = expression(callable.function->body);
+  m_.function_calls.pop_back();
   functions_.pop_back();
   return result;
 }

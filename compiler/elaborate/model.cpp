@@ -66,6 +66,11 @@ Diagnostic& ModelState::error(Span where, std::string message) {
     return discarded_;
   }
   Diagnostic& d = diagnostics_.error(where, std::move(message));
+  if (!function_calls.empty()) {
+    const OpenCall& call = function_calls.front();
+    d.others.push_back(
+        {call.where, fmt::format("in this call of `{}`", call.callable->function->name.text)});
+  }
   if (calls.empty()) return d;
   const OpenCall& inner = calls.back();
   const std::string& name = inner.callable->block->name.text;
@@ -84,6 +89,21 @@ Diagnostic& ModelState::warning(Span where, std::string category, std::string me
     return discarded_;
   }
   return diagnostics_.warning(where, std::move(category), std::move(message));
+}
+
+Diagnostic& ModelState::limit(Span where, std::string message) {
+  return diagnostics_.limit(where, std::move(message));
+}
+
+void ModelState::report_without_subscripts(Span where, const std::string& name,
+                                           const ir::Tensor& t) {
+  Diagnostic& d = error(where, fmt::format("`{}` needs {} subscript{}", name, t.extents.size(),
+                                           t.extents.size() > 1 ? "s" : ""));
+  d.primary.text = fmt::format("`{}` is {}", name, shape(t));
+  d.others.push_back({t.where, "declared here"});
+  d.help = fmt::format(
+      "a formula says what one element is: `{}[{}]`", name,
+      std::string("i, j, k, l, m, n").substr(0, 3 * std::min<size_t>(6, t.extents.size()) - 2));
 }
 
 std::string ModelState::fresh_name(const std::string& base) const {

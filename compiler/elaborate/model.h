@@ -100,7 +100,7 @@ struct NamedCall {
   std::map<std::string, ir::Poly> sizes;  // its size arguments, once they are bound
 };
 
-// The call of a block that is being expanded.
+// The call of a block or a function that is being expanded.
 struct OpenCall {
   const Callable* callable;
   Span where;
@@ -116,7 +116,7 @@ class ModelState {
   const Unit& main;
   const Overrides& overrides;
   ir::Graph graph;
-  std::vector<OpenCall> calls;
+  std::vector<OpenCall> calls, function_calls;
   std::map<std::string, NamedCall> named_calls;  // by what stands before their parameters: "attn."
   std::map<std::string, Span> parameters;        // full name -> where it was declared
   std::map<std::string, Span> weight_names;      // full name of a parameter -> where `@` names it
@@ -134,6 +134,10 @@ class ModelState {
   // error at the same place is reported once, however often a block is expanded.
   Diagnostic& error(Span where, std::string message);
   Diagnostic& warning(Span where, std::string category, std::string message);
+  // An error that names a limit of the compiler.
+  Diagnostic& limit(Span where, std::string message);
+  // That a tensor with extents stands somewhere without subscripts.
+  void report_without_subscripts(Span where, const std::string& name, const ir::Tensor& t);
   bool has_errors() const { return diagnostics_.has_errors(); }
   int error_count() const { return diagnostics_.error_count(); }
 

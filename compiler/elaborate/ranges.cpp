@@ -221,11 +221,20 @@ void RangeFinder::scan(const dsl::ExprPtr& e) {
   if (const auto* name = std::get_if<dsl::Name>(&e->node)) {
     const Binding* b = scope_.find(name->text);
     if (b && b->kind == Binding::Kind::poisoned) incomplete_ = true;
+    // `x + w` for `x[i] + w[i]` is the mistake here.
+    if (b && b->kind == Binding::Kind::tensor && m_.is_subscripted(*b) && !is_index(name->text) &&
+        !m_.is_size_name(name->text, scope_)) {
+      m_.report_without_subscripts(e->where, name->text, m_.graph[b->tensor]);
+      incomplete_ = true;
+    }
   }
   // `x(b, d)` for `x[b, d]` is the mistake, not the ranges that are missing then.
   if (const auto* call = std::get_if<dsl::Call>(&e->node)) {
     const Callable* callable = scope_.unit->find(call->callee.text);
-    if (callable ? !callable->function : !ops::find(call->callee.text)) incomplete_ = true;
+    if (callable ? !callable->function : !ops::find(call->callee.text)) {
+      incomplete_ = true;
+      return;
+    }
   }
   for (const dsl::ExprPtr& p : parts(*e)) scan(p);
 }

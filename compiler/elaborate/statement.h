@@ -57,6 +57,12 @@ class RangeFinder {
  private:
   void count_leading(const dsl::ExprPtr& e);
   void scan(const dsl::ExprPtr& e);
+  bool is_index(const std::string& name) const {
+    for (const Bound* bound : open_)
+      for (const Binder& b : bound->named)
+        if (b.name == name) return true;
+    return false;
+  }
   // What binds `...` at this place, innermost; reports where nothing does.
   Bound* leading_binder(Span where);
   void scan_access(const dsl::Access& access, Span where);

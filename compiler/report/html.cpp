@@ -115,7 +115,11 @@ std::string legend(bool of_model) {
 
 std::string drawing(const Drawing& d, bool of_model) {
   return legend(of_model) +
-         fmt::format("<div class=\"drawing\" tabindex=\"0\">\n{}</div>\n", svg(d));
+         fmt::format(
+             "<input type=\"checkbox\" class=\"full-size\" aria-label=\"full size\" /> "
+             "<span class=\"soft\">full size</span>\n"
+             "<div class=\"drawing\" tabindex=\"0\">\n{}</div>\n",
+             svg(d));
 }
 
 std::string chapter_of_chains(const ModelReport& m, size_t number) {

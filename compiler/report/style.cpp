@@ -107,6 +107,8 @@ tr.sum td { font-weight: 600; border-bottom: 0; }
 .glance b { display: block; font-size: 1.12rem; font-weight: 600; }
 .drawing { overflow: auto; border: 1px solid var(--line); border-radius: 8px; padding: 0.4rem;
   max-height: 46rem; background: var(--page); text-align: center; }
+.drawing svg.graph { max-width: 100%; height: auto; }
+.full-size:checked ~ .drawing svg.graph { max-width: none; }
 svg.graph { font: 12px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 svg .box rect { fill: var(--box); stroke: var(--stored); stroke-width: 1.3; }
 svg .box.input rect { fill: var(--input); rx: 14px; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/ir/graph.h"
 #include "dsl/ast.h"
@@ -12,6 +13,8 @@ namespace attn::text {
 // one definition that share a name are told apart (e, e2); names stay the field's.
 dsl::File to_tree(const ir::Graph& g);
 std::string to_string(const ir::Graph& g);
+// A file with a model for each; what sizes several have is declared once.
+std::string to_string(const std::vector<const ir::Graph*>& graphs);
 // One definition, one condition, one expression or polynomial, for messages and plans.
 std::string to_string(const ir::Graph& g, const ir::Definition& d);
 std::string to_string(const ir::Graph& g, const ir::Expr& e);

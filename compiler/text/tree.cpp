@@ -190,15 +190,15 @@ class TreeOf {
   }
 
   bool is_state(const ir::Tensor& t) const {
-    return std::ranges::any_of(g_.outputs, [&](const ir::Output& o) {
-      return o.updates.valid() && &g_[o.updates] == &t;
-    });
+    return std::ranges::any_of(
+        g_.outputs, [&](const ir::Output& o) { return o.updates.valid() && &g_[o.updates] == &t; });
   }
 
   void add_states(dsl::Block& block) const {
     for (const ir::Tensor& t : g_.tensors)
       if (is_state(t))
-        block.body.push_back({dsl::StateStatement{{{{t.name, {}}, true, type(t), nullptr}}}, {}, {}});
+        block.body.push_back(
+            {dsl::StateStatement{{{{t.name, {}}, true, type(t), nullptr}}}, {}, {}});
   }
 
   // The indices of what a state becomes stand as subscripts; its type gives their ranges.
@@ -299,6 +299,22 @@ std::vector<dsl::Definition> trees_of(const ir::Graph& g, const std::vector<size
 }
 
 std::string to_string(const ir::Graph& g) { return dsl::print(to_tree(g)); }
+
+std::string to_string(const std::vector<const ir::Graph*>& graphs) {
+  dsl::File file;
+  std::set<std::string> declared;
+  for (const ir::Graph* g : graphs) {
+    for (dsl::Item& item : to_tree(*g).items) {
+      if (auto* sizes = std::get_if<dsl::SizeStatement>(&item.node)) {
+        std::erase_if(sizes->sizes,
+                      [&](const dsl::Size& s) { return !declared.insert(s.name.text).second; });
+        if (sizes->sizes.empty()) continue;
+      }
+      file.items.push_back(std::move(item));
+    }
+  }
+  return dsl::print(file);
+}
 
 std::string to_string(const ir::Graph& g, const ir::Definition& d) {
   std::string text = dsl::print(std::vector<dsl::Statement>{{TreeOf(g).definition(d), {}, {}}});

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "element.h"
+
 namespace attn::rt {
 namespace {
 
@@ -167,9 +169,12 @@ class Execution {
       ATTN_TRY(copy_out(&greatest, check.greatest));
       const int64_t extent = frame_.extent(check.extent);
       if (least > greatest || (least >= 0 && greatest < extent)) continue;
-      return attn_fail(context_, ATTN_BAD_DATA, "%s: %s %s at %d..%d, must be in 0..%lld",
+      char element[kElementText];
+      describe_element(frame_, check.data, least < 0 ? least : greatest, element);
+      return attn_fail(context_, ATTN_BAD_DATA, "%s: %s %s at %d..%d, must be in 0..%lld%s%s%s",
                        check.data, check.is_written != 0 ? "writes" : "reads", check.read, least,
-                       greatest, shown(extent - 1));
+                       greatest, shown(extent - 1), *element ? "; " : "",
+                       *element ? check.data : "", element);
     }
     return ATTN_OK;
   }

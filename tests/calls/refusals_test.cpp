@@ -190,6 +190,10 @@ TEST_F(Refusals, OfIntegersThatAreNoPlace) {
   for (const int32_t bad : {6, -1, INT32_MAX, INT32_MIN}) {
     const int32_t good = std::exchange(token[14], bad);
     expect(word.forward(), ATTN_BAD_DATA, "token: reads table at");
+    const std::string element =
+        "; token[" + std::to_string(14 / word.t) + ", " + std::to_string(14 % word.t) + "] is ";
+    EXPECT_NE(word.message().find(element + std::to_string(bad)), std::string::npos)
+        << word.message();
     token[14] = good;
     // Changed between the two calls.
     backward_refuses([&] { token[14] = bad; }, "token: reads table at", ATTN_BAD_DATA);

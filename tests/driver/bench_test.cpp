@@ -128,5 +128,35 @@ TEST_F(Bench, TakesAsLongAsItIsToldAndPrintsJson) {
   EXPECT_NE(e.out.find(R"("operations": 100, "bytes": 800)"), std::string::npos) << e.out;
 }
 
+TEST_F(Bench, SaysTheBytesThatTrainingHolds) {
+  file("t.attn",
+       "use std.optim\nsize B\nsize D = 16\n"
+       "train model t(x: [B, D]) -> loss using adam {\n"
+       "  param w: [D, D], v: bf16[D]\n"
+       "  h[b,e] = tanh(sum[d] x[b,d] * w[e,d])\n"
+       "  loss = sum[b,e] h[b,e]^2 * v[e]\n"
+       "}\n"
+       "model u(x: [B, D]) -> y {\n"
+       "  param o: [D]\n"
+       "  y[b,d] = x[b,d] * o[d]\n"
+       "}\n");
+  // 256 f32 and 16 bf16; gradients and both averages of Adam are f32.
+  const Ended t = attnc({"bench", "t.attn", "--model", "t", "--size", "B=8", "--seconds", "0"});
+  ASSERT_EQ(t.status, 0) << t.error;
+  const std::vector<std::string> lines = lines_of(t.out);
+  ASSERT_GT(lines.size(), 1u);
+  EXPECT_EQ(lines[1].find("bytes: parameters 1056, gradients 1088, states of the update 2176, "
+                          "saved block "),
+            0u)
+      << lines[1];
+  EXPECT_EQ(lines[1].find("saved block 0"), std::string::npos) << lines[1];
+  const Ended u =
+      attnc({"bench", "t.attn", "--model", "u", "--size", "B=8", "--seconds", "0", "--json"});
+  ASSERT_EQ(u.status, 0) << u.error;
+  EXPECT_NE(u.out.find(R"("bytes": {"parameters": 64, "gradients": 0, "states": 0, "saved": 0, )"),
+            std::string::npos)
+      << u.out;
+}
+
 }  // namespace
 }  // namespace attn::testing

@@ -104,6 +104,18 @@ TEST_F(Emit, APassPrintsOncePerModel) {
   EXPECT_NE(both.find("model two"), std::string::npos) << both;
 }
 
+TEST_F(Emit, TwoModelsAreAProgramThatDeclaresItsSizesOnce) {
+  for (const std::vector<std::string>& options : {std::vector<std::string>{"--stage=graph"},
+                                                  {"--stage=gradient"},
+                                                  {"--stage=gradient", "--after=derive"}}) {
+    const std::string both = emitted(options);
+    EXPECT_NE(both.find("model one"), std::string::npos) << both;
+    EXPECT_NE(both.find("model two"), std::string::npos) << both;
+    EXPECT_EQ(both.find("size T"), both.rfind("size T")) << both;
+    expect_program(both);
+  }
+}
+
 TEST_F(Emit, APlanNamesItsKernels) {
   const std::string plan = emitted({"--stage=plan"});
   for (const char* word : {"plan one", "plan two", "forward", "backward", "operations"})

@@ -158,9 +158,9 @@ TEST_F(Run, TakesACheckpointOfSeveralFilesAndSaysHowItDiffers) {
   const Ended e = attnc(with(base, {"--init-missing"}));
   ASSERT_EQ(e.status, 0) << e.error;
   EXPECT_EQ(e.error,
-            "note: .: `w` has shape [4], taken as [2, 2]\n"
-            "note: .: has no tensor `b`\n"
-            "note: .: `mask` is not in the model\n"
+            "warning: .: `w` has shape [4], taken as [2, 2]\n"
+            "warning: .: has no tensor `b`\n"
+            "warning: .: `mask` is not in the model\n"
             "note: 1 of 2 parameters are initialised at random (seed 1)\n"
             "wrote out/y.npy\n");
   EXPECT_EQ(loaded("out/y.npy").values, (std::vector<double>{26, 48}));

@@ -220,6 +220,46 @@ TEST_F(Usage, DiagnosticsAreObjectsForPrograms) {
   EXPECT_NE(e.error.find(R"("help":"did you mean `x`? Or )"), std::string::npos) << e.error;
   file("good.attn", kScaled);
   EXPECT_EQ(attnc({"check", "good.attn", "--diagnostics=json"}).error, "");
+  e = attnc({"build", "good.attn", "--diagnostics=json", "-t", "x86-64-v2"});
+  EXPECT_EQ(e.status, 0) << e.error;
+  EXPECT_EQ(e.error.find(R"({"severity":"note","message":"wrote generated/good.h, )"), 0u)
+      << e.error;
+  EXPECT_EQ(std::count(e.error.begin(), e.error.end(), '\n'), 1) << e.error;
+}
+
+TEST_F(Usage, ARepeatOfTooManyRoundsIsALimitAtItsPlace) {
+  file("m.attn", "size N\nmodel m(x: [N]) -> y {\n  repeat l: 100000 {\n  }\n  y[i] = x[i]\n}\n");
+  const Ended e = attnc({"check", "m.attn"});
+  EXPECT_EQ(e.status, 4) << e.error;
+  EXPECT_NE(e.error.find("m.attn:3:13"), std::string::npos) << e.error;
+}
+
+TEST_F(Usage, WhatIsWrongWithTheCommandLineIsAnObjectToo) {
+  file("m.attn", kScaled);
+  struct Case {
+    std::vector<std::string> words;
+    int status;
+    std::string said;
+  };
+  const Case cases[] = {
+      {{"check", "m.attn", "--diagnostics=json", "--nonsense"},
+       2,
+       "there is no option `--nonsense`"},
+      {{"check", "m.attn", "-D", "D=x", "--diagnostics", "json"}, 2, "-D takes SIZE=n"},
+      {{"check", "m.attn", "--model", "n", "--diagnostics=json"}, 2, "has no model `n`"},
+      {{"chekc", "m.attn", "--diagnostics=json"}, 2, "chekc"},
+      {{"build", "m.attn", "--diagnostics=json", "-t", "avx3"}, 2, "no target `avx3`"},
+      {{"check", "none.attn", "--diagnostics=json"}, 3, "none.attn: No such file"},
+  };
+  for (const Case& c : cases) {
+    const Ended e = attnc(c.words);
+    EXPECT_EQ(e.status, c.status) << e.error;
+    EXPECT_EQ(e.error.find(R"({"severity":"error","message":")"), 0u) << e.error;
+    EXPECT_NE(e.error.find(c.said), std::string::npos) << e.error;
+    EXPECT_EQ(std::count(e.error.begin(), e.error.end(), '\n'), 1) << e.error;
+    EXPECT_EQ(e.out, "");
+  }
+  EXPECT_EQ(attnc({"check", "none.attn", "--diagnostics=text"}).error.find("attnc: none.attn"), 0u);
 }
 
 }  // namespace

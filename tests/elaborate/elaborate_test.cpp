@@ -113,13 +113,6 @@ TEST(Elaborate, WarnsOfWhatIsNeverReadAndOfNamesThatMislead) {
                                    "names: `W` reads like a size"}));
 }
 
-TEST(Elaborate, LimitsWhatARepeatExpandsTo) {
-  EXPECT_THROW(elaborate_text("size N\nmodel f(x: [N]) -> y {\n  h[i] = x[i]\n"
-                              "  repeat l: 1000000000 as layers { h[i] = 2 * h[i] }\n"
-                              "  y[i] = h[i]\n}\n"),
-               LimitError);
-}
-
 TEST(Elaborate, LimitsBlocksThatDouble) {
   std::string source = "size N\nblock b0(x: [...]) -> y {\n  y[...] = 2 * x[...]\n}\n";
   for (int k = 1; k <= 20; ++k) {

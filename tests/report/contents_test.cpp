@@ -146,7 +146,8 @@ TEST(Contents, EveryPageIsWellFormedAndNeedsNothingElse) {
                              "@import", "<iframe", "<object"})
       EXPECT_EQ(text.find(load), std::string::npos) << load;
     for (const char* part : {"<meta name=\"viewport\"", "prefers-color-scheme: dark",
-                             "@media print", "<svg", "<math", "alttext=", "<nav"})
+                             "@media print", "<svg", "<math", "alttext=", "<nav",
+                             "class=\"full-size\""})
       EXPECT_NE(text.find(part), std::string::npos) << part;
     // Every link of the contents leads to a place in the page.
     for (size_t at = 0; (at = text.find("href=\"#", at)) != std::string::npos; ++at) {

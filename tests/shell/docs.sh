@@ -23,10 +23,10 @@ if grep -q '^ATTN_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
   done
 fi
 
-# extending.md is for recipes.sh.
+# extending.md is for recipes.sh, many.md for many.sh: it needs MPI.
 for page in "$root"/docs/*.md; do
   name="$(basename "$page" .md)"
-  [[ $name == extending ]] && continue
+  [[ $name == extending || $name == many ]] && continue
   folder="$scratch/checkout"
   if grep -q '^<!-- file ' "$page"; then
     folder="$scratch/$name"

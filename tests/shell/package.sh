@@ -16,6 +16,14 @@ rm -rf packed installed
 for path in "$root" "$build"; do
   expect 1 grep -rlF -- "$path" "$prefix"
 done
+# What the packages carry has its licences there, file by file.
+for file in $(cd "$prefix" && ls lib/attn/*.so*); do
+  grep -qF "Files: ${file%%.so*}.so*" "$prefix/share/doc/attn/copyright" || fail "no licence is named of $file"
+done
+for licence in $(sed -n 's/^License: //p' "$prefix/share/doc/attn/copyright" | sed 's/ and /\n/g' | sort -u); do
+  grep -A 1 -x "License: $licence" "$prefix/share/doc/attn/copyright" | grep -q '^ ' ||
+    fail "the text of the licence $licence is missing"
+done
 # The compiler takes the shared libraries that not every system has from its own folder.
 needed="$(readelf -d "$prefix/bin/attnc" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')"
 for library in $needed; do
@@ -59,6 +67,27 @@ add_test(NAME program COMMAND program)
 END
   use "$folder" -Dattn_DIR="$prefix/lib/cmake/attn"
 done
+
+# A library that links a model is installed, and used where neither its project nor its build is: as an
+# archive, as a shared library, and where attn is a part of its project.
+cp -r "$root/tests/shell/library" library
+mv library/user user
+cp "$root/examples/outside/fit.attn" library
+for kind in "archive BUILD_SHARED_LIBS=OFF" "shared BUILD_SHARED_LIBS=ON" "part ATTN_SOURCE=$root"; do
+  name="${kind%% *}"
+  expect 0 cmake -S library -B library/build -Werror=dev "-D${kind#* }" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DATTNC_EXECUTABLE="$prefix/bin/attnc"
+  expect 0 cmake --build library/build --parallel 2
+  expect 0 cmake --install library/build --prefix "$scratch/moved"
+  rm -rf library/build
+  mv moved "line $name"
+  expect 1 grep -rlF -- "$scratch" "line $name/lib/cmake"
+  cp -r user "user_$name"
+  use "user_$name" "-DCMAKE_PREFIX_PATH=$prefix;$scratch/line $name"
+done
+printf 'attn_install_model(other EXPORT line_targets)\n' >>library/CMakeLists.txt
+expect 1 cmake -S library -B library/build -DCMAKE_PREFIX_PATH="$prefix"
+expect_text "other is no target of attn_add_model"
 
 # Without CMake.
 if command -v pkg-config >/dev/null; then
