@@ -25,10 +25,7 @@ class Execution {
   Execution& operator=(const Execution&) = delete;
 
   attn_status run() {
-    if (frame_.target < 0) {
-      return attn_fail(context_, ATTN_REFUSED, "this library was built for %s and later processors",
-                       frame_.program.targets[0].name);
-    }
+    if (frame_.target < 0) return refuse_device();
     ATTN_TRY(bind());
     if (traces()) begin_trace();
     ATTN_TRY(launch_all(0, f_.n_checks));
@@ -45,6 +42,30 @@ class Execution {
   }
 
  private:
+  // Why no target of the program serves the context.
+  attn_status refuse_device() const {
+    const attn_device_type type = device_->id.type == ATTN_OTHER ? ATTN_CPU : device_->id.type;
+    const attn_target* first = frame_.program.targets;
+    const attn_target* end = first + frame_.program.n_targets;
+    while (first < end && first->device != type) ++first;
+    if (first == end) {
+      return attn_fail(context_, ATTN_REFUSED,
+                       "this library has no kernels for %s; build it with --target %s",
+                       device_->name,
+                       type == ATTN_CUDA     ? "cuda-sm80"
+                       : type == ATTN_OPENCL ? "opencl"
+                                             : "host");
+    }
+    if (type == ATTN_CPU)
+      return attn_fail(context_, ATTN_REFUSED, "this library was built for %s and later processors",
+                       first->name);
+    return attn_fail(context_, ATTN_REFUSED,
+                     "this library was built for %s, compute capability %d.%d and later; %s has "
+                     "%d.%d",
+                     first->name, first->capability / 10, first->capability % 10, device_->name,
+                     context_->capability / 10, context_->capability % 10);
+  }
+
   // ---- tensors
 
   attn_status bind() {
@@ -146,7 +167,7 @@ class Execution {
       const attn_kernel_code* codes = is_few ? kernel.code_of_few_rows : kernel.code;
       const int code = codes[frame_.target](frame_.arguments[k]);
       ATTN_TRY(kernel_status(context_, kernel.name, code));
-      if (traces()) trace(k, begin);
+      if (traces()) ATTN_TRY(trace(k, begin));
     }
     return ATTN_OK;
   }
@@ -192,8 +213,8 @@ class Execution {
     begin_ = milliseconds_now();
   }
 
-  void trace(int32_t k, double begin) {
-    device_->wait(context_);
+  attn_status trace(int32_t k, double begin) {
+    ATTN_TRY(device_status(context_, device_->wait(context_)));
     const attn_kernel& kernel = f_.kernels[k];
     attn_trace_event event = whole_;
     event.kernel = kernel.name;
@@ -216,6 +237,7 @@ class Execution {
     whole_.bytes_read += event.bytes_read;
     whole_.bytes_written += event.bytes_written;
     context_->options.trace(context_->options.trace_data, &event);
+    return ATTN_OK;
   }
 
   void end_trace() {
@@ -238,10 +260,15 @@ class Execution {
 
 attn_status kernel_status(attn_context* context, const char* kernel, int code) {
   if (code == 0) return ATTN_OK;
-  constexpr int kOutOfMemory = -11;  // halide_error_code_out_of_memory
-  if (code == kOutOfMemory)
+  if (code == kDeviceLost) return ATTN_BAD_DEVICE;  // which may be another kernel's doing
+  if (code == kKernelOutOfMemory)
     return attn_fail(context, ATTN_NO_MEMORY, "out of memory in %s", kernel);
-  char text[512];
+  char text[1024];
+  if (code == kDeviceFailed) {
+    snprintf(text, sizeof text, "%.1000s", context->message);
+    return attn_fail(context, ATTN_BAD_DEVICE, "%s: kernel %s: %s", context->device->name, kernel,
+                     text);
+  }
   snprintf(text, sizeof text, "%s%.500s", context->message[0] != '\0' ? ": " : "",
            context->message);
   return attn_fail(context, ATTN_INTERNAL, "internal error in kernel %s (%d)%s", kernel, code,
