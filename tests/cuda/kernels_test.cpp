@@ -216,7 +216,7 @@ TEST_F(CudaModel, SaysWhatALibraryIsFor) {
   attn::Status status = forward(context, fake_model());
   EXPECT_EQ(status.code(), ATTN_REFUSED);
   EXPECT_EQ(status.text(),
-            "this library has no kernels for cuda:0; build it with --target cuda-sm80");
+            "this library has no kernels for cuda:0; build it with --target cuda");
   device_target().capability = 90;
   status = forward(context);
   EXPECT_EQ(status.code(), ATTN_REFUSED);
