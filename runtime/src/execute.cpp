@@ -52,7 +52,7 @@ class Execution {
       return attn_fail(context_, ATTN_REFUSED,
                        "this library has no kernels for %s; build it with --target %s",
                        device_->name,
-                       type == ATTN_CUDA     ? "cuda-sm80"
+                       type == ATTN_CUDA     ? "cuda"
                        : type == ATTN_OPENCL ? "opencl"
                                              : "host");
     }
