@@ -1,7 +1,10 @@
 #include "execute.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
+
+#include <algorithm>
 
 namespace attn::rt {
 namespace {
@@ -181,6 +184,8 @@ class Execution {
   }
 
   attn_status check_data() {
+    if (f_.n_data_checks == 0) return ATTN_OK;
+    ATTN_TRY(copy_checked());
     for (int32_t k = 0; k < f_.n_data_checks; ++k) {
       const attn_data_check& check = f_.data_checks[k];
       int32_t least, greatest;
@@ -195,9 +200,30 @@ class Execution {
     return ATTN_OK;
   }
 
+  // What the checks have found, by one copy where all of it lies together in the workspace: a copy
+  // from a device waits for it.
+  attn_status copy_checked() {
+    uintptr_t first = UINTPTR_MAX, end = 0;
+    for (int32_t k = 0; k < f_.n_data_checks; ++k) {
+      for (const int32_t id : {f_.data_checks[k].least, f_.data_checks[k].greatest}) {
+        if (id >> 24 != ATTN_WORKSPACE) return ATTN_OK;
+        const uintptr_t at = reinterpret_cast<uintptr_t>(frame_.tensor(id).data);
+        first = std::min(first, at);
+        end = std::max(end, at + sizeof(int32_t));
+      }
+    }
+    if (end - first > sizeof checked_) return ATTN_OK;
+    checked_from_ = first;
+    return device_status(context_, device_->copy_out(context_, checked_,
+                                                     reinterpret_cast<void*>(first), end - first));
+  }
+
   attn_status copy_out(int32_t* to, int32_t tensor) {
     const void* from = frame_.tensor(tensor).data;
-    return device_status(context_, device_->copy_out(context_, to, from, sizeof *to));
+    if (checked_from_ == 0)
+      return device_status(context_, device_->copy_out(context_, to, from, sizeof *to));
+    memcpy(to, checked_ + (reinterpret_cast<uintptr_t>(from) - checked_from_), sizeof *to);
+    return ATTN_OK;
   }
 
   // ---- trace
@@ -250,8 +276,10 @@ class Execution {
   const attn_function& f_;
   attn_context* context_;
   const attn_device* device_;
-  void* rows_ = nullptr;  // of empty tensors
-  int64_t steps_ = 0;     // of the loop that runs
+  void* rows_ = nullptr;        // of empty tensors
+  int64_t steps_ = 0;           // of the loop that runs
+  uintptr_t checked_from_ = 0;  // where on the device `checked_` was; 0: it is not used
+  char checked_[4096];
   attn_trace_event whole_;
   double begin_;
 };
