@@ -12,10 +12,10 @@
 #include <random>
 
 #include "compiler/driver/commands.h"
+#include "compiler/driver/device.h"
 #include "compiler/driver/loaded.h"
 #include "compiler/driver/peak.h"
 #include "compiler/emit/names.h"
-#include "compiler/lower/lower.h"
 #include "compiler/plan/kinds.h"
 
 namespace attn::driver {
@@ -120,7 +120,12 @@ class Subject {
  public:
   Subject(Loaded& library, const attn_model& m, const plan::Plan& plan, std::vector<int64_t> sizes,
           uint64_t seed)
-      : library_(library), m_(m), plan_(plan), sizes_(std::move(sizes)), random_(seed) {
+      : library_(library),
+        m_(m),
+        plan_(plan),
+        sizes_(std::move(sizes)),
+        random_(seed),
+        memory_(library) {
     params_.resize(m.n_params);
     inputs_.resize(m.n_inputs);
     outputs_.resize(m.n_outputs);
@@ -132,7 +137,7 @@ class Subject {
     std::vector<int64_t> read(m.n_sizes + 1);
     library.require(
         call.read_sizes(library.context(), &m, params_.data(), inputs_.data(), read.data()));
-    initialise(seed);
+    library.require(call.initialise_model(library.context(), &m, params_.data(), seed));
     for (int32_t k = 0; k < m.n_inputs; ++k) fill(m.inputs[k].name, inputs_[k]);
     attn_sizes bytes{};
     library.require(call.call_sizes(library.context(), &m, params_.data(), inputs_.data(), &bytes));
@@ -167,15 +172,7 @@ class Subject {
     double bytes = static_cast<double>(attn_type_size(t.type));
     for (int32_t k = 0; k < t.rank; ++k) bytes *= static_cast<double>(t.extent[k]);
     if (bytes > 1e15) throw SystemError(fmt::format("out of memory: {:.3g} bytes", bytes));
-    t.data = memory_.allocate(count_of(t) * attn_type_size(t.type));
-  }
-
-  void initialise(uint64_t seed) {
-    attn_context* context = nullptr;
-    if (attn_context_create(nullptr, &context) != ATTN_OK) throw SystemError("out of memory");
-    std::unique_ptr<attn_context, void (*)(attn_context*)> owner(context, attn_context_destroy);
-    if (attn_initialise_model(context, &m_, params_.data(), seed) != ATTN_OK)
-      throw RefusedError(attn_context_message(context));
+    memory_.give(t);
   }
 
   // Integers are below every extent that they are subscripts of, or 0 and 1.
@@ -197,7 +194,7 @@ class Subject {
     std::uniform_real_distribution<double> real(-1, 1);
     for (double& v : values.values)
       v = whole ? static_cast<double>(integer(random_)) : real(random_);
-    store(name, values, t);
+    store(library_, name, values, t);
   }
 
   void prepare_backward() {
@@ -240,9 +237,9 @@ std::string line(const std::string& what, size_t width, const Taken& taken, doub
   if (taken.times.empty()) return text + "  not called\n";
   const double typical = median(taken.times);
   const double rate = taken.work / typical;
-  return text + fmt::format(" {:>12} {:>12} {:>9.2f} {:>8.2f} {:>6.1f} %\n", duration(typical),
-                            duration(least(taken.times)), rate / 1e9, taken.bytes / typical / 1e9,
-                            100 * rate / peak);
+  text += fmt::format(" {:>12} {:>12} {:>9.2f} {:>8.2f}", duration(typical),
+                      duration(least(taken.times)), rate / 1e9, taken.bytes / typical / 1e9);
+  return text + (peak > 0 ? fmt::format(" {:>6.1f} %\n", 100 * rate / peak) : "\n");
 }
 
 std::string table(const plan::Function& f, const Measured& measured, double peak) {
@@ -250,8 +247,8 @@ std::string table(const plan::Function& f, const Measured& measured, double peak
   for (const plan::Kernel* k : kernels_of(f)) names.push_back(emit::title(f, *k));
   size_t width = 32;
   for (const std::string& name : names) width = std::max(width, name.size());
-  std::string text = fmt::format("{:<{}} {:>12} {:>12} {:>9} {:>8} {:>8}\n", f.name, width + 2,
-                                 "median", "best", "GF/s", "GB/s", "of peak");
+  std::string text = fmt::format("{:<{}} {:>12} {:>12} {:>9} {:>8}{}\n", f.name, width + 2,
+                                 "median", "best", "GF/s", "GB/s", peak > 0 ? "  of peak" : "");
   for (size_t n = 0; n < names.size(); ++n)
     text += line(names[n], width, measured.kernels[n], peak);
   return text + line("together", width, measured.whole, peak);
@@ -264,7 +261,7 @@ constexpr double kLongest = 20;  // for ten slow calls
 
 struct Figures {
   Measured forward, backward;
-  double peak = 0;  // of one thread
+  double peak = 0;  // of one thread; 0: not known
 };
 
 // Of more than one call the first, which finds cold caches and an empty pool, is left out.
@@ -278,6 +275,7 @@ Figures measure(Loaded& library, const plan::Plan& plan, Subject& subject,
     measured.begin_call();
     const Clock::time_point begin = Clock::now();
     call();
+    library.wait();
     measured.end_call(seconds_since(begin));
   };
   auto begin_anew = [](Measured& measured, const plan::Function& f) {
@@ -300,7 +298,8 @@ Figures measure(Loaded& library, const plan::Plan& plan, Subject& subject,
     }
     once(figures.forward, [&] { subject.forward(); });
     if (plan.backward) once(figures.backward, [&] { subject.backward(); });
-    figures.peak = std::max(figures.peak, attn_fma_peak(1e-3, 0));
+    if (library.device().id.type == ATTN_CPU)
+      figures.peak = std::max(figures.peak, attn_fma_peak(1e-3, 0));
   }
   return figures;
 }
@@ -309,6 +308,7 @@ Figures measure(Loaded& library, const plan::Plan& plan, Subject& subject,
 struct Setting {
   const attn_model& model;
   const std::vector<int64_t>& sizes;
+  std::string device;  // "cuda:0"; empty: the CPU
   int threads;
   const Figures& figures;
   const Held& held;
@@ -320,9 +320,10 @@ std::string tables(const plan::Plan& plan, const Setting& s) {
     at += fmt::format("{}{} = {}", k ? ", " : " with ", s.model.size_names[k], s.sizes[k]);
   const size_t calls = s.figures.forward.whole.times.size();
   const double peak = s.figures.peak * s.threads;
-  std::string text = fmt::format("{}{}, {} call{}, {} thread{}; peak {:.1f} GF/s a thread\n",
-                                 s.model.name, at, calls, calls == 1 ? "" : "s", s.threads,
-                                 s.threads == 1 ? "" : "s", s.figures.peak / 1e9);
+  std::string text = fmt::format("{}{}, {} call{}", s.model.name, at, calls, calls == 1 ? "" : "s");
+  text += s.device.empty() ? fmt::format(", {} thread{}; peak {:.1f} GF/s a thread\n", s.threads,
+                                         s.threads == 1 ? "" : "s", s.figures.peak / 1e9)
+                           : fmt::format(" on {}, waiting for each kernel\n", s.device);
   text += fmt::format(
       "bytes: parameters {}, gradients {}, states of the update {}, saved block {}, workspace {}\n",
       s.held.parameters, s.held.gradients, s.held.states, s.held.saved, s.held.workspace);
@@ -356,18 +357,22 @@ std::string json(const plan::Plan& plan, const Setting& s) {
     sizes += fmt::format(R"({}"{}": {})", k ? ", " : "", s.model.size_names[k], s.sizes[k]);
   std::string functions = json_of(plan.forward, s.figures.forward);
   if (plan.backward) functions += ",\n" + json_of(*plan.backward, s.figures.backward);
+  const std::string machine =
+      s.device.empty() ? fmt::format(R"("threads": {}, "peak_operations_per_second": {:.9g})",
+                                     s.threads, s.figures.peak)
+                       : fmt::format(R"("device": "{}")", s.device);
   return fmt::format(
-      "{{\"model\": \"{}\", \"sizes\": {{{}}}, \"threads\": {}, "
-      "\"peak_operations_per_second\": {:.9g},\n  \"bytes\": {{\"parameters\": {}, "
+      "{{\"model\": \"{}\", \"sizes\": {{{}}}, {},\n  \"bytes\": {{\"parameters\": {}, "
       "\"gradients\": {}, \"states\": {}, \"saved\": {}, \"workspace\": {}}},\n"
       "  \"functions\": [\n{}\n  ]}}\n",
-      s.model.name, sizes, s.threads, s.figures.peak, s.held.parameters, s.held.gradients,
-      s.held.states, s.held.saved, s.held.workspace, functions);
+      s.model.name, sizes, machine, s.held.parameters, s.held.gradients, s.held.states,
+      s.held.saved, s.held.workspace, functions);
 }
 
 }  // namespace
 
 int bench(const CommandLine& c) {
+  const Device device = chosen_device(c);
   Source source;
   load(source, c.file);
   std::vector<Compiled> models;
@@ -379,18 +384,19 @@ int bench(const CommandLine& c) {
   const std::vector<int64_t> sizes = chosen_sizes(c, only_model(c, models));
   Scratch scratch;
   std::vector<emit::ModelPlan> plans;
-  const emit::Library compiled =
-      make_library("model", source, models, plans, {lower::host_target()});
-  Loaded library(link_shared(
-      compiled, scratch,
-      {.targets = {lower::host_target()}, .cache = c.cache, .progress = progress_of(c)}));
+  const emit::Library compiled = make_library("model", source, models, plans, device.targets);
+  Loaded library(
+      link_shared(compiled, scratch,
+                  {.targets = device.targets, .cache = c.cache, .progress = progress_of(c)}));
   const int threads = std::max(c.threads, 1);
-  library.open(threads);
+  library.open(threads, device.id);
   const attn_model& m = library.model(models[0].name);
   const plan::Plan& plan = plans[0].plan;
   Subject subject(library, m, plan, sizes, c.seed.value_or(1));
   const Figures figures = measure(library, plan, subject, c.seconds);
-  const Setting setting{m, sizes, threads, figures, subject.held};
+  const bool is_host = device.id.type == ATTN_CPU;
+  const Setting setting{m,       sizes,   is_host ? "" : library.device().name,
+                        threads, figures, subject.held};
   print_out(c.json ? json(plan, setting) : tables(plan, setting));
   return 0;
 }

@@ -70,7 +70,7 @@ Arrays with_zeros(const Compiled& model, const Arrays& given, const Arrays& outp
 class KernelCall {
  public:
   KernelCall(Loaded& library, const attn_model& m, const Arrays& given)
-      : library_(library), m_(m), given_(given) {
+      : library_(library), m_(m), given_(given), memory_(library) {
     params_ = filled(m.params, m.n_params, "");
     inputs_ = filled(m.inputs, m.n_inputs, "");
     sizes_.resize(m.n_sizes + 1);
@@ -78,7 +78,7 @@ class KernelCall {
         call().read_sizes(context(), &m_, params_.data(), inputs_.data(), sizes_.data()));
     outputs_.resize(m.n_outputs);
     library.require(call().shapes(&m_, sizes_.data(), nullptr, nullptr, outputs_.data()));
-    for (attn_tensor& t : outputs_) t.data = memory_.allocate(count_of(t) * 8);
+    for (attn_tensor& t : outputs_) memory_.give(t);
     library.require(call().call_sizes(context(), &m_, params_.data(), inputs_.data(), &bytes_));
   }
 
@@ -114,8 +114,8 @@ class KernelCall {
         throw RefusedError(
             fmt::format("{}: more than {} dimensions", table[k].name, ATTN_MAX_RANK));
       std::copy(it->second.extents.begin(), it->second.extents.end(), t.extent);
-      t.data = memory_.allocate(count_of(t) * 8);
-      store(it->first, it->second, t);
+      memory_.give(t);
+      store(library_, it->first, it->second, t);
     }
     return tensors;
   }
@@ -124,15 +124,15 @@ class KernelCall {
   Tensors wanted(const attn_argument* table, Tensors tensors) {
     for (size_t k = 0; k < tensors.size(); ++k) {
       tensors[k].type = attn_gradient_type(table[k].type);
-      tensors[k].data =
-          table[k].differentiable ? memory_.allocate(count_of(tensors[k]) * 8) : nullptr;
+      tensors[k].data = nullptr;
+      if (table[k].differentiable) memory_.give(tensors[k]);
     }
     return tensors;
   }
 
   void collect(const attn_argument* table, const Tensors& tensors, const std::string& prefix) {
     for (size_t k = 0; k < tensors.size(); ++k)
-      if (tensors[k].data) results_[prefix + table[k].name] = fetch(tensors[k]);
+      if (tensors[k].data) results_[prefix + table[k].name] = fetch(library_, tensors[k]);
   }
 
   void forward(bool saves) {
@@ -142,18 +142,19 @@ class KernelCall {
                                     saves ? saved_ : nullptr, workspace));
     collect(m_.outputs, outputs_, "");
     for (int32_t k = m_.n_inputs - m_.n_states; k < m_.n_inputs; ++k)
-      results_[std::string(m_.inputs[k].name) + "'"] = fetch(inputs_[static_cast<size_t>(k)]);
+      results_[std::string(m_.inputs[k].name) + "'"] =
+          fetch(library_, inputs_[static_cast<size_t>(k)]);
   }
 
   void probes() {
     for (int32_t k = 0; k < m_.n_probes; ++k) {
       attn_tensor result{};
       library_.require(call().probe_shape(&m_, k, sizes_.data(), &result));
-      result.data = memory_.allocate(count_of(result) * 8);
+      memory_.give(result);
       void* workspace = memory_.allocate(bytes_.probe_workspace);
       library_.require(call().probe(context(), &m_, k, params_.data(), inputs_.data(),
                                     outputs_.data(), saved_, &result, workspace));
-      results_[m_.probes[k].name] = fetch(result);
+      results_[m_.probes[k].name] = fetch(library_, result);
     }
   }
 
@@ -247,7 +248,7 @@ Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
   one.push_back(std::move(model));
   const emit::Library compiled = make_library("model", source, one, plans, options.targets);
   Loaded library(link_shared(compiled, scratch, options));
-  library.open(call.threads);
+  library.open(call.threads, call.device);
   if (call.trace) library.call().set_trace(library.context(), Trace::record, call.trace);
   const attn_model& m = library.model(name);
   Arrays results;
@@ -302,7 +303,7 @@ void initialise_missing(const Compiled& model, uint64_t seed, Arrays& given) {
     for (int32_t d = 0; d < tensor.rank; ++d)
       tensor.extent[d] = std::max<int64_t>(g.value(t.extents[d], sizes), 0);
     Memory memory;
-    tensor.data = memory.allocate(count_of(tensor) * 8);
+    memory.give(tensor);
     if (attn_initialise(context, &argument, &tensor, seed) != ATTN_OK)
       throw RefusedError(attn_context_message(context));
     given.emplace(t.name, fetch(tensor));

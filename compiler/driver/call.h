@@ -2,6 +2,8 @@
 // evaluator.
 #pragma once
 
+#include <attn/abi.h>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +30,7 @@ struct Call {
   std::optional<StepCall> step = {};
   bool calls_model = true;  // false: all gradients of the step are given
   int threads = 0;
+  attn_device_id device = {};
   Trace* trace = nullptr;  // told of all kernels, where there is one
 };
 
@@ -35,7 +38,7 @@ struct Call {
 // of a step NAME and state.NAME.STATE) by name, in float64 by the evaluator.
 evaluate::Arrays call_reference(const Compiled& model, const Call& call);
 
-// The same by kernels compiled for this machine. RefusedError with the model's own message.
+// The same by kernels compiled for the targets of the options. RefusedError with the model's own message.
 evaluate::Arrays call_kernels(const Source& source, Compiled& model, const Call& call,
                               const BuildOptions& options);
 

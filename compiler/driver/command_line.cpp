@@ -19,7 +19,7 @@ constexpr const char* kFooter =
     "  0  done\n"
     "  1  errors in the source, or `fmt --check` found other layout\n"
     "  2  the command line is wrong\n"
-    "  3  a file, a folder or a program cannot be read, written or run\n"
+    "  3  a file, a folder, a program or a device cannot be read, written or run\n"
     "  4  a limit of attnc, or memory, is exceeded\n"
     "  5  `run`: the model refuses the data\n"
     "  70 a defect of attnc\n\n"
@@ -54,7 +54,8 @@ constexpr std::pair<const char*, const char*> kFooters[] = {
     {"run",
      "Results are NAME.npy in the folder, also dNAME (gradients), tNAME and hNAME (products).\n"
      "Examples:\n  attnc run model.attn --in x=x.npy --weights model.safetensors -o results\n"
-     "  attnc run model.attn --in x=x.npy --in seed=1 --gradient --reference"},
+     "  attnc run model.attn --in x=x.npy --in seed=1 --gradient --reference\n"
+     "  attnc run model.attn --in x=x.npy --device cuda --trace"},
     {"bench",
      "GF/s counts every multiplication and addition as the plan does, also where a condition hides "
      "the\npoint; GB/s, what the kernel reads and writes, once each. Both are of the median call.\n"
@@ -132,6 +133,13 @@ class Adder {
     s->add_option("--threads", c_.threads, text)->check(CLI::Range(1, kMostThreads));
   }
   void seed(CLI::App* s, const char* text) { s->add_option("--seed", c_.seed, text)->check(kSeed); }
+  void device(CLI::App* s) {
+    s->add_option("--device", c_.device,
+                  "where the model runs: cpu, cuda or opencl; cuda:1 is the second GPU")
+        ->type_name("DEVICE")
+        ->check(kNotEmpty);
+    targets(s, "what to compile for; default: the device's targets, or this machine");
+  }
   void diagnostics(CLI::App* s) {
     s->add_option("--diagnostics", c_.diagnostics, "of the source: text, or json, an object a line")
         ->check(CLI::IsMember({"text", "json"}));
@@ -150,7 +158,7 @@ void add_build(CLI::App* s, CommandLine& c, Adder& add) {
   add.out(s, "-o,--out-dir,--out", "folder of the results; default: generated", "FOLDER");
   s->add_option("-n,--name", c.name, "stem of the results' names; default: the file's")
       ->check(kNotEmpty);
-  add.targets(s, fmt::format("host, or {}; default: {}", fmt::join(target::names(), ", "),
+  add.targets(s, fmt::format("host, cuda, or {}; default: {}", fmt::join(target::names(), ", "),
                              fmt::join(target::names_for(ATTN_CPU), ", ")));
   s->add_flag("--shared", c.shared,
               "also a shared library, with the runtime: what Python and the like load");
@@ -224,6 +232,7 @@ void add_run(CLI::App* s, CommandLine& c, Adder& add) {
   s->add_flag("--reference", c.reference, "by the float64 evaluator instead of kernels");
   s->add_flag("--trace", c.trace,
               "print what each kernel of the call takes: time, memory moved, operations");
+  add.device(s);
   add.threads(s, "threads of the kernels; default: one per processor");
   add.compiling(s);
 }
@@ -234,6 +243,7 @@ void add_bench(CLI::App* s, CommandLine& c, Adder& add) {
   add.model(s, "which model; needed where the file has several");
   add.run_time_sizes(s, "a size known when it runs: --size T=512");
   add.seed(s, "of the random data");
+  add.device(s);
   add.threads(s, "threads of the kernels; default: 1");
   s->add_option(
        "--seconds", c.seconds,

@@ -31,23 +31,9 @@ std::string meaning(const std::string& name) {
   if (target::is_foreign(name)) return "; kernels are for x86-64, OpenCL and CUDA so far";
   std::vector<std::string> names = target::names();
   names.emplace_back("host");
+  names.emplace_back(target::device_name(ATTN_CUDA));
   const std::string near = nearest(name, names);
   return near.empty() ? near : fmt::format("; did you mean `{}`?", near);
-}
-
-std::vector<std::string> chosen_targets(const std::vector<std::string>& given) {
-  if (given.empty()) return target::names_for(ATTN_CPU);
-  std::vector<std::string> chosen;
-  for (const std::string& known : target::names()) {
-    for (const std::string& t : given) {
-      std::string wanted = t == "host" ? lower::host_target() : t;
-      if (!target::find(wanted))
-        throw UsageError(fmt::format("no target `{}`: there are host, {}{}", t,
-                                     fmt::join(target::names(), ", "), meaning(t)));
-      if (wanted == known && (chosen.empty() || chosen.back() != known)) chosen.push_back(known);
-    }
-  }
-  return chosen;
 }
 
 // A word that `--after` takes.
@@ -119,6 +105,27 @@ std::string nothing_to_print(const CommandLine& c, const std::vector<Compiled>& 
 }
 
 }  // namespace
+
+std::vector<std::string> chosen_targets(const std::vector<std::string>& given) {
+  if (given.empty()) return target::names_for(ATTN_CPU);
+  std::vector<std::string> wanted;
+  for (const std::string& t : given) {
+    const std::optional<attn_device_type> device = target::device_called(t);
+    if (t == "host")
+      wanted.push_back(lower::host_target());
+    else if (device && *device != ATTN_CPU)
+      for (const std::string& each : target::names_for(*device)) wanted.push_back(each);
+    else if (target::find(t))
+      wanted.push_back(t);
+    else
+      throw UsageError(fmt::format("no target `{}`: there are host, cuda, {}{}", t,
+                                   fmt::join(target::names(), ", "), meaning(t)));
+  }
+  std::vector<std::string> chosen;
+  for (const std::string& known : target::names())
+    if (std::find(wanted.begin(), wanted.end(), known) != wanted.end()) chosen.push_back(known);
+  return chosen;
+}
 
 void print_out(const std::string& text) {
   if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0)

@@ -24,6 +24,7 @@ struct RefusedError : std::runtime_error {
 struct CommandLine {
   std::string file, out, name, stage, after, model, weights, progress = "auto";
   std::string diagnostics = "text";
+  std::string device = "cpu";  // of `run` and `bench`
   std::vector<std::string> files;  // of `fmt`
   std::vector<std::string> sizes, run_time_sizes, targets, inputs, cotangents, tangents;
   std::vector<std::string> derive;  // "gradient", "jvp", "hvp"
@@ -60,6 +61,8 @@ elaborate::Overrides size_overrides(const std::vector<std::string>& given,
                                     const std::string& option = "-D");
 // The model that a command is about; UsageError where there is none or a choice.
 Compiled& only_model(const CommandLine& c, std::vector<Compiled>& models);
+// The targets that --target names, in their order; all of the CPU where it names none.
+std::vector<std::string> chosen_targets(const std::vector<std::string>& given);
 // Prints to standard output; SystemError where that cannot be written.
 void print_out(const std::string& text);
 // UsageError where there are none, naming the one that was asked for.

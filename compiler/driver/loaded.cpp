@@ -47,6 +47,9 @@ Loaded::Loaded(const std::string& path) {
   find(functions_.step_workspace, "attn_step_workspace");
   find(functions_.step, "attn_step");
   find(functions_.set_trace, "attn_context_set_trace");
+  find(functions_.wait, "attn_context_wait");
+  find(functions_.copy, "attn_copy");
+  find(functions_.initialise_model, "attn_initialise_model");
 }
 
 Loaded::~Loaded() {
@@ -72,17 +75,20 @@ void Loaded::open(int threads, attn_device_id device) {
   if (context_) destroy_(context_);
   context_ = nullptr;
   const attn_status status = create_(&options, &context_);
-  if (status == ATTN_REFUSED) throw RefusedError(refusal_(device));
+  if (status == ATTN_REFUSED) {
+    const char* why = refusal_(device);
+    throw SystemError(why != nullptr ? why : "the device gives no context");
+  }
   if (status != ATTN_OK) throw SystemError("out of memory");
 }
 
-void Loaded::wait() { device_(context_)->wait(context_); }
+void Loaded::wait() { require(functions_.wait(context_)); }
 
 void Loaded::require(attn_status status) const {
   if (status == ATTN_OK) return;
   std::string text = message();
   if (status == ATTN_REFUSED || status == ATTN_BAD_DATA) throw RefusedError(text);
-  if (status == ATTN_NO_MEMORY) throw SystemError(text);
+  if (status == ATTN_NO_MEMORY || status == ATTN_BAD_DEVICE) throw SystemError(text);
   throw InternalError(text);
 }
 
@@ -96,11 +102,24 @@ std::string link_shared(const emit::Library& library, const Scratch& scratch,
 }
 
 Memory::~Memory() {
-  for (void* p : blocks_) attn_free(nullptr, p);
+  for (void* p : blocks_) {
+    if (library_ != nullptr)
+      library_->device().free(library_->context(), p);
+    else
+      attn_free(nullptr, p);
+  }
+}
+
+void Memory::give(attn_tensor& t) {
+  t.data = allocate(count_of(t) * attn_type_size(t.type));
+  t.device = library_ != nullptr ? library_->device().id : attn_device_id{};
 }
 
 void* Memory::allocate(int64_t bytes) {
-  void* p = attn_allocate(nullptr, static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+  const size_t wanted = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  void* p = library_ != nullptr ? library_->device().allocate(library_->context(), wanted)
+                                : attn_allocate(nullptr, wanted);
+  if (!p && library_ != nullptr) library_->wait();  // which may be lost
   if (!p) throw SystemError(fmt::format("out of memory: {} bytes", bytes));
   blocks_.push_back(p);
   return p;
@@ -184,6 +203,24 @@ Array fetch(const attn_tensor& t) {
     }
   }
   return a;
+}
+
+void store(Loaded& library, const std::string& name, const Array& a, const attn_tensor& t) {
+  if (t.device.type == ATTN_CPU) return store(name, a, t);
+  Memory memory;
+  attn_tensor host = t;
+  memory.give(host);
+  store(name, a, host);
+  library.require(library.call().copy(library.context(), &t, &host));
+}
+
+Array fetch(Loaded& library, const attn_tensor& t) {
+  if (t.device.type == ATTN_CPU) return fetch(t);
+  Memory memory;
+  attn_tensor host = t;
+  memory.give(host);
+  library.require(library.call().copy(library.context(), &host, &t));
+  return fetch(host);
 }
 
 }  // namespace attn::driver

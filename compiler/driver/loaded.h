@@ -3,6 +3,7 @@
 
 #include <attn/attn.h>
 #include <attn/model.h>
+#include <attn/train.h>
 
 #include <string>
 #include <vector>
@@ -28,7 +29,9 @@ class Loaded {
   void open(int threads, attn_device_id device = {});
   attn_context* context() { return context_; }
   const char* message() const { return message_(context_); }
-  // Until the device has done what was begun.
+  // The functions of its device.
+  const attn_device& device() const { return *device_(context_); }
+  // Until the device has done what was begun; throws as `require` does.
   void wait();
   // Throws what the driver reports for a status: RefusedError, SystemError, InternalError.
   void require(attn_status status) const;
@@ -47,6 +50,9 @@ class Loaded {
     decltype(&attn_step_workspace) step_workspace;
     decltype(&attn_step) step;
     decltype(&attn_context_set_trace) set_trace;
+    decltype(&attn_context_wait) wait;
+    decltype(&attn_copy) copy;
+    decltype(&attn_initialise_model) initialise_model;
   };
   const Functions& call() const { return functions_; }
 
@@ -71,12 +77,17 @@ class Loaded {
 class Memory {
  public:
   Memory() = default;
+  // Of the device of the library's context, which outlives it.
+  explicit Memory(Loaded& library) : library_(&library) {}
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   void* allocate(int64_t bytes);  // SystemError where there is none
+  // The same for a tensor's elements.
+  void give(attn_tensor& t);
 
  private:
+  Loaded* library_ = nullptr;  // null: memory of the host
   std::vector<void*> blocks_;
 };
 
@@ -87,5 +98,9 @@ bool holds(ir::Storage storage, double value);
 // integers that do not fit.
 void store(const std::string& name, const evaluate::Array& a, const attn_tensor& t);
 evaluate::Array fetch(const attn_tensor& t);
+// The same for memory of the library's device.
+void store(Loaded& library, const std::string& name, const evaluate::Array& a,
+           const attn_tensor& t);
+evaluate::Array fetch(Loaded& library, const attn_tensor& t);
 
 }  // namespace attn::driver

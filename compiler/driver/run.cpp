@@ -11,9 +11,9 @@
 #include "compiler/driver/array_files.h"
 #include "compiler/driver/call.h"
 #include "compiler/driver/commands.h"
+#include "compiler/driver/device.h"
 #include "compiler/driver/interrupts.h"
 #include "compiler/driver/step.h"
-#include "compiler/lower/lower.h"
 
 namespace attn::driver {
 namespace {
@@ -298,6 +298,9 @@ std::map<std::string, ir::Storage> result_types(const Compiled& m) {
 
 int run(const CommandLine& c) {
   if (c.trace && c.reference) throw UsageError("--trace is of kernels: not with --reference");
+  if (c.reference && (c.device != "cpu" || !c.targets.empty()))
+    throw UsageError("--reference is by the evaluator: not with --device or --target");
+  const Device device = chosen_device(c);
   Source source;
   load(source, c.file);
   std::vector<Compiled> models;
@@ -316,7 +319,8 @@ int run(const CommandLine& c) {
             .jvp = c.jvp,
             .hvp = c.hvp,
             .probes = !c.probes.empty(),
-            .threads = c.threads};
+            .threads = c.threads,
+            .device = device.id};
   Trace trace;
   if (c.trace) call.trace = &trace;
   begin_step(c, m, call);
@@ -329,11 +333,11 @@ int run(const CommandLine& c) {
   try {
     if (call.calls_model) begin_missing(m, call.given);
     if (call.calls_model) initialise(c, m, call.given);
-    results = c.reference ? call_reference(m, call)
-                          : call_kernels(source, m, call,
-                                         {.targets = {lower::host_target()},
-                                          .cache = c.cache,
-                                          .progress = progress_of(c)});
+    results = c.reference
+                  ? call_reference(m, call)
+                  : call_kernels(
+                        source, m, call,
+                        {.targets = device.targets, .cache = c.cache, .progress = progress_of(c)});
   } catch (const evaluate::CallError& e) {
     throw RefusedError(e.what());
   }

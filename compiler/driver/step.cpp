@@ -102,7 +102,7 @@ Arrays step_reference(const Compiled& model, const StepCall& call, const Arrays&
 
 Arrays step_kernels(Loaded& library, const attn_model& m, const StepCall& call,
                     const Arrays& given) {
-  Memory memory;
+  Memory memory(library);
   auto tensor = [&](const std::string& name, const Array& a, attn_type type) {
     attn_tensor t{};
     t.type = type;
@@ -110,8 +110,8 @@ Arrays step_kernels(Loaded& library, const attn_model& m, const StepCall& call,
     if (t.rank > ATTN_MAX_RANK)
       throw RefusedError(fmt::format("{}: more than {} dimensions", name, ATTN_MAX_RANK));
     std::copy(a.extents.begin(), a.extents.end(), t.extent);
-    t.data = memory.allocate(count_of(t) * 8);
-    store(name, a, t);
+    memory.give(t);
+    store(library, name, a, t);
     return t;
   };
   const size_t count = static_cast<size_t>(m.n_params);
@@ -140,9 +140,10 @@ Arrays step_kernels(Loaded& library, const attn_model& m, const StepCall& call,
                                       params.data(), gradients.data(), states.data(), workspace));
   for (size_t k = 0; k < count; ++k) {
     if (!gradients[k].data) continue;
-    results[m.params[k].name] = fetch(params[k]);
+    results[m.params[k].name] = fetch(library, params[k]);
     for (int32_t s = 0; s < m.n_step_states; ++s)
-      results[state_name(m.params[k].name, m.step_states[s].name)] = fetch(states[s * count + k]);
+      results[state_name(m.params[k].name, m.step_states[s].name)] =
+          fetch(library, states[s * count + k]);
   }
   return results;
 }

@@ -11,8 +11,7 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> kSame[] = {
     {"sse4", "x86-64-v2"},           {"sse4.2", "x86-64-v2"}, {"avx2", "x86-64-v3"},
     {"haswell", "x86-64-v3"},        {"avx512", "x86-64-v4"}, {"avx512f", "x86-64-v4"},
-    {"skylake-avx512", "x86-64-v4"}, {"native", "host"},      {"cuda", "cuda-sm80"},
-    {"sm_80", "cuda-sm80"}};
+    {"skylake-avx512", "x86-64-v4"}, {"native", "host"},      {"sm_80", "cuda-sm80"}};
 
 // Their names begin so.
 constexpr std::string_view kForeign[] = {"hip", "rocm", "metal", "vulkan", "webgpu", "aarch64",

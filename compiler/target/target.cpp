@@ -104,6 +104,26 @@ std::vector<std::string> names_for(attn_device_type device) {
   return result;
 }
 
+const char* device_name(attn_device_type device) {
+  switch (device) {
+    case ATTN_CPU:
+      return "cpu";
+    case ATTN_CUDA:
+      return "cuda";
+    case ATTN_OPENCL:
+      return "opencl";
+    case ATTN_OTHER:
+      break;
+  }
+  return nullptr;
+}
+
+std::optional<attn_device_type> device_called(std::string_view name) {
+  for (attn_device_type device : {ATTN_CPU, ATTN_CUDA, ATTN_OPENCL})
+    if (name == device_name(device)) return device;
+  return std::nullopt;
+}
+
 const Target* find(std::string_view name) {
   auto found = std::ranges::find(kTargets, name, &Target::name);
   return found == std::end(kTargets) ? nullptr : found;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,10 @@ struct Target {
 std::span<const Target> targets();
 std::vector<std::string> names();
 std::vector<std::string> names_for(attn_device_type device);
+// "cpu", "cuda": a device on the command line, and all targets of it. Null: of no target.
+const char* device_name(attn_device_type device);
+// Nothing where no device is called so.
+std::optional<attn_device_type> device_called(std::string_view name);
 // The row of this name, or null.
 const Target* find(std::string_view name);
 // The row of a name that is known to be there; throws InternalError.

@@ -6,7 +6,7 @@ from __future__ import annotations
 class Error(Exception):
     """A call was refused or failed; the text is that of the C interface where it has one.
 
-    `status` is "refused", "bad data", "no memory", "bad file" or "internal"."""
+    `status` is "refused", "bad data", "no memory", "bad file", "bad device" or "internal"."""
 
     def __init__(self, text: str, status: str = "refused") -> None:
         super().__init__(text)
@@ -18,4 +18,5 @@ class CompileError(Error):
 
 
 # By attn_status.
-STATUSES = {1: "refused", 2: "bad data", 3: "no memory", 4: "bad file", 70: "internal"}
+STATUSES = {1: "refused", 2: "bad data", 3: "no memory", 4: "bad file", 5: "bad device",
+            70: "internal"}

@@ -1,13 +1,13 @@
 // Contexts: creation, options and devices.
 #include "context.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 #include <algorithm>
 #include <new>
 
 #include "cpu.h"
+#include "cuda.h"
 #include "opencl.h"
 
 namespace attn::rt {
@@ -22,17 +22,14 @@ int32_t wanted_threads(int32_t asked) {
 // Says why not.
 const char* open_device(attn_context* context) {
   switch (context->options.device.type) {
+    case ATTN_CUDA:
+      return cuda_open(context);
     case ATTN_OPENCL:
-      return opencl_open(context, context->options.device.ordinal);
+      return opencl_open(context);
     default:
       context->own = cpu_device();
       return nullptr;
   }
-}
-
-void close_device(attn_context* context) {
-  if (context->device == &context->own && context->own.id.type == ATTN_OPENCL)
-    opencl_close(context);
 }
 
 }  // namespace
@@ -45,9 +42,12 @@ attn_status attn_context_create(const attn_context_options* given, attn_context*
   *result = nullptr;
   const attn_context_options options = given != nullptr ? *given : attn_context_options{};
   const bool is_own = options.device.type == ATTN_OTHER;
-  const char* why = is_own && options.device_functions == nullptr
-                        ? "a device of the program's own needs its functions"
-                        : attn_device_refusal(options.device);
+  const bool is_cuda = options.device.type == ATTN_CUDA;
+  const char* why = attn_device_refusal(options.device);
+  if (is_own && options.device_functions == nullptr)
+    why = "a device of the program's own needs its functions";
+  if (!is_cuda && (options.cuda_context != nullptr || options.cuda_stream != nullptr))
+    why = "options.cuda_context and options.cuda_stream are for devices of ATTN_CUDA";
   if (why != nullptr) {
     log_text(options, ATTN_LOG_ERROR, why);
     return ATTN_REFUSED;
@@ -75,13 +75,13 @@ attn_status attn_context_create(const attn_context_options* given, attn_context*
 void attn_context_destroy(attn_context* context) {
   if (context == nullptr) return;
   pool_stop(context);
+  if (context->close != nullptr) context->close(context);
   pthread_mutex_destroy(&context->pool.mutex);
   pthread_cond_destroy(&context->pool.wake);
   pthread_cond_destroy(&context->pool.done);
   pthread_mutex_destroy(&context->message_mutex);
   release_cached(context);
   release_lists(&context->lists);
-  close_device(context);
   free(context);
 }
 
@@ -111,6 +111,7 @@ void attn_context_trim(attn_context* context) {
   if (context == nullptr) return;
   release_cached(context);
   release_lists(&context->lists);
+  if (context->trim != nullptr) context->trim(context);
   for (int32_t k = 0; k < context->pool.started; ++k)
     release_lists(&context->pool.workers[k].lists);
 }
@@ -127,18 +128,20 @@ const char* attn_device_refusal(attn_device_id device) {
   switch (device.type) {
     case ATTN_CPU:
       return device.ordinal == 0 ? nullptr : "there is one CPU, of ordinal 0";
-    case ATTN_CUDA: {
-      void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-      if (driver == nullptr) return "no CUDA driver: libcuda.so.1 not found";
-      dlclose(driver);
-      return "this version has no kernels for CUDA";
-    }
+    case ATTN_CUDA:
+      return cuda_refusal(device.ordinal);
     case ATTN_OPENCL:
       return opencl_refusal(device.ordinal);
     case ATTN_OTHER:
       return nullptr;
   }
   return "no such type of device";
+}
+
+attn_status attn_context_wait(attn_context* context) {
+  if (context == nullptr) return ATTN_REFUSED;
+  context->message[0] = '\0';
+  return device_status(context, context->device->wait(context));
 }
 
 const attn_device* attn_context_device(const attn_context* context) { return context->device; }

@@ -84,6 +84,12 @@ struct attn_context {
   const attn_device* device = nullptr;
   uint32_t cpu_features[ATTN_CPU_WORDS] = {};
   int32_t capability = 0;  // of a CUDA device, as in attn_target
+  int32_t lost = 0;        // what the device said when it ceased to work
+  pid_t process = getpid();
+  // Of a device of the runtime's own with memory of its own: gives up all that it holds, or what it
+  // keeps for reuse.
+  void (*close)(attn_context* context) = nullptr;
+  void (*trim)(attn_context* context) = nullptr;
   attn::rt::FreeLists lists = {};      // of the calling thread
   attn::rt::Cached* cached = nullptr;  // the latest first
   attn::rt::Pool pool = {};
@@ -149,6 +155,9 @@ void warn(attn_context* context, const char* format, ...) __attribute__((format(
 // Keeps an earlier text of the same call: of several workers that fail, the first is told.
 void kernel_message(attn_context* context, const char* format, va_list arguments);
 attn_status out_of_memory(attn_context* context);
+// What functions of the runtime's devices and their kernels return: no memory, by Halide's code;
+// the device does not do it; the device is lost. The last has a text that is to be kept.
+constexpr int kKernelOutOfMemory = -11, kDeviceFailed = 1001, kDeviceLost = 1002;
 // What a device's function came to, which returns 0 where it went well; a failure has a text.
 attn_status device_status(attn_context* context, int code);
 // A 64-bit integer as printf's %lld takes it.

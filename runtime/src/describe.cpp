@@ -130,6 +130,8 @@ constexpr Field kContextOptions[] = {FIELD(attn_context_options, threads),
                                      FIELD(attn_context_options, device.type),
                                      FIELD(attn_context_options, device.ordinal),
                                      FIELD(attn_context_options, device_functions),
+                                     FIELD(attn_context_options, cuda_context),
+                                     FIELD(attn_context_options, cuda_stream),
                                      FIELD(attn_context_options, trace),
                                      FIELD(attn_context_options, trace_data)};
 constexpr Field kLoadOptions[] = {

@@ -39,9 +39,30 @@ DeviceFunction* DevicePrograms::find(DeviceProgram& program, const char* name) {
     if (f->name == name) return f;
   auto* f = static_cast<DeviceFunction*>(attn_allocate(nullptr, sizeof(DeviceFunction)));
   if (f == nullptr) return nullptr;
-  *f = {program.functions, name, nullptr};
+  *f = {program.functions, name, nullptr, 0, 0};
   program.functions = f;
   return f;
+}
+
+int check_process(attn_context* context) {
+  if (context->process == getpid()) return 0;
+  attn_fail(context, ATTN_BAD_DEVICE,
+            "%s is of the process that created the context, not of its children",
+            context->device->name);
+  return kDeviceLost;
+}
+
+const void* device_interface() {
+  static constexpr int kInterface = 0;
+  return &kInterface;
+}
+
+void bind_device_address(attn_context*, attn_buffer* buffer, void* data) {
+  constexpr uint64_t kDeviceHasNewest = 2;  // halide_buffer_flag_device_dirty
+  buffer->host = nullptr;
+  buffer->device = reinterpret_cast<uint64_t>(data);
+  buffer->device_interface = data != nullptr ? device_interface() : nullptr;
+  buffer->flags = data != nullptr ? kDeviceHasNewest : 0;
 }
 
 int kernel_failure(attn_context* context, int code, const char* format, ...) {
@@ -67,6 +88,7 @@ int attn_k_device_malloc(void* context, attn_buffer* buffer, const void* interfa
   const int64_t element = (buffer->type.bits + 7) / 8;
   auto* owner = static_cast<attn_context*>(context);
   void* memory = attn_device_allocate(owner, static_cast<size_t>((last + 1) * element));
+  if (memory == nullptr && owner->lost != 0) return kDeviceLost;
   if (memory == nullptr) return kernel_failure(owner, kKernelOutOfMemory, "out of memory");
   buffer->device = reinterpret_cast<uint64_t>(memory);
   buffer->device_interface = interface;

@@ -13,9 +13,11 @@ struct DeviceFunction {
   DeviceFunction* next;
   const char* name;  // in the kernel's object: one address a name
   void* function;
+  int32_t most_threads, shared_bytes;  // of a block, as far as the function may take
 };
 struct DeviceProgram {
   void* program;
+  const char* text;  // in the kernel's object
   DeviceFunction* functions;
 };
 
@@ -53,6 +55,12 @@ inline uint64_t object_number_of(void* state) { return reinterpret_cast<uint64_t
 // Leaves the text of a failure of a kernel; gives `code`.
 int kernel_failure(attn_context* context, int code, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
-constexpr int kKernelOutOfMemory = -11;  // halide_error_code_out_of_memory
+// 0 in the process that created the context, of whose device a child has nothing; else a text.
+int check_process(attn_context* context);
+
+// Shows kernels an address of the device.
+void bind_device_address(attn_context* context, attn_buffer* buffer, void* data);
+// Its address stands for "on the context's device".
+const void* device_interface();
 
 }  // namespace attn::rt

@@ -1,7 +1,10 @@
 #include "execute.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
+
+#include <algorithm>
 
 #include "element.h"
 
@@ -27,10 +30,7 @@ class Execution {
   Execution& operator=(const Execution&) = delete;
 
   attn_status run() {
-    if (frame_.target < 0) {
-      return attn_fail(context_, ATTN_REFUSED, "this library was built for %s and later processors",
-                       frame_.program.targets[0].name);
-    }
+    if (frame_.target < 0) return refuse_device();
     ATTN_TRY(bind());
     if (traces()) begin_trace();
     ATTN_TRY(launch_all(0, f_.n_checks));
@@ -47,6 +47,30 @@ class Execution {
   }
 
  private:
+  // Why no target of the program serves the context.
+  attn_status refuse_device() const {
+    const attn_device_type type = device_->id.type == ATTN_OTHER ? ATTN_CPU : device_->id.type;
+    const attn_target* first = frame_.program.targets;
+    const attn_target* end = first + frame_.program.n_targets;
+    while (first < end && first->device != type) ++first;
+    if (first == end) {
+      return attn_fail(context_, ATTN_REFUSED,
+                       "this library has no kernels for %s; build it with --target %s",
+                       device_->name,
+                       type == ATTN_CUDA     ? "cuda"
+                       : type == ATTN_OPENCL ? "opencl"
+                                             : "host");
+    }
+    if (type == ATTN_CPU)
+      return attn_fail(context_, ATTN_REFUSED, "this library was built for %s and later processors",
+                       first->name);
+    return attn_fail(context_, ATTN_REFUSED,
+                     "this library was built for %s, compute capability %d.%d and later; %s has "
+                     "%d.%d",
+                     first->name, first->capability / 10, first->capability % 10, device_->name,
+                     context_->capability / 10, context_->capability % 10);
+  }
+
   // ---- tensors
 
   attn_status bind() {
@@ -148,7 +172,7 @@ class Execution {
       const attn_kernel_code* codes = is_few ? kernel.code_of_few_rows : kernel.code;
       const int code = codes[frame_.target](frame_.arguments[k]);
       ATTN_TRY(kernel_status(context_, kernel.name, code));
-      if (traces()) trace(k, begin);
+      if (traces()) ATTN_TRY(trace(k, begin));
     }
     return ATTN_OK;
   }
@@ -162,6 +186,8 @@ class Execution {
   }
 
   attn_status check_data() {
+    if (f_.n_data_checks == 0) return ATTN_OK;
+    ATTN_TRY(copy_checked());
     for (int32_t k = 0; k < f_.n_data_checks; ++k) {
       const attn_data_check& check = f_.data_checks[k];
       int32_t least, greatest;
@@ -179,9 +205,30 @@ class Execution {
     return ATTN_OK;
   }
 
+  // What the checks have found, by one copy where all of it lies together in the workspace: a copy
+  // from a device waits for it.
+  attn_status copy_checked() {
+    uintptr_t first = UINTPTR_MAX, end = 0;
+    for (int32_t k = 0; k < f_.n_data_checks; ++k) {
+      for (const int32_t id : {f_.data_checks[k].least, f_.data_checks[k].greatest}) {
+        if (id >> 24 != ATTN_WORKSPACE) return ATTN_OK;
+        const uintptr_t at = reinterpret_cast<uintptr_t>(frame_.tensor(id).data);
+        first = std::min(first, at);
+        end = std::max(end, at + sizeof(int32_t));
+      }
+    }
+    if (end - first > sizeof checked_) return ATTN_OK;
+    checked_from_ = first;
+    return device_status(context_, device_->copy_out(context_, checked_,
+                                                     reinterpret_cast<void*>(first), end - first));
+  }
+
   attn_status copy_out(int32_t* to, int32_t tensor) {
     const void* from = frame_.tensor(tensor).data;
-    return device_status(context_, device_->copy_out(context_, to, from, sizeof *to));
+    if (checked_from_ == 0)
+      return device_status(context_, device_->copy_out(context_, to, from, sizeof *to));
+    memcpy(to, checked_ + (reinterpret_cast<uintptr_t>(from) - checked_from_), sizeof *to);
+    return ATTN_OK;
   }
 
   // ---- trace
@@ -197,8 +244,8 @@ class Execution {
     begin_ = milliseconds_now();
   }
 
-  void trace(int32_t k, double begin) {
-    device_->wait(context_);
+  attn_status trace(int32_t k, double begin) {
+    ATTN_TRY(device_status(context_, device_->wait(context_)));
     const attn_kernel& kernel = f_.kernels[k];
     attn_trace_event event = whole_;
     event.kernel = kernel.name;
@@ -221,6 +268,7 @@ class Execution {
     whole_.bytes_read += event.bytes_read;
     whole_.bytes_written += event.bytes_written;
     context_->options.trace(context_->options.trace_data, &event);
+    return ATTN_OK;
   }
 
   void end_trace() {
@@ -233,8 +281,10 @@ class Execution {
   const attn_function& f_;
   attn_context* context_;
   const attn_device* device_;
-  void* rows_ = nullptr;  // of empty tensors
-  int64_t steps_ = 0;     // of the loop that runs
+  void* rows_ = nullptr;        // of empty tensors
+  int64_t steps_ = 0;           // of the loop that runs
+  uintptr_t checked_from_ = 0;  // where on the device `checked_` was; 0: it is not used
+  char checked_[4096];
   attn_trace_event whole_;
   double begin_;
 };
@@ -243,10 +293,15 @@ class Execution {
 
 attn_status kernel_status(attn_context* context, const char* kernel, int code) {
   if (code == 0) return ATTN_OK;
-  constexpr int kOutOfMemory = -11;  // halide_error_code_out_of_memory
-  if (code == kOutOfMemory)
+  if (code == kDeviceLost) return ATTN_BAD_DEVICE;  // which may be another kernel's doing
+  if (code == kKernelOutOfMemory)
     return attn_fail(context, ATTN_NO_MEMORY, "out of memory in %s", kernel);
-  char text[512];
+  char text[1024];
+  if (code == kDeviceFailed) {
+    snprintf(text, sizeof text, "%.1000s", context->message);
+    return attn_fail(context, ATTN_BAD_DEVICE, "%s: kernel %s: %s", context->device->name, kernel,
+                     text);
+  }
   snprintf(text, sizeof text, "%s%.500s", context->message[0] != '\0' ? ": " : "",
            context->message);
   return attn_fail(context, ATTN_INTERNAL, "internal error in kernel %s (%d)%s", kernel, code,

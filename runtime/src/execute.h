@@ -29,8 +29,9 @@ class LaunchScope {
   uint32_t begun_;
 };
 
-// Translates what a kernel returned: 0 is ATTN_OK, want of memory ATTN_NO_MEMORY, all else a defect
-// (ATTN_INTERNAL). The message names the kernel and keeps the text that it left.
+// Translates what a kernel returned: 0 is ATTN_OK, want of memory ATTN_NO_MEMORY, what the device
+// does not do ATTN_BAD_DEVICE, all else a defect (ATTN_INTERNAL). The message names the kernel and
+// keeps the text that it left.
 attn_status kernel_status(attn_context* context, const char* kernel, int code);
 
 // Runs the frame's function, of which the sizes are known, in a LaunchScope.

@@ -29,13 +29,15 @@ void kernel_message(attn_context* context, const char* format, va_list arguments
 }
 
 attn_status out_of_memory(attn_context* context) {
+  if (context->lost != 0) return ATTN_BAD_DEVICE;  // whose text is there
   return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
 }
 
 attn_status device_status(attn_context* context, int code) {
   if (code == 0) return ATTN_OK;
-  if (context->message[0] != '\0') return ATTN_INTERNAL;
-  return attn_fail(context, ATTN_INTERNAL, "%s failed", context->device->name);
+  if (code == kKernelOutOfMemory) return ATTN_NO_MEMORY;
+  if (context->message[0] != '\0') return ATTN_BAD_DEVICE;
+  return attn_fail(context, ATTN_BAD_DEVICE, "%s failed", context->device->name);
 }
 
 }  // namespace attn::rt

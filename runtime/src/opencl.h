@@ -7,8 +7,7 @@ namespace attn::rt {
 
 // Why contexts of this device cannot be created; null where they can.
 const char* opencl_refusal(int32_t ordinal);
-// Makes the context one of this device, or says why not. opencl_close gives up what it holds.
-const char* opencl_open(attn_context* context, int32_t ordinal);
-void opencl_close(attn_context* context);
+// Makes the context one of the device of its options, or says why not.
+const char* opencl_open(attn_context* context);
 
 }  // namespace attn::rt

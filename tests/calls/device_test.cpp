@@ -2,6 +2,7 @@
 #include <attn/model.h>
 #include <attn/types.h>
 
+#include <functional>
 #include <memory>
 
 #include "probed.h"
@@ -17,7 +18,10 @@ using attn_test::FakeDevice;
 // Calls every function of a model on data that its seed determines.
 class Caller {
  public:
-  Caller(const attn_model* model, const attn_context_options& options, std::vector<int64_t> sizes)
+  Caller(
+      const attn_model* model, const attn_context_options& options, std::vector<int64_t> sizes,
+      const std::function<void()>& before_forward = [] {},
+      const std::function<void()>& after_forward = [] {})
       : model_(*model) {
     EXPECT_EQ(attn_context_create(&options, &context_), ATTN_OK);
     Tensors params(static_cast<size_t>(model_.n_params)),
@@ -33,10 +37,12 @@ class Caller {
     attn_sizes bytes{};
     call(attn_call_sizes(context_, model, params.data(), inputs.data(), &bytes), "sizes");
     void* saved = block(bytes.saved);
+    before_forward();
     const Tensors y = made(outputs);
     call(attn_forward(context_, model, params.data(), inputs.data(), y.data(), saved,
                       block(bytes.forward_workspace)),
          "forward");
+    after_forward();
     collect(y);
     for (int32_t k = 0; k < model_.n_probes; ++k) {
       Tensors result(1);
@@ -155,6 +161,16 @@ void expect_same_bytes(const attn_model* model, const std::vector<int64_t>& size
 TEST(Device, WholeModelsGoThroughItsFunctionsAlone) {
   expect_same_bytes(word_model(), {3, 5});
   expect_same_bytes(probed_model(), {5});
+}
+
+// Each copy waits for the device.
+TEST(Device, WhatIntegersReachComesBackInOneCopy) {
+  FakeDevice device;
+  size_t before = 0, copies = 0;
+  const Caller there(
+      word_model(), device.options(), {3, 5}, [&] { before = device.copies_out; },
+      [&] { copies = device.copies_out - before; });
+  EXPECT_EQ(copies, 1u);
 }
 
 // Rows of zeros stand for tensors that are empty.

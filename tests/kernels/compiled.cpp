@@ -10,13 +10,13 @@
 #include <random>
 #include <stdexcept>
 
+#include "call_memory.h"
 #include "compiler/base/check.h"
 #include "compiler/derive/derive.h"
 #include "compiler/driver/call.h"
 #include "compiler/simplify/pass.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/target/target.h"
-#include "guarded_memory.h"
 #include "tests/support/random_graph.h"
 
 namespace attn::testing {
@@ -88,8 +88,9 @@ Library::Library(std::vector<driver::Compiled> models, int threads, const std::s
   std::vector<emit::ModelPlan> plans;
   driver::Source none;
   // Kernels are found again only where the caller keeps a cache for it.
-  driver::BuildOptions options{
-      .targets = {target}, .cache = getenv("ATTNC_CACHE_DIR") != nullptr, .progress = driver::Progress::off};
+  driver::BuildOptions options{.targets = {target},
+                               .cache = getenv("ATTNC_CACHE_DIR") != nullptr,
+                               .progress = driver::Progress::off};
   emit::Library library = driver::make_library("library", none, models, plans, options.targets);
   loaded_ = std::make_unique<driver::Loaded>(driver::link_shared(library, scratch_, options));
   device_ = {target::named(target).device, 0};
@@ -115,40 +116,10 @@ Arrays Library::reference(const Arrays& given, const std::string& name,
                                               .probes = options.probes});
 }
 
-namespace {
-
-// The memory of one call.
-class CallMemory {
- public:
-  void* block(int64_t bytes, size_t alignment) {
-    blocks_.emplace_back(static_cast<size_t>(std::max<int64_t>(bytes, 0)), alignment);
-    return blocks_.back().data();
-  }
-  void* tensor(const attn_tensor& t) {
-    int64_t element = attn_type_size(t.type);
-    return block(driver::count_of(t) * element, static_cast<size_t>(element));
-  }
-  void* result(const attn_tensor& t) {
-    void* p = tensor(t);
-    results_.push_back(blocks_.size() - 1);
-    return p;
-  }
-  void protect_last() { blocks_.back().protect(); }
-  bool results_untouched() const {
-    return std::all_of(results_.begin(), results_.end(),
-                       [&](size_t k) { return blocks_[k].untouched(); });
-  }
-
- private:
-  std::vector<GuardedMemory> blocks_;
-  std::vector<size_t> results_;
-};
-
-}  // namespace
-
 Outcome Library::call(const Arrays& given, const CallOptions& options, const std::string& name) {
   const attn_model& m = interface(name);
-  CallMemory memory;
+  CallMemory memory(*loaded_);
+  const auto shown = [&](const auto& host) { return memory.shown(host); };
   auto fill = [&](const attn_argument* table, int32_t n, const std::string& prefix) {
     std::vector<attn_tensor> tensors(static_cast<size_t>(n) + 1);
     for (int32_t k = 0; k < n; ++k) {
@@ -173,6 +144,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   Outcome outcome;
   auto failed = [&](attn_status status) {
     if (status == ATTN_OK) loaded_->wait();
+    memory.read_back();
     outcome.status = status;
     if (status != ATTN_OK) outcome.message = loaded_->message();
     outcome.untouched = memory.results_untouched();
@@ -181,18 +153,27 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   attn_context* context = loaded_->context();
   std::vector<int64_t> sizes(static_cast<size_t>(m.n_sizes) + 1);
   const driver::Loaded::Functions& f = loaded_->call();
-  if (failed(f.read_sizes(context, &m, params.data(), inputs.data(), sizes.data()))) return outcome;
+  if (failed(f.read_sizes(context, &m, shown(params).data(), shown(inputs).data(), sizes.data())))
+    return outcome;
   if (failed(f.shapes(&m, sizes.data(), nullptr, nullptr, outputs.data()))) return outcome;
   for (int32_t k = 0; k < m.n_outputs; ++k) {
     outputs[k].device = device_;
     outputs[k].data = memory.result(outputs[k]);
   }
   attn_sizes bytes{};
-  if (failed(f.call_sizes(context, &m, params.data(), inputs.data(), &bytes))) return outcome;
+  if (failed(f.call_sizes(context, &m, shown(params).data(), shown(inputs).data(), &bytes)))
+    return outcome;
   void* saved = memory.block(bytes.saved, 64);
-  if (failed(f.forward(context, &m, params.data(), inputs.data(), outputs.data(),
-                       options.gradient || options.probes ? saved : nullptr,
-                       memory.block(bytes.forward_workspace, 64))))
+  // The tensors of a call have their memory by now.
+  auto workspace = [&](int64_t size) {
+    void* block = memory.block(size, 64);
+    memory.fill_mirror();
+    return memory.shown(block);
+  };
+  void* memory_of_call = workspace(bytes.forward_workspace);
+  if (failed(
+          f.forward(context, &m, shown(params).data(), shown(inputs).data(), shown(outputs).data(),
+                    options.gradient || options.probes ? shown(saved) : nullptr, memory_of_call)))
     return outcome;
   for (int32_t k = 0; k < m.n_outputs; ++k)
     outcome.values[m.outputs[k].name] = driver::fetch(outputs[k]);
@@ -203,8 +184,10 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     if (failed(f.probe_shape(&m, k, sizes.data(), &result))) return outcome;
     result.device = device_;
     result.data = memory.result(result);
-    if (failed(f.probe(context, &m, k, params.data(), inputs.data(), outputs.data(), saved, &result,
-                       memory.block(bytes.probe_workspace, 64))))
+    memory_of_call = workspace(bytes.probe_workspace);
+    if (failed(f.probe(context, &m, k, shown(params).data(), shown(inputs).data(),
+                       shown(outputs).data(), shown(saved),
+                       shown(std::vector<attn_tensor>{result}).data(), memory_of_call)))
       return outcome;
     outcome.values[m.probes[k].name] = driver::fetch(result);
   }
@@ -231,8 +214,10 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     std::vector<attn_tensor> again(outputs);
     for (int32_t k = 0; k < m.n_outputs; ++k) again[k].data = memory.result(again[k]);
     std::vector<attn_tensor> tangents = wanted(m.outputs, m.n_outputs, "t", outputs);
-    if (failed(f.jvp(context, &m, params.data(), inputs.data(), tparams.data(), tinputs.data(),
-                     again.data(), tangents.data(), memory.block(bytes.jvp_workspace, 64))))
+    memory_of_call = workspace(bytes.jvp_workspace);
+    if (failed(f.jvp(context, &m, shown(params).data(), shown(inputs).data(), shown(tparams).data(),
+                     shown(tinputs).data(), shown(again).data(), shown(tangents).data(),
+                     memory_of_call)))
       return outcome;
     collect(m.outputs, m.n_outputs, "", again);
     collect(m.outputs, m.n_outputs, "t", tangents);
@@ -240,8 +225,10 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   if (options.hvp) {
     std::vector<attn_tensor> hparams = wanted(m.params, m.n_params, "h", params);
     std::vector<attn_tensor> hinputs = wanted(m.inputs, m.n_inputs, "h", inputs);
-    if (failed(f.hvp(context, &m, params.data(), inputs.data(), tparams.data(), tinputs.data(),
-                     hparams.data(), hinputs.data(), memory.block(bytes.hvp_workspace, 64))))
+    memory_of_call = workspace(bytes.hvp_workspace);
+    if (failed(f.hvp(context, &m, shown(params).data(), shown(inputs).data(), shown(tparams).data(),
+                     shown(tinputs).data(), shown(hparams).data(), shown(hinputs).data(),
+                     memory_of_call)))
       return outcome;
     collect(m.params, m.n_params, "h", hparams);
     collect(m.inputs, m.n_inputs, "h", hinputs);
@@ -251,9 +238,10 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   std::vector<attn_tensor> cotangents = fill(m.outputs, m.n_outputs, "d");
   std::vector<attn_tensor> dparams = wanted(m.params, m.n_params, "d", params);
   std::vector<attn_tensor> dinputs = wanted(m.inputs, m.n_inputs, "d", inputs);
-  if (failed(f.backward(context, &m, params.data(), inputs.data(), outputs.data(), saved,
-                        cotangents.data(), dparams.data(), dinputs.data(),
-                        memory.block(bytes.backward_workspace, 64))))
+  memory_of_call = workspace(bytes.backward_workspace);
+  if (failed(f.backward(context, &m, shown(params).data(), shown(inputs).data(),
+                        shown(outputs).data(), shown(saved), shown(cotangents).data(),
+                        shown(dparams).data(), shown(dinputs).data(), memory_of_call)))
     return outcome;
   collect(m.params, m.n_params, "d", dparams);
   collect(m.inputs, m.n_inputs, "d", dinputs);

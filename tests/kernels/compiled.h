@@ -69,7 +69,6 @@ class Library {
   std::string only_;
   driver::Scratch scratch_;
   std::unique_ptr<driver::Loaded> loaded_;
-  // Memory of the host is that of an OpenCL device too, which is the host's processor here.
   attn_device_id device_;
 };
 

@@ -30,6 +30,7 @@ class FakeDevice {
     };
     functions_.copy_out = [](attn_context* c, void* host, const void* from, size_t bytes) {
       of(c).bytes_out += bytes;
+      ++of(c).copies_out;
       memcpy(host, of(c).real(from, bytes), bytes);
       return of(c).fails;
     };
@@ -61,7 +62,7 @@ class FakeDevice {
     return o;
   }
 
-  size_t bytes_in = 0, bytes_out = 0, begun = 0, ended = 0, waits = 0;
+  size_t bytes_in = 0, bytes_out = 0, copies_out = 0, begun = 0, ended = 0, waits = 0;
   int fails = 0;
 
  private:

@@ -12,6 +12,12 @@ expect 2 "$root/tools/test.sh" one two
 expect_text "one filter at most"
 expect 0 "$root/tools/test.sh" --help
 expect_text "tools/test.sh [--sanitize] [FILTER]"
+expect 0 "$root/tools/test-gpu.sh" --help
+expect_text "tools/test-gpu.sh [--device DEVICE] [--filter FILTER]"
+expect 2 "$root/tools/test-gpu.sh" --bogus
+expect_text "unknown option --bogus"
+expect 2 env ATTN_BUILD="$scratch" "$root/tools/test-gpu.sh"
+expect_text "attnc is not built"
 expect 2 "$root/tools/check_package.sh" nowhere
 expect_text "tools/check_package.sh SYSTEM TARBALL [DEB]"
 for name in "" nothing ../digits; do

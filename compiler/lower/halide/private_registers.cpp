@@ -73,10 +73,13 @@ class PrivateRegisters : public IRMutator {
       const auto extent = as_const_int(op->extent);
       threads_[op->name] = extent ? *extent : 8;
     }
-    bounds_.push(op->name, Interval(simplify(expanded(op->min), true, bounds_),
-                                    simplify(expanded(op->min + op->extent - 1), true, bounds_)));
+    // Of other loops nobody asks.
+    const bool is_asked = !registers_.empty();
+    if (is_asked)
+      bounds_.push(op->name, Interval(simplify(expanded(op->min), true, bounds_),
+                                      simplify(expanded(op->min + op->extent - 1), true, bounds_)));
     Stmt result = IRMutator::visit(op);
-    bounds_.pop(op->name);
+    if (is_asked) bounds_.pop(op->name);
     if (is_thread) threads_.erase(op->name);
     return result;
   }

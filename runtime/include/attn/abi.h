@@ -44,6 +44,7 @@ typedef enum attn_status {
   ATTN_BAD_DATA = 2,   /* integer data is out of the range that the model reads with it */
   ATTN_NO_MEMORY = 3,
   ATTN_BAD_FILE = 4,   /* unreadable or malformed weights or arrays */
+  ATTN_BAD_DEVICE = 5, /* the device is lost, or has too little of something for a kernel */
   ATTN_INTERNAL = 70   /* a defect of the generated code or the runtime */
 } attn_status;
 

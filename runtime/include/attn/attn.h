@@ -28,6 +28,12 @@ typedef struct attn_context_options {
   void* log_data;
   attn_device_id device;                /* zeroed: the CPU */
   const attn_device* device_functions;  /* of ATTN_OTHER; outlive the context */
+  /* Of ATTN_CUDA: the caller's own CUcontext of that device, and its CUstream, in which all work is
+   * then done. Both outlive the context. Null: the device's primary context, and a stream of the
+   * context's own, which waits for no other and for which no other waits. The driver's default
+   * stream has a name: (void*)1, CU_STREAM_LEGACY. */
+  void* cuda_context;
+  void* cuda_stream;
   /* Called after every kernel, and at the end of every call that ran kernels, on the thread that calls;
    * waits for the device each time. May be null. */
   void (*trace)(void* trace_data, const attn_trace_event* event);
@@ -42,6 +48,11 @@ attn_status attn_context_create(const attn_context_options* options, attn_contex
 
 /* Ends the worker threads. Null is allowed. Memory from attn_allocate stays valid. */
 void attn_context_destroy(attn_context* context);
+
+/* Until the device has done all that calls with the context have begun. Calls return before it has, and
+ * a failure of what they began is the status of a later call, or of this. On the CPU there is nothing
+ * to wait for. */
+attn_status attn_context_wait(attn_context* context);
 
 /* The text of the last failure, "" after a success. Valid until the next call with the context. */
 const char* attn_context_message(const attn_context* context);

@@ -44,7 +44,7 @@ inline bool is_there(const Context& context, const Tensor& tensor) {
 inline Status make(Context& context, Tensor& tensor, const attn_tensor& shape) {
   if (is_there(context, tensor) && same_shape(tensor.view(), shape)) return {};
   tensor = Tensor::like(shape, &context);
-  return tensor.ok() ? Status() : Status(ATTN_NO_MEMORY, "out of memory");
+  return tensor.ok() ? Status() : context.no_memory();
 }
 
 // Arrays of the host that a context's device does not see; calls get copies, which are kept.
@@ -83,7 +83,7 @@ class Calls {
   Status refuse(std::string text) const {
     return {ATTN_REFUSED, std::string(description_->name) + ": " + std::move(text)};
   }
-  static Status out_of_memory() { return {ATTN_NO_MEMORY, "out of memory"}; }
+  Status out_of_memory() const { return context_->no_memory(); }
 
   Status check_parameters(const std::vector<Tensor>& params) const {
     if (params.size() == static_cast<size_t>(description_->n_params)) return {};

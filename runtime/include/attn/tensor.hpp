@@ -53,7 +53,10 @@ class [[nodiscard]] Result {
 // Threads, pooled memory and the last message. One call at a time; one context a calling thread.
 class Context {
  public:
-  explicit Context(int threads = 0) : Context(options_with(threads)) {}
+  explicit Context(int threads = 0) : Context(attn_device_id{}, threads) {}
+  // On a device: {ATTN_CUDA, 0}, {ATTN_OPENCL, 0}. Threads are those of work on the host.
+  explicit Context(attn_device_id device, int threads = 0)
+      : Context(options_with(device, threads)) {}
   explicit Context(const attn_context_options& options) {
     attn_context_create(&options, &context_);
   }
@@ -74,6 +77,13 @@ class Context {
   // The context, where its memory is not the host's.
   attn_context* elsewhere() const { return device().type != ATTN_CPU ? context_ : nullptr; }
   Status set_threads(int n) { return status(attn_context_set_threads(context_, n)); }
+  // For a tensor that could not be made: there was no memory, or the device is lost.
+  Status no_memory() {
+    const Status waited = wait();
+    return waited ? Status(ATTN_NO_MEMORY, "out of memory") : waited;
+  }
+  // Until the device has done what calls have begun: attn_context_wait.
+  Status wait() { return status(attn_context_wait(context_)); }
 
   // The result of a C call, with the text that it left.
   Status status(attn_status code) const {
@@ -82,8 +92,9 @@ class Context {
   }
 
  private:
-  static attn_context_options options_with(int threads) {
+  static attn_context_options options_with(attn_device_id device, int threads) {
     attn_context_options options = {};
+    options.device = device;
     options.threads = threads;
     return options;
   }
@@ -174,7 +185,7 @@ class Tensor {
   Result<Tensor> to_host(Context& context) const { return copy_of(view_, nullptr, context); }
   static Result<Tensor> copy_of(const attn_tensor& from, Context* where, Context& context) {
     Tensor copy = unset(from, where);
-    if (!copy.ok()) return Status(ATTN_NO_MEMORY, "out of memory");
+    if (!copy.ok()) return context.no_memory();
     const Status status = context.status(attn_copy(context.get(), &copy.view_, &from));
     if (!status) return status;
     return copy;

@@ -1,0 +1,73 @@
+// What the fake driver knows, and what its functions check.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "fake_cuda.h"
+
+namespace fake_cuda {
+
+constexpr uint64_t kShift = uint64_t{1} << 62;
+constexpr int kMostThreads = 1024, kRegisters = 65536, kMostShared = 163 << 10;
+
+struct Context {
+  int device = 0, retained = 0, lost = 0;
+  bool is_callers = false;
+};
+struct Stream {
+  Context* context = nullptr;
+  bool is_callers = false;
+  std::deque<std::function<int()>> work;
+};
+struct Memory {
+  Context* context = nullptr;
+  size_t bytes = 0;
+};
+struct Module {
+  Context* context = nullptr;
+  int most_registers = 0;
+};
+struct Function {
+  Module* module = nullptr;
+  std::string name;
+  int dynamic_shared = 48 << 10;
+};
+
+struct State {
+  int version = 12040, devices = 1, capability = 80;
+  std::map<std::string, int> calls;
+  std::map<std::string, std::map<int, int>> failures;  // by function, then by number of the call
+  std::map<std::string, Kernel> kernels;
+  std::vector<Launch> launches;
+  std::vector<int> limits;
+  std::string log, complaints;
+  std::vector<std::unique_ptr<Context>> contexts;
+  std::map<int, Context*> primary;
+  std::set<Stream*> streams;
+  std::map<char*, Memory> memory, pinned;
+  std::set<Module*> modules;
+  std::vector<std::unique_ptr<Function>> functions;
+};
+
+State& state();
+std::vector<Context*>& stack();  // of the calling thread
+
+void complain(const std::string& text);
+// Counts the call, and gives its result where the test has chosen one.
+int begin(const std::string& function);
+// The same for a function that needs a current context: 0, or its result.
+int begin_in(const std::string& function, Context** context);
+// The stream of a handle; null, with a complaint, where it is none of the context.
+Stream* stream_of(const std::string& function, Context* context, void* handle);
+// Where it is on the host, inside of a block of the context, or of any where that is null; else
+// null.
+char* find(std::map<char*, Memory>& memory, Context* context, const void* at, size_t bytes);
+char* device_memory(const std::string& function, Context* context, uint64_t address, size_t bytes);
+// Does the work of a stream, until it fails.
+int run(Stream* stream);
+bool has_work(Context* context);
+
+}  // namespace fake_cuda
