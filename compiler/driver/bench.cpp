@@ -13,6 +13,7 @@
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/device.h"
+#include "compiler/driver/held.h"
 #include "compiler/driver/loaded.h"
 #include "compiler/driver/peak.h"
 #include "compiler/emit/names.h"
@@ -109,11 +110,6 @@ std::vector<int64_t> sizes_in(const ir::Graph& g, const attn_model& m,
   g.complete(values);
   return values;
 }
-
-// What training holds beside inputs and outputs, in bytes.
-struct Held {
-  int64_t parameters = 0, gradients = 0, states = 0, saved = 0, workspace = 0;
-};
 
 // A call of the model with random data, in memory of its own.
 class Subject {
@@ -324,9 +320,7 @@ std::string tables(const plan::Plan& plan, const Setting& s) {
   text += s.device.empty() ? fmt::format(", {} thread{}; peak {:.1f} GF/s a thread\n", s.threads,
                                          s.threads == 1 ? "" : "s", s.figures.peak / 1e9)
                            : fmt::format(" on {}, waiting for each kernel\n", s.device);
-  text += fmt::format(
-      "bytes: parameters {}, gradients {}, states of the update {}, saved block {}, workspace {}\n",
-      s.held.parameters, s.held.gradients, s.held.states, s.held.saved, s.held.workspace);
+  text += to_text(s.held);
   text += "\n" + table(plan.forward, s.figures.forward, peak);
   if (plan.backward) text += "\n" + table(*plan.backward, s.figures.backward, peak);
   return text;
@@ -362,11 +356,9 @@ std::string json(const plan::Plan& plan, const Setting& s) {
                                      s.threads, s.figures.peak)
                        : fmt::format(R"("device": "{}")", s.device);
   return fmt::format(
-      "{{\"model\": \"{}\", \"sizes\": {{{}}}, {},\n  \"bytes\": {{\"parameters\": {}, "
-      "\"gradients\": {}, \"states\": {}, \"saved\": {}, \"workspace\": {}}},\n"
+      "{{\"model\": \"{}\", \"sizes\": {{{}}}, {},\n  \"bytes\": {},\n"
       "  \"functions\": [\n{}\n  ]}}\n",
-      s.model.name, sizes, machine, s.held.parameters, s.held.gradients, s.held.states,
-      s.held.saved, s.held.workspace, functions);
+      s.model.name, sizes, machine, to_json(s.held), functions);
 }
 
 }  // namespace
