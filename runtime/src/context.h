@@ -157,7 +157,9 @@ void kernel_message(attn_context* context, const char* format, va_list arguments
 attn_status out_of_memory(attn_context* context);
 // What functions of the runtime's devices and their kernels return: no memory, by Halide's code;
 // the device does not do it; the device is lost. The last has a text that is to be kept.
-constexpr int kKernelOutOfMemory = -11, kDeviceFailed = 1001, kDeviceLost = 1002;
+// kDeviceOutOfMemory is the first with a text.
+constexpr int kKernelOutOfMemory = -11, kDeviceOutOfMemory = 1000, kDeviceFailed = 1001,
+              kDeviceLost = 1002;
 // What a device's function came to, which returns 0 where it went well; a failure has a text.
 attn_status device_status(attn_context* context, int code);
 // A 64-bit integer as printf's %lld takes it.

@@ -89,7 +89,9 @@ int attn_k_device_malloc(void* context, attn_buffer* buffer, const void* interfa
   auto* owner = static_cast<attn_context*>(context);
   void* memory = attn_device_allocate(owner, static_cast<size_t>((last + 1) * element));
   if (memory == nullptr && owner->lost != 0) return kDeviceLost;
-  if (memory == nullptr) return kernel_failure(owner, kKernelOutOfMemory, "out of memory");
+  if (memory == nullptr)
+    return kernel_failure(owner, kDeviceOutOfMemory, "%lld bytes between its launches",
+                          shown((last + 1) * element));
   buffer->device = reinterpret_cast<uint64_t>(memory);
   buffer->device_interface = interface;
   return 0;

@@ -297,6 +297,10 @@ attn_status kernel_status(attn_context* context, const char* kernel, int code) {
   if (code == kKernelOutOfMemory)
     return attn_fail(context, ATTN_NO_MEMORY, "out of memory in %s", kernel);
   char text[1024];
+  if (code == kDeviceOutOfMemory) {
+    snprintf(text, sizeof text, "%.1000s", context->message);
+    return attn_fail(context, ATTN_NO_MEMORY, "out of memory in %s: %s", kernel, text);
+  }
   if (code == kDeviceFailed) {
     snprintf(text, sizeof text, "%.1000s", context->message);
     return attn_fail(context, ATTN_BAD_DEVICE, "%s: kernel %s: %s", context->device->name, kernel,

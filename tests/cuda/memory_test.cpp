@@ -2,6 +2,7 @@
 #include <set>
 
 #include "context.h"
+#include "runtime/src/execute.h"
 
 namespace {
 
@@ -78,6 +79,19 @@ TEST_F(Cuda, WantOfMemoryTakesBackWhatIsKept) {
   attn_context_fail_allocation(context, 1);
   EXPECT_EQ(attn_device_allocate(context, 8), nullptr);
   attn_device_free(context, memory);
+}
+
+TEST_F(Cuda, SaysHowMuchAKernelWanted) {
+  Owned context(on(0));
+  attn_buffer buffer = {};
+  attn_dimension dim[] = {{0, 1 << 20, 1, 0}, {0, 1 << 14, 1 << 20, 0}};
+  buffer.type = {2, 32, 1};
+  buffer.dimensions = 2;
+  buffer.dim = dim;
+  const int code = attn_k_device_malloc(context, &buffer, nullptr);
+  EXPECT_EQ(attn::rt::kernel_status(context, "contraction q", code), ATTN_NO_MEMORY);
+  EXPECT_EQ(context.message(),
+            "out of memory in contraction q: 68719476736 bytes between its launches");
 }
 
 // The stream is in order: what takes a freed block runs after its last reader.
