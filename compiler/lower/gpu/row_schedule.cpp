@@ -39,6 +39,7 @@ class RowBuilder {
       if (spec_.stages[s].kind == Kind::kRowMap) add_row_map(s);
       if (spec_.stages[s].kind == Kind::kRowReduction) add_reduction(s);
     }
+    add_held();
     std::vector<Func> outputs;
     for (int s = 0; s < count(); ++s) {
       const RowStage& stage = spec_.stages[s];
@@ -222,29 +223,32 @@ class RowBuilder {
       return out;
     }
     const Expr row = in_range(at.row, all_rows_);
-    Expr value = s.kind == Kind::kMap ? body(stage, reader, row, in_range(at.column, all_columns_))
-                                      : Expr(rows_.at(stage)(row));
+    Expr value;
+    if (const auto held = held_.find(stage); held != held_.end())
+      value = before_(at.column, at.row)[held->second];
+    else if (s.kind == Kind::kMap)
+      value = body(stage, reader, at.row, at.column);
+    else
+      value = rows_.at(stage)(at.row);
     value = cast(s.stored, value);
-    if (s.held && is_one_of_several(stage)) {
-      // All results are computed before the first of them is written over what they read.
-      Func before(name_of(stage) + "_before");
-      before(at.vars) = value;
-      compute_at(reader, one_thread_a_point(before));
-      before.compute_root();
-      out(at.vars) = before(at.vars);
-      one_thread_a_point(out);
-      return out;
-    }
     out(at.vars) = value;
     compute_at(reader, one_thread_a_point(out));
     return out;
   }
 
-  bool is_one_of_several(int stage) const {
-    for (int s = 0; s < count(); ++s)
-      if (s != stage && (spec_.stages[s].output || spec_.stages[s].kind == Kind::kColumnSum))
-        return true;
-    return false;
+  // All maps are computed before the first of them is written over what the others read.
+  void add_held() {
+    Reader reader{"out_before"};
+    std::vector<Expr> values;
+    for (int s = 0; s < count(); ++s) {
+      if (!spec_.stages[s].held || spec_.stages[s].kind != Kind::kMap) continue;
+      held_[s] = values.size();
+      values.push_back(body(s, reader, row_, column_));
+    }
+    if (held_.size() < 2) return held_.clear();
+    before_(column_, row_) = Tuple(values);
+    before_.compute_root().bound(column_, 0, all_columns_).bound(row_, 0, all_rows_);
+    compute_at(reader, one_thread_a_point(before_));
   }
 
   // The sums of blocks of rows, added up in more digits: what rounding costs does not grow with the
@@ -280,6 +284,8 @@ class RowBuilder {
   std::vector<Type> types_;
   std::vector<int> readers_;
   std::map<int, Func> rows_, low_;  // by stage: of a log-sum-exp two planes
+  std::map<int, size_t> held_;      // by stage: which element of before_
+  Func before_{"out_before"};
   Var row_{"row"}, column_{"column"};
 };
 

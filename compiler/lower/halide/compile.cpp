@@ -52,6 +52,7 @@ class Builder {
       show_data(built.pipeline);
       keep_registers_private(built.pipeline);
       store_halves_as_words(built.pipeline);
+      write_doubles_as_bits(built.pipeline);
     }
     if (target_.arch == target::Arch::x86_64) hoist_conditions(built.pipeline);
     return built;

@@ -26,6 +26,9 @@ void keep_registers_private(Halide::Pipeline& pipeline);
 // for them, and LLVM's PTX has no casts of bf16.
 void store_halves_as_words(Halide::Pipeline& pipeline);
 
+// Numbers of 64 bits that no float is are written by their bits: Halide rounds them in OpenCL C.
+void write_doubles_as_bits(Halide::Pipeline& pipeline);
+
 // Of an object (ELF): what it defines is for the program or shared library that it is linked into.
 void hide_symbols(std::string& object);
 
