@@ -31,7 +31,9 @@ constexpr int kColumnThreads = 64;
 class RowBuilder {
  public:
   explicit RowBuilder(const RowSpec& spec)
-      : spec_(spec), all_rows_(max(spec.rows, 1)), all_columns_(max(spec.columns, 1)) {}
+      : spec_(spec),
+        all_rows_(at_least_one(spec.row_extents)),
+        all_columns_(at_least_one(spec.column_extents)) {}
 
   std::vector<Func> schedule() {
     count_readers();
@@ -57,6 +59,13 @@ class RowBuilder {
     std::string name;
     std::map<int, Func> maps = {};
   };
+
+  // As a kernel sees them: an empty extent counts as 1.
+  static Expr at_least_one(const std::vector<Expr>& extents) {
+    Expr all = 1;
+    for (const Expr& e : extents) all = all * max(e, 1);
+    return simplify(all);
+  }
 
   int count() const { return static_cast<int>(spec_.stages.size()); }
 
@@ -266,7 +275,8 @@ class RowBuilder {
     r.where(row < spec_.rows);
     Reader reader{name_of(stage)};
     sums(column_, block) = make_zero(type);
-    sums(column_, block) += each_time(r, body(stage, reader, min(row, all_rows_ - 1), column_));
+    sums(column_, block) +=
+        each_time(r, body(stage, reader, clamp(row, 0, all_rows_ - 1), column_));
     sums.compute_root().bound(column_, 0, all_columns_).bound(block, 0, max(blocks, 1));
     one_thread_a_point(sums);
     one_thread_a_point(sums, sums.update(), sums.args());
@@ -280,7 +290,7 @@ class RowBuilder {
   }
 
   const RowSpec& spec_;
-  const Expr all_rows_, all_columns_;  // at least 1
+  const Expr all_rows_, all_columns_;
   std::vector<Type> types_;
   std::vector<int> readers_;
   std::map<int, Func> rows_, low_;  // by stage: of a log-sum-exp two planes
