@@ -119,7 +119,7 @@ class RowBuilder {
 
   static std::string name_of(int stage) { return "out_s" + std::to_string(stage); }
 
-  // `held`: over all rows.
+  // A launch of its own, over all rows.
   Func keep(Func f) {
     f.compute_root().bound(row_, 0, all_rows_);
     return f;
@@ -167,8 +167,8 @@ class RowBuilder {
     Expr term = body(stage, reader, row_, min(column, all_columns_ - 1));
     if (of_term) term = of_term(term);
     term = each_time(k, term);
-    // A sum has twice the digits: what rounding costs does not grow with its length. The loads take
-    // longer than that.
+    // A sum has twice the digits: what rounding costs does not grow with its length. What it
+    // costs was not measured.
     const Type kept =
         combine == Combine::sum && type == Halide::Float(32) ? Halide::Float(64) : type;
     const Expr start = to_accumulate(combine, neutral(combine, kept));
@@ -231,7 +231,6 @@ class RowBuilder {
       one_thread_a_point(out, out, at.vars);
       return out;
     }
-    const Expr row = in_range(at.row, all_rows_);
     Expr value;
     if (const auto held = held_.find(stage); held != held_.end())
       value = before_(at.column, at.row)[held->second];

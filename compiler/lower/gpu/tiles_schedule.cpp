@@ -25,7 +25,7 @@ class TilesBuilder {
 
   explicit TilesBuilder(const TilesSpec& spec)
       : spec_(spec), rows_(max(spec.rows, 1)), columns_(max(spec.columns, 1)) {
-    for (const Expr& e : spec_.batch_extents) batches_ = batches_ * e;
+    for (const Expr& e : spec_.batch_extents) batches_ = batches_ * max(e, 1);
     batches_ = simplify(batches_);
   }
 
@@ -107,7 +107,7 @@ class TilesBuilder {
     total_(i, h) = 0.0f;
     total_(i, h) += vector_exp(of_total.at({h, i, rs})(last) - top_(i, h), -60.0f);
     for (Func f : {top_, total_}) {
-      f.compute_root().bound(i, 0, rows_).bound(h, 0, max(batches_, 1));
+      f.compute_root().bound(i, 0, rows_).bound(h, 0, batches_);
       gpu::one_thread_a_point(f);
       gpu::one_thread_a_point(f, f.update(), f.args());
     }
@@ -147,6 +147,17 @@ class TilesBuilder {
   }
   Expr feature_of(const Result& r, const Own& o) const {
     return r.features.defined() ? gpu::own(o.feature, r.features) : Expr(0);
+  }
+
+  // Which indices of the batch are summed; the region gets their extents.
+  std::vector<size_t> add_summed(const std::vector<Expr>& batch, Halide::Region& region) const {
+    std::vector<size_t> summed;
+    for (size_t k = 0; k < batch.size(); ++k) {
+      if (batch[k].defined()) continue;
+      summed.push_back(k);
+      region.emplace_back(0, spec_.batch_extents[k]);
+    }
+    return summed;
   }
 
   Func planes(const Result& r) const {
@@ -190,12 +201,7 @@ class TilesBuilder {
     const Expr feature = feature_of(r, o);
     Halide::Region region = {{0, r.of_rows ? spec_.columns : spec_.rows}};
     std::vector<Expr> batch = o.batch;
-    std::vector<size_t> summed;
-    for (size_t k = 0; k < batch.size(); ++k)
-      if (!batch[k].defined()) {
-        summed.push_back(k);
-        region.emplace_back(0, spec_.batch_extents[k]);
-      }
+    const std::vector<size_t> summed = add_summed(batch, region);
     RDom domain(region, "rj");
     for (size_t n = 0; n < summed.size(); ++n) batch[summed[n]] = domain[static_cast<int>(n) + 1];
     const Expr h = linear(batch), other = domain[0];
@@ -215,8 +221,8 @@ class TilesBuilder {
       const Expr some = select(all_weights > 0, 1.0f / max(all_weights, 1e-30f), 0.0f);
       value = value * select(has_finite_bits(all_weights), some, all_weights);
     }
-    out(o.vars) =
-        summed.empty() ? spec_.scaled(r, h, kept, feature, value) : cast(total.types()[0], value);
+    out(o.vars) = summed.empty() ? spec_.scaled(r, in_batch, kept, feature, value)
+                                 : cast(total.types()[0], value);
     total.compute_at(gpu::one_thread_a_point(out));
     all.compute_at(LoopLevel(total, RVar(domain.x)));
     return out;
@@ -236,12 +242,7 @@ class TilesBuilder {
       if (r.dimensions[k] == batches + 1) feature = v;
     }
     Halide::Region region = {{0, spec_.columns}, {0, spec_.rows}};
-    std::vector<size_t> summed;
-    for (size_t k = 0; k < batch.size(); ++k)
-      if (!batch[k].defined()) {
-        summed.push_back(k);
-        region.emplace_back(0, spec_.batch_extents[k]);
-      }
+    const std::vector<size_t> summed = add_summed(batch, region);
     RDom domain(region, "rp");
     for (size_t n = 0; n < summed.size(); ++n) batch[summed[n]] = domain[static_cast<int>(n) + 2];
     const Point here{linear(batch), domain[1], domain[0]};
@@ -261,7 +262,7 @@ class TilesBuilder {
   }
 
   const TilesSpec& spec_;
-  Expr rows_, columns_, batches_ = 1;  // the first two at least 1
+  Expr rows_, columns_, batches_ = 1;  // an empty extent counts as 1, as kernels see it
   Func top_{"out_top"}, total_{"out_total"};
 };
 
