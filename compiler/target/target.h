@@ -32,10 +32,9 @@ struct Target {
   int32_t capability = 0;              // of a CUDA device, as in attn_target
   Features features = {};              // of a processor
   int vector_bytes = 0;                // of one vector register
-  int registers = 0;                   // vector registers; of a GPU 32-bit ones of a thread
+  int registers = 0;                   // vector registers
   int l1_bytes = 0;                    // data, per core
   int l2_bytes = 0;                    // per core; the least that is common
-  int shared_bytes = 0;                // of a block of threads
   // The machine in the words of the code generator: architecture, bits, system, features.
   std::string_view machine;
 };
