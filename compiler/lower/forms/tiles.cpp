@@ -189,8 +189,11 @@ Expr TilesSpec::scaled(const Result& r, const Expr& batch, const Expr& kept, con
                        const Expr& sum) const {
   Translator::Indices indices = {{r.of_rows ? form_.row : form_.column, kept}};
   if (r.form->feature.valid()) indices[r.form->feature] = feature;
-  return cast(storage_type(scope_.g[r.form->tensor].storage),
-              at(std::move(indices), batch).scaled(sum, r.form->scale));
+  return cast(stored(r), at(std::move(indices), batch).scaled(sum, r.form->scale));
+}
+
+Type TilesSpec::stored(const Result& r) const {
+  return storage_type(scope_.g[r.form->tensor].storage);
 }
 
 std::vector<Expr> TilesSpec::position(const Result& r, const Point& point) const {

@@ -80,6 +80,8 @@ class TilesSpec {
   Expr visible(const Result& r, const Point& at, const Values& tiles) const;
   Expr scaled(const Result& r, const Expr& batch, const Expr& kept, const Expr& feature,
               const Expr& sum) const;
+  // What scaled() gives.
+  Type stored(const Result& r) const;
   // Of a scatter: where the point is added, one a dimension, undefined for the feature; out of
   // range only where the tile is hidden.
   std::vector<Expr> position(const Result& r, const Point& at) const;

@@ -6,14 +6,18 @@
 
 namespace attn::lower::gpu {
 
+// At a point, in range. What a factor hides is 0, whatever the other factor holds there.
+Expr product(const ContractionTerm& term, const Expr& batch, const Expr& row, const Expr& column,
+             const Expr& k);
+
 // A thread for each result. Takes anything.
 Func plain_contraction(const ContractionSpec& spec);
 
-// Whether tiles suit: f32, no fallback, and more than a few rows and columns as far as is known.
+// Whether tiles suit: f32, and more than a few rows and columns as far as is known.
 bool suits_tiles(const ContractionSpec& spec);
 
 // A block of threads for each tile of results, which are registers; chunks of both factors are
 // staged in shared memory.
-Func tiled_contraction(const ContractionSpec& spec);
+Func tiled_contraction(const ContractionSpec& spec, const target::Target& target);
 
 }  // namespace attn::lower::gpu

@@ -11,9 +11,6 @@ namespace attn::lower::gpu {
 
 using Group = OutputDim::Group;
 
-namespace {
-
-// What a factor hides is 0, whatever the other factor holds there.
 Expr product(const ContractionTerm& term, const Expr& batch, const Expr& row, const Expr& column,
              const Expr& k) {
   const Expr value = term.left.at(batch, row, k) * term.right.at(batch, column, k);
@@ -23,8 +20,6 @@ Expr product(const ContractionTerm& term, const Expr& batch, const Expr& row, co
   if (term.right.visible) counts = counts && term.right.visible(batch, column, k);
   return masked(counts, value, make_zero(value.type()));
 }
-
-}  // namespace
 
 Func plain_contraction(const ContractionSpec& spec) {
   std::vector<Var> vars;

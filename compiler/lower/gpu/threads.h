@@ -25,6 +25,13 @@ inline Expr own(const Expr& index, const Expr& extent) {
   return in_range(Call::make(index.type(), kIndexCall, {index}, Call::PureExtern), extent);
 }
 
+// A condition on an update that decides for the whole body of one of its loops: all that is there
+// is for that update. The pass skip_bodies tests it before.
+inline Expr of_whole_body(const RVar& loop, const Expr& condition) {
+  using Halide::Internal::Call;
+  return unsolved(Call::make(Halide::Bool(), kBodyCall, {condition, loop}, Call::PureExtern));
+}
+
 // The value in terms of the domain even where it is the same at all of its points; WORKAROUNDS.md.
 inline Expr each_time(const RDom& domain, const Expr& value) {
   return select(domain[0] >= 0, value, value);

@@ -1,277 +1,82 @@
-// How tiles are computed on a GPU: each thread computes those that its result sums, point by point.
 #include <algorithm>
-#include <map>
 
 #include "compiler/base/check.h"
-#include "compiler/lower/forms/tiles.h"
 #include "compiler/lower/gpu/schedules.h"
-#include "compiler/lower/gpu/threads.h"
+#include "compiler/lower/gpu/tiles.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/translate.h"
-#include "compiler/lower/terms/vector_math.h"
 
 namespace attn::lower {
 
-namespace {
+namespace gpu {
 
-// Scores at or below the floor count as hidden; hidden ones lie so far below that their
-// exponentials are 0 beside a row without any visible score.
-constexpr float kFloor = -3.0e38f;
+Tiles::Tiles(const TilesSpec& spec)
+    : spec_(spec), rows_(max(spec.rows, 1)), columns_(max(spec.columns, 1)) {
+  for (const Expr& e : spec_.batch_extents) batches_ = batches_ * max(e, 1);
+  batches_ = simplify(batches_);
+}
 
-class TilesBuilder {
- public:
-  using Result = TilesSpec::Result;
-  using Point = TilesSpec::Point;
-
-  explicit TilesBuilder(const TilesSpec& spec)
-      : spec_(spec), rows_(max(spec.rows, 1)), columns_(max(spec.columns, 1)) {
-    for (const Expr& e : spec_.batch_extents) batches_ = batches_ * max(e, 1);
-    batches_ = simplify(batches_);
+Tiles::Own Tiles::own_of(const Result& r) const {
+  Own result;
+  const int batches = static_cast<int>(spec_.batch_extents.size());
+  result.batch.resize(spec_.batch_extents.size());
+  for (size_t k = r.dimensions.size(); k-- > 0;) {
+    Var v("d" + std::to_string(k));
+    result.vars.push_back(v);
+    const int at = r.dimensions[k];
+    if (at < batches)
+      result.batch[at] = v;
+    else
+      (at == batches ? result.kept : result.feature) = v;
   }
+  return result;
+}
 
-  std::vector<Func> schedule() {
-    if (spec_.find(TilesSpec::Kind::logsumexp)) add_statistics();
-    std::vector<Func> outputs;
-    for (const Result& r : spec_.results) {
-      if (!r.is_written) continue;
-      if (r.kind() == TilesSpec::Kind::logsumexp)
-        outputs.push_back(planes(r));
-      else if (r.kind() == TilesSpec::Kind::scatter)
-        outputs.push_back(scatter(r));
-      else
-        outputs.push_back(sum(r));
-    }
-    return outputs;
-  }
+Expr Tiles::linear(const std::vector<Expr>& batch) const {
+  Expr linear = 0;
+  for (size_t k = 0; k < batch.size(); ++k) linear = linear * spec_.batch_extents[k] + batch[k];
+  return linear;
+}
 
- private:
-  // The tiles at the points that one Func visits, and the sums of their products.
-  struct Tiles {
-    std::vector<Func> dots, values;
-    void compute_at(const LoopLevel& level) {
-      for (Func f : dots) f.compute_at(level);
-      for (Func f : values) f.compute_at(level);
-    }
-    // At a point without promises: Halide sees then that it is one point.
-    TilesSpec::Values at(const Point& p) const {
-      return [funcs = values, p](int k) -> Expr { return funcs[k](p.column, p.row, p.batch); };
-    }
-  };
+Tiles::Point Tiles::promised(const Point& p) const {
+  return {own(p.batch, batches_), own(p.row, rows_), own(p.column, columns_)};
+}
 
-  Tiles tiles(const std::string& reader) const {
-    Tiles all;
-    Var i("i"), j("j"), h("h");
-    const Point here = promised({h, i, j});
-    for (int k = 0; k < static_cast<int>(spec_.dots.size()); ++k) {
-      const std::string name = reader + "_tile" + std::to_string(k);
-      Expr sum = 0.0f;
-      if (!spec_.dots[k].empty()) {
-        Func dot(name + "_dot");
-        dot(j, i, h) = 0.0f;
-        for (const TilesSpec::Dot& d : spec_.dots[k]) {
-          RDom r(0, d.length, "rd");
-          dot(j, i, h) += gpu::each_time(r, spec_.product(d, here, in_range(r, d.length)));
-        }
-        sum = dot(j, i, h);
-        all.dots.push_back(dot);
-      }
-      Func value(name);
-      value(j, i, h) = spec_.value(k, here, sum, all.at({h, i, j}));
-      all.values.push_back(value);
-    }
-    return all;
-  }
+Expr Tiles::inverse(const Expr& total) {
+  const Expr some = select(total > 0, 1.0f / max(total, 1e-30f), 0.0f);
+  return select(has_finite_bits(total), some, total);
+}
 
-  // Leaves out of a loop what is hidden at a point by conditions and data.
-  void see(RDom& domain, const Point& point) const {
-    const auto [batch, row, column] = promised(point);
-    const Edges& e = spec_.columns_of_rows;
-    if (e.end) domain.where(unsolved(column < e.end(row, row)));
-    if (e.first) domain.where(unsolved(column >= e.first(row, row)));
-    const SeenByData& data = spec_.seen_by_data;
-    if (data)
-      domain.where(
-          unsolved(column < data.end(batch, row, row) && column >= data.first(batch, row, row)));
-  }
+Expr Tiles::high(const Expr& top, const Expr& total) { return select(total > 0, top, kLowest); }
 
-  // Of each row the greatest score, and the sum of the exponentials of the distances to it.
-  void add_statistics() {
-    const int last = static_cast<int>(spec_.dots.size()) - 1;
-    Var i("i"), h("h");
-    RDom rm(0, spec_.columns, "rm"), rs(0, spec_.columns, "rs");
-    see(rm, {h, i, rm});
-    see(rs, {h, i, rs});
-    Tiles of_top = tiles("out_top"), of_total = tiles("out_total");
-    top_(i, h) = kFloor;
-    top_(i, h) = max(top_(i, h), of_top.at({h, i, rm})(last));
-    total_(i, h) = 0.0f;
-    total_(i, h) += vector_exp(of_total.at({h, i, rs})(last) - top_(i, h), -60.0f);
-    for (Func f : {top_, total_}) {
-      f.compute_root().bound(i, 0, rows_).bound(h, 0, batches_);
-      gpu::one_thread_a_point(f);
-      gpu::one_thread_a_point(f, f.update(), f.args());
-    }
-    of_top.compute_at(LoopLevel(top_, RVar(rm.x)));
-    of_total.compute_at(LoopLevel(total_, RVar(rs.x)));
-  }
+Expr Tiles::low(const Expr& total) {
+  const Expr logarithm = select(total > 0, log(max(total, 1e-30f)), 0.0f);
+  return select(has_finite_bits(total), logarithm, total);
+}
 
-  // The dimensions of a result, innermost first, and the place of a thread among them. What is no
-  // dimension is summed.
-  struct Own {
-    std::vector<Var> vars;
-    std::vector<Expr> batch;  // by index; undefined: summed
-    Expr kept = 0, feature = 0;
-  };
-  Own own(const Result& r) const {
-    Own result;
-    const int batches = static_cast<int>(spec_.batch_extents.size());
-    result.batch.resize(spec_.batch_extents.size());
-    for (size_t k = r.dimensions.size(); k-- > 0;) {
-      Var v("d" + std::to_string(k));
-      result.vars.push_back(v);
-      const int at = r.dimensions[k];
-      if (at < batches)
-        result.batch[at] = v;
-      else
-        (at == batches ? result.kept : result.feature) = v;
-    }
-    return result;
-  }
-  Expr linear(const std::vector<Expr>& batch) const {
-    Expr linear = 0;
-    for (size_t k = 0; k < batch.size(); ++k) linear = linear * spec_.batch_extents[k] + batch[k];
-    return linear;
-  }
-  Point promised(const Point& p) const {
-    return {gpu::own(p.batch, batches_), gpu::own(p.row, rows_), gpu::own(p.column, columns_)};
-  }
-  Expr feature_of(const Result& r, const Own& o) const {
-    return r.features.defined() ? gpu::own(o.feature, r.features) : Expr(0);
-  }
+}  // namespace gpu
 
-  // Which indices of the batch are summed; the region gets their extents.
-  std::vector<size_t> add_summed(const std::vector<Expr>& batch, Halide::Region& region) const {
-    std::vector<size_t> summed;
-    for (size_t k = 0; k < batch.size(); ++k) {
-      if (batch[k].defined()) continue;
-      summed.push_back(k);
-      region.emplace_back(0, spec_.batch_extents[k]);
-    }
-    return summed;
-  }
-
-  Func planes(const Result& r) const {
-    const Own o = own(r);
-    const Expr batch = linear(o.batch), row = o.kept;
-    const Expr top = top_(row, batch), total = total_(row, batch);
-    const Expr logarithm = select(total > 0, log(max(total, 1e-30f)), 0.0f);
-    Func out("out_planes");
-    Var plane("plane");
-    std::vector<Var> vars = o.vars;
-    vars.push_back(plane);
-    out(vars) = select(plane == 0, select(total > 0, top, kLowest),
-                       select(has_finite_bits(total), logarithm, total));
-    std::vector<VarOrRVar> order(o.vars.begin(), o.vars.end());
-    order.insert(order.begin(), plane);
-    out.bound(plane, 0, 2).reorder(order).unroll(plane);
-    gpu::one_thread_a_point(out, out, o.vars);
-    return out;
-  }
-
-  // What a point adds to a result.
-  Expr addend(const Result& r, const Point& point, const TilesSpec::Values& tiles,
-              const Expr& feature) const {
-    const Point here = promised(point);
-    Expr value = tiles(r.tile);
-    if (r.kind() == TilesSpec::Kind::weighted) {
-      value = vector_exp(value - top_(point.row, point.batch), -60.0f);
-      if (r.has_weight()) value = value * spec_.weight(r, here);
-    }
-    if (r.has_panel_at())
-      value = value * spec_.panel_at(r, here, feature);
-    else if (r.panel >= 0)
-      value =
-          value * spec_.factor(r.panel, here.batch, r.of_rows ? here.column : here.row, feature);
-    return r.visible.empty() ? value : masked(spec_.visible(r, here, tiles), value, 0.0f);
-  }
-
-  Func sum(const Result& r) const {
-    const std::string name = "out" + std::to_string(&r - spec_.results.data());
-    const Own o = own(r);
-    const Expr feature = feature_of(r, o);
-    Halide::Region region = {{0, r.of_rows ? spec_.columns : spec_.rows}};
-    std::vector<Expr> batch = o.batch;
-    const std::vector<size_t> summed = add_summed(batch, region);
-    RDom domain(region, "rj");
-    for (size_t n = 0; n < summed.size(); ++n) batch[summed[n]] = domain[static_cast<int>(n) + 1];
-    const Expr h = linear(batch), other = domain[0];
-    const Point here{h, r.of_rows ? o.kept : other, r.of_rows ? other : o.kept};
-    const Expr kept = gpu::own(o.kept, r.of_rows ? rows_ : columns_),
-               in_batch = gpu::own(h, batches_);
-    see(domain, here);
-    Tiles all = tiles(name);
-    Func total(name + "_sum"), out(name);
-    total(o.vars) = 0.0f;
-    Expr value = addend(r, here, all.at(here), feature);
-    if (!summed.empty()) value = spec_.scaled(r, in_batch, kept, feature, value);
-    total(o.vars) += gpu::each_time(domain, value);
-    value = total(o.vars);
-    if (r.kind() == TilesSpec::Kind::weighted) {
-      const Expr all_weights = total_(o.kept, h);
-      const Expr some = select(all_weights > 0, 1.0f / max(all_weights, 1e-30f), 0.0f);
-      value = value * select(has_finite_bits(all_weights), some, all_weights);
-    }
-    out(o.vars) = summed.empty() ? spec_.scaled(r, in_batch, kept, feature, value)
-                                 : cast(total.types()[0], value);
-    total.compute_at(gpu::one_thread_a_point(out));
-    all.compute_at(LoopLevel(total, RVar(domain.x)));
-    return out;
-  }
-
-  // Each element is one thread's, which visits all that may be added to it.
-  Func scatter(const Result& r) const {
-    const std::string name = "out" + std::to_string(&r - spec_.results.data());
-    const int batches = static_cast<int>(spec_.batch_extents.size());
-    std::vector<Expr> batch(spec_.batch_extents.size());
-    std::vector<Var> vars;
-    Expr feature = 0;
-    for (size_t k = r.dimensions.size(); k-- > 0;) {
-      Var v("p" + std::to_string(k));
-      vars.push_back(v);
-      if (r.dimensions[k] < batches) batch[r.dimensions[k]] = v;
-      if (r.dimensions[k] == batches + 1) feature = v;
-    }
-    Halide::Region region = {{0, spec_.columns}, {0, spec_.rows}};
-    const std::vector<size_t> summed = add_summed(batch, region);
-    RDom domain(region, "rp");
-    for (size_t n = 0; n < summed.size(); ++n) batch[summed[n]] = domain[static_cast<int>(n) + 2];
-    const Point here{linear(batch), domain[1], domain[0]};
-    const std::vector<Expr> position = spec_.position(r, promised(here));
-    see(domain, here);
-    for (size_t k = 0; k < position.size(); ++k)
-      if (position[k].defined() && r.dimensions[k] >= batches)
-        domain.where(unsolved(position[k] == vars[vars.size() - 1 - k]));
-    Tiles all = tiles(name);
-    Func total(name + "_sum"), out(name);
-    total(vars) = 0.0f;
-    total(vars) += gpu::each_time(domain, addend(r, here, all.at(here), feature));
-    out(vars) = total(vars);
-    total.compute_at(gpu::one_thread_a_point(out));
-    all.compute_at(LoopLevel(total, RVar(domain.x)));
-    return out;
-  }
-
-  const TilesSpec& spec_;
-  Expr rows_, columns_, batches_ = 1;  // an empty extent counts as 1, as kernels see it
-  Func top_{"out_top"}, total_{"out_total"};
-};
-
-}  // namespace
-
-gpu::Funcs gpu::schedule(const plan::TilesForm& form, const Scope& scope, const target::Target&) {
+gpu::Funcs gpu::schedule(const plan::TilesForm& form, const Scope& scope,
+                         const target::Target& target) {
   const TilesSpec spec(scope, form);
   ATTN_CHECK(!spec.results.empty(), "a kernel of tiles without results");
-  return TilesBuilder(spec).schedule();
+  PlainTiles plain(spec);
+  Funcs outputs;
+  std::vector<const TilesSpec::Result*> stream;  // what one sweep gives
+  for (const TilesSpec::Result& r : spec.results) {
+    if (!r.is_written) continue;
+    const bool in_blocks = suits_blocks(spec, r);
+    if (in_blocks && form.streams()) {
+      stream.push_back(&r);
+      continue;
+    }
+    outputs.push_back(in_blocks ? sweep_in_blocks(spec, target, {&r}).front() : plain.schedule(r));
+  }
+  if (!stream.empty()) {
+    const Funcs swept = sweep_in_blocks(spec, target, stream);
+    outputs.insert(outputs.begin(), swept.begin(), swept.end());
+  }
+  return outputs;
 }
 
 }  // namespace attn::lower

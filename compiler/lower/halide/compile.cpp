@@ -49,6 +49,7 @@ class Builder {
     join_argument_checks(built.pipeline);
     unalign_result_loads(built.pipeline);
     if (target_.arch == target::Arch::gpu) {
+      skip_bodies(built.pipeline);
       show_data(built.pipeline);
       keep_registers_private(built.pipeline);
       store_halves_as_words(built.pipeline);

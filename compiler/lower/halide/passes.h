@@ -19,6 +19,9 @@ void hoist_conditions(Halide::Pipeline& pipeline);
 // hidden.
 void show_data(Halide::Pipeline& pipeline);
 
+// Where the condition of gpu::of_whole_body does not hold, the body of the loop is skipped.
+void skip_bodies(Halide::Pipeline& pipeline);
+
 // What blocks of threads keep in registers is each thread's own part of it.
 void keep_registers_private(Halide::Pipeline& pipeline);
 

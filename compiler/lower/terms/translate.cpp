@@ -296,6 +296,10 @@ bool chooses(const ir::Expr& e) {
       e, [](const ir::Expr& part) { return part.is(Kind::call) || part.is(Kind::select); });
 }
 
+bool has_remainder(const ir::Expr& e) {
+  return ir::any_part(e, [](const ir::Expr& part) { return part.is(Kind::remainder); });
+}
+
 // Whether it is smaller at the next of some index.
 bool falls(const ir::Expr& e) {
   return ir::any_part(e, [](const ir::Expr& part) {
@@ -331,6 +335,10 @@ std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
       // more its range is not exact, or the promise would go as superfluous, and with it the
       // range.)
       value = in_range(opaque(value + 1) - 1, limit);
+    else if (constant(limit) <= 0 && has_remainder(s))
+      // In a part of a loop that runs for large sizes only, Halide takes the promise for
+      // superfluous, and asks for all remainders whatever the size.
+      value = in_range(opaque(value), limit);
     else if (decoded_ || !made_of_sums(s))
       value = in_range(value, limit);
     at.push_back(value);

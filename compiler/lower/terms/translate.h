@@ -22,7 +22,8 @@ struct Arguments {
   // at last: the host cannot read them, and Halide would where their place is known.
   bool hides_data = false;
 };
-constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index";
+constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index",
+                     *kBodyCall = "attn_body";
 
 class Translator {
  public:

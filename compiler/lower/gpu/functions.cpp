@@ -1,0 +1,27 @@
+#include "compiler/lower/gpu/functions.h"
+
+#include "compiler/lower/terms/vector_math.h"
+
+namespace attn::lower::gpu {
+namespace {
+
+Expr instruction(const char* name, const std::vector<Expr>& args) {
+  using Halide::Internal::Call;
+  return Call::make(Halide::Float(32), name, args, Call::PureExtern);
+}
+
+}  // namespace
+
+Expr exponential(const Expr& x, const target::Target& target) {
+  constexpr float kLog2E = 1.44269504f;
+  if (target.device != ATTN_CUDA) return vector_exp(x, -60.0f);
+  return instruction("llvm.nvvm.ex2.approx.ftz.f", {x * kLog2E});
+}
+
+// LLVM makes a comparison and a selection of Halide's.
+Expr greatest(const Expr& a, const Expr& b, const target::Target& target) {
+  if (target.device != ATTN_CUDA) return max(a, b);
+  return instruction("llvm.nvvm.fmax.ftz.f", {a, b});
+}
+
+}  // namespace attn::lower::gpu

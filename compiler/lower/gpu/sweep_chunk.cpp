@@ -1,0 +1,222 @@
+// What a block of threads computes of a chunk.
+#include "compiler/lower/gpu/functions.h"
+#include "compiler/lower/gpu/sweep.h"
+#include "compiler/lower/terms/translate.h"
+
+namespace attn::lower::gpu {
+
+namespace {
+
+constexpr int kHidden = INT32_MIN;  // the bits of -0
+
+}  // namespace
+
+void Sweep::add_tiles() {
+  const std::vector<Var> args = with_chunk({u_, v_, t_, w_});
+  const TilesSpec::Values earlier = [&](int k) -> Expr { return tiles_[k](args); };
+  for (int k = 0; k <= of_.tile; ++k) {
+    const std::string name = "out_tile" + std::to_string(k);
+    Expr sum = 0.0f;
+    if (!spec_.dots[k].empty()) {
+      Func dot(name + "_dot");
+      dot(args) = 0.0f;
+      for (const TilesSpec::Dot& d : spec_.dots[k]) add_products(dot, d);
+      in_registers(dot, of_chunk());
+      sum = dot(args);
+    }
+    Func tile(name);
+    const Expr value = spec_.value(k, here(), sum, earlier);
+    tile(args) = select(unsolved(other_index() < others_), value,
+                        streams_ && k == of_.tile ? kLowest : 0.0f);
+    in_registers(tile, of_chunk());
+    tiles_.push_back(tile);
+  }
+}
+
+void Sweep::add_products(Func dot, const TilesSpec::Dot& d) {
+  const int n = dot.num_update_definitions();
+  const std::vector<Var> args = with_chunk({u_, v_, t_, w_});
+  if (!d.is_packed()) {
+    RDom r(0, d.length, "rd");
+    dot(args) += each_time(r, spec_.product(d, here(), in_range(r, d.length)));
+    std::vector<VarOrRVar> order = {u_, v_, r.x, t_, w_};
+    order.insert(order.end(), of_chunk_.begin(), of_chunk_.end());
+    dot.update(n).reorder(order).unroll(u_).unroll(v_).gpu_threads(t_, w_);
+    return;
+  }
+  RDom r({{0, kStaged}, {0, blocks_of(d.length, kStaged)}}, "rd");
+  const std::string name = dot.name() + std::to_string(n);
+  Func own = staged(name + "_own", of_.of_rows ? d.left : d.right, ib_, d.length);
+  Func other = staged(name + "_other", of_.of_rows ? d.right : d.left, c_, d.length);
+  std::vector<Var> batch = summed_;
+  batch.push_back(h_);
+  dot(args) += own(at({kScores.row(v_, w_), r[0], r[1], ib_}, batch)) *
+               other(at({kScores.column(u_, t_), r[0], r[1], c_}, batch));
+  std::vector<VarOrRVar> order = {u_, v_, r[0], t_, w_};
+  order.insert(order.end(), of_chunk_.begin(), of_chunk_.end());
+  order.emplace_back(r[1]);
+  dot.update(n).reorder(order).unroll(u_).unroll(v_).unroll(r[0], unrolled(target_));
+  dot.update(n).gpu_threads(t_, w_).never_partition({r[1]});
+  for (Func f : {own, other}) f.compute_at(dot, r[1]);
+}
+
+// Of a block or a chunk, some features of a factor of dots: 0 beyond the last.
+Func Sweep::staged(const std::string& name, int pack, const Var& block, const Expr& length) const {
+  Func f(name);
+  const bool is_own = block.name() == ib_.name();
+  const Expr index = is_own ? cut(first_own(block) + m_, own_extent_)
+                            : cut(block * kScores.columns() + m_, other_extent_);
+  const Expr feature = kc_ * kStaged + k_;
+  std::vector<Var> args = {m_, k_, kc_, block};
+  args.insert(args.end(), summed_.begin(), summed_.end());
+  args.push_back(h_);
+  f(args) = select(unsolved(feature < length),
+                   spec_.factor(pack, batch(), index, cut(feature, max(length, 1))), 0.0f);
+  stage(f, is_own ? kScores.rows() : kScores.columns(), true, kScores);
+  return f;
+}
+
+// Of a stream: each row's greatest score in the chunk, the exponentials of the distances to it,
+// and a thread's part of their sum.
+void Sweep::add_weights() {
+  const std::vector<Var> all = with_chunk({u_, v_, t_, w_}), args = with_chunk({v_, t_, w_});
+  const std::vector<Var> of_thread = with_chunk({v_, w_, t_});
+  const auto of_each = [&](const Func& f, const RDom& u) {
+    return f(at({u, v_, t_, w_}, of_chunk_));
+  };
+  RDom ru(0, kScores.across, "ru"), rs(0, kScores.across, "rs");
+  RDom rt(0, kScores.threads_across, "rt");
+  Func part("out_largest_part");
+  part(of_thread) = kFloor;
+  part(of_thread) = greatest(part(of_thread), of_each(tiles_.back(), ru), target_);
+  shared(part, of_chunk());
+  by_threads(part.update(), {ru, v_}, of_chunk_);
+  largest_ = Func("out_largest");
+  largest_(args) = kFloor;
+  largest_(args) = greatest(largest_(args), part(at({v_, w_, rt}, of_chunk_)), target_);
+  in_registers(largest_, of_chunk());
+  by_threads(largest_.update(), {v_, rt}, of_chunk_);
+
+  weights_ = Func("out_weights");
+  weights_(all) = exponential(tiles_.back()(all) - largest_(args), target_);
+  in_registers(weights_, of_chunk());
+  total_ = Func("out_total");
+  total_(args) = 0.0f;
+  total_(args) += of_each(weights_, rs);
+  in_registers(total_, of_chunk());
+  by_threads(total_.update(), {rs, v_}, of_chunk_);
+}
+
+// What a point gives to the sum, of which `value` is the tile or the weight.
+Expr Sweep::addend(const Expr& value) const {
+  const Point point = here();
+  const std::vector<Var> args = with_chunk({u_, v_, t_, w_});
+  const TilesSpec::Values tiles = [&](int k) -> Expr { return tiles_[k](args); };
+  Expr result = value;
+  if (sum_->kind() == Kind::weighted && sum_->has_weight())
+    result = result * spec_.weight(*sum_, point);
+  if (!has_features_) {
+    if (sum_->panel >= 0)
+      result = result *
+               spec_.factor(sum_->panel, point.batch, sum_->of_rows ? point.column : point.row, 0);
+    if (!sum_->visible.empty()) result = masked(spec_.visible(*sum_, point, tiles), result, 0.0f);
+  } else if (spec_.packs[sum_->panel].fallback) {
+    // The fallback knows what is hidden by the sign of a zero.
+    const Expr bits = reinterpret<int32_t>(result);
+    const Expr visible = unsolved(spec_.visible(*sum_, point, tiles));
+    result = reinterpret<float>(select(visible, select(bits == kHidden, 0, bits), kHidden));
+  }
+  return select(unsolved(other_index() < others_), result, 0.0f);
+}
+
+void Sweep::add_addends() {
+  const std::vector<Var> all = with_chunk({u_, v_, t_, w_});
+  const Expr value = addend(streams_ ? weights_(all) : tiles_[sum_->tile](all));
+  addends_ = Func("out_addends");
+  if (has_features_) {
+    addends_(with_chunk({v_, w_, t_, u_})) = value;
+    shared(addends_, of_chunk());
+    return;
+  }
+  addends_(all) = value;
+  in_registers(addends_, of_chunk());
+  RDom ru(0, kScores.across, "ru");
+  const std::vector<Var> args = with_chunk({v_, t_, w_});
+  partial_ = Func("out_partial");
+  partial_(args) = 0.0f;
+  partial_(args) += addends_(at({ru, v_, t_, w_}, of_chunk_));
+  in_registers(partial_, of_chunk());
+  by_threads(partial_.update(), {ru, v_}, of_chunk_);
+}
+
+// The product of a chunk's addends and its panel.
+void Sweep::add_partial() {
+  constexpr int kGroups = kStaged / kScores.across;
+  const Expr features = max(sum_->features, 1);
+  std::vector<Var> batch = summed_, rest = of_chunk_;
+  batch.push_back(h_);
+  rest.insert(rest.begin() + 1, fb_);
+  RDom r({{0, kScores.across}, {0, kGroups}, {0, kScores.columns() / kStaged}}, "rp");
+  Func panel("out_panel");
+  const Expr other = c_ * kScores.columns() + kc_ * kStaged + k_;
+  const Expr feature = cut(fb_ * panel_.columns() + m_, features);
+  std::vector<Var> args = {m_, k_, kc_, fb_, c_};
+  args.insert(args.end(), batch.begin(), batch.end());
+  panel(args) =
+      select(unsolved(other < others_),
+             spec_.packed(sum_->panel, this->batch(), cut(other, other_extent_), feature), 0.0f);
+  stage(panel, panel_.columns(), false, kScores);
+  partial_ = Func("out_partial");
+  std::vector<Var> here = {u_, v_, t_, w_};
+  here.insert(here.end(), rest.begin(), rest.end());
+  partial_(here) = 0.0f;
+  partial_(here) +=
+      addends_(at({v_, w_, r[2] * kGroups + r[1], r[0]}, of_chunk_)) *
+      panel(at({panel_.column(u_, t_), r[1] * kScores.across + r[0], r[2], fb_, c_}, batch));
+  in_registers(partial_, of_chunk(), panel_.across);
+  std::vector<VarOrRVar> order = {u_, v_, r[0], r[1], t_, w_};
+  order.insert(order.end(), rest.begin(), rest.end());
+  order.emplace_back(r[2]);
+  partial_.update().reorder(order).unroll(u_).unroll(v_).unroll(r[0], unrolled(target_));
+  partial_.update().gpu_threads(t_, w_).never_partition({r[2]});
+  panel.compute_at(partial_, r[2]);
+  if (spec_.packs[sum_->panel].fallback) add_fallback(features);
+}
+
+// What staging has replaced, where it is visible. Two launches find the chunks that have any.
+void Sweep::add_fallback(const Expr& features) {
+  Var i("i"), h("h"), chunk("chunk");
+  RDom over_features(0, features, "rf"), over_chunk(0, kScores.columns(), "rk");
+  const auto launch = [&](const std::string& name, const Var& x, const Expr& extent,
+                          const Expr& value) {
+    Func any(name + "_any"), f(name);
+    any(x, h) = 0;
+    any(x, h) = max(any(x, h), value);
+    f(x, h) = any(x, h);
+    f.compute_root().bound(x, 0, extent).bound(h, 0, batches_);
+    any.compute_at(one_thread_a_point(f));
+    return f;
+  };
+  const Expr of_one = spec_.factor(sum_->panel, own(h, batches_), own(i, other_extent_),
+                                   in_range(over_features, features));
+  Func ones =
+      launch("out_not_finite_one", i, other_extent_, cast<int32_t>(!has_finite_bits(of_one)));
+  Func found = launch("out_not_finite", chunk, blocks_of(other_extent_, kScores.columns()),
+                      ones(cut(chunk * kScores.columns() + over_chunk, other_extent_), h));
+  RDom r({{0, kScores.across}, {0, kScores.threads_across}}, "rn");
+  r.where(of_whole_body(RVar(r[1]), found(c_, batch()) != 0));
+  const Expr other = c_ * kScores.columns() + kScores.column(r[0], r[1]);
+  const Expr feature = cut(fb_ * panel_.columns() + panel_.column(u_, t_), features);
+  const Expr element =
+      zero_or_not_finite(spec_.factor(sum_->panel, batch(), cut(other, other_extent_), feature));
+  const Expr weight = addends_(at({v_, w_, r[1], r[0]}, of_chunk_));
+  std::vector<Var> rest = of_chunk_;
+  rest.insert(rest.begin() + 1, fb_);
+  partial_(at({u_, v_, t_, w_}, rest)) +=
+      masked(other < others_ && reinterpret<int32_t>(weight) != kHidden, weight * element, 0.0f);
+  std::vector<VarOrRVar> order = {u_, v_, r[0], r[1], t_, w_};
+  order.insert(order.end(), rest.begin(), rest.end());
+  partial_.update(1).reorder(order).unroll(u_).unroll(v_).gpu_threads(t_, w_);
+}
+
+}  // namespace attn::lower::gpu
