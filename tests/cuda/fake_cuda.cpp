@@ -1,9 +1,11 @@
 #include "fake_cuda.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "fake_state.h"
+#include "ptx_machine.h"
 
 namespace fake_cuda {
 
@@ -70,6 +72,25 @@ int run(Stream* stream) {
     if (stream->context->lost == 0) stream->context->lost = next();
   }
   return stream->context->lost;
+}
+
+int run(Context* context, const ptx::Module& module, const ptx::Entry& entry, const Launch& launch,
+        const std::vector<char>& arguments) {
+  std::vector<ptx::Region> regions;
+  for (const auto& [block, memory] : state().memory)
+    if (memory.context == context)
+      regions.push_back({reinterpret_cast<uint64_t>(block) + kShift, memory.bytes, block});
+  ptx::Shape shape = {{}, {}, launch.shared_bytes};
+  std::copy_n(launch.blocks, 3, shape.blocks);
+  std::copy_n(launch.threads, 3, shape.threads);
+  try {
+    ptx::run(module, entry, shape, arguments, regions);
+  } catch (const ptx::Fault& fault) {
+    complain(fault.what());
+    fprintf(stderr, "CUDA on the host: %s\n", fault.what());
+    return fault.code;
+  }
+  return 0;
 }
 
 bool has_work(Context* context) {

@@ -2,6 +2,13 @@
 // of a stream is done when somebody waits for it, and kernels are functions of the test. It
 // complains of what the real one forbids: no current context, objects of another context, memory
 // that was freed, work left behind.
+//
+// The text of a module may be PTX: its entries are executed, instruction by instruction. What it
+// does not know refuses the module, with the line in the log. What a launch must not do ends it:
+// accesses to what is not live memory of the device (700), misaligned ones (716), and, with 719,
+// data races in shared memory, reads of registers that were not written, and lanes that wait in
+// vain. The next wait returns the code, and all that follows; the entry, line and thread are in
+// complaints(), and on stderr for programs that do not ask.
 #pragma once
 
 #include <cstddef>

@@ -7,6 +7,18 @@
 
 using namespace fake_cuda;
 
+namespace {
+
+// What a function needs. Registers and their memory are no matter to the text of an entry.
+Kernel kernel_of(const Function& f) {
+  if (f.entry == nullptr) return state().kernels.at(f.name);
+  Kernel kernel;
+  kernel.static_shared = static_cast<int>(f.entry->shared_bytes);
+  return kernel;
+}
+
+}  // namespace
+
 // ---- the driver's interface
 
 #define BEGIN(name) \
@@ -201,7 +213,16 @@ int cuModuleLoadDataEx(void** result, const void* text, unsigned n, int* options
     if (log != nullptr) strncpy(log, state().log.c_str(), log_bytes);
     return 218;
   }
-  *result = *state().modules.insert(new Module{context, limit}).first;
+  auto module = std::make_unique<Module>(Module{context, limit, nullptr});
+  try {
+    if (ptx::is_ptx(static_cast<const char*>(text)))
+      module->code =
+          std::make_shared<const ptx::Module>(ptx::parse(static_cast<const char*>(text)));
+  } catch (const ptx::TextError& error) {
+    if (log != nullptr) strncpy(log, error.what(), log_bytes);
+    return 218;
+  }
+  *result = *state().modules.insert(module.release()).first;
   return 0;
 }
 int cuModuleUnload(void* module) {
@@ -217,20 +238,27 @@ int cuModuleUnload(void* module) {
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   BEGIN_IN("cuModuleGetFunction");
-  if (state().kernels.count(name) == 0) return 500;
-  if (static_cast<Module*>(module)->context != context) complain("a module of another context");
+  Module* m = static_cast<Module*>(module);
+  if (m->context != context) complain("a module of another context");
+  const ptx::Entry* entry = nullptr;
+  if (state().kernels.count(name) == 0) {
+    if (m->code == nullptr || m->code->entries.count(name) == 0) return 500;
+    entry = &m->code->entries.at(name);
+  }
   state().functions.push_back(std::make_unique<Function>());
-  *state().functions.back() = {static_cast<Module*>(module), name, 48 << 10};
+  *state().functions.back() = {m, name, entry, 48 << 10};
   *function = state().functions.back().get();
   return 0;
 }
 int cuFuncGetAttribute(int* value, int attribute, void* function) {
   BEGIN_IN("cuFuncGetAttribute");
   const Function& f = *static_cast<Function*>(function);
-  const Kernel& kernel = state().kernels.at(f.name);
+  const Kernel kernel = kernel_of(f);
   const int limit = f.module->most_registers;
   const int registers = limit > 0 ? std::min(limit, kernel.registers) : kernel.registers;
   if (attribute == 0) *value = std::min(kMostThreads, kRegisters / registers / 32 * 32);
+  if (attribute == 0 && f.entry != nullptr && f.entry->most_threads > 0)
+    *value = std::min(*value, f.entry->most_threads);
   if (attribute == 1) *value = kernel.static_shared;
   if (attribute == 4) *value = registers;
   return attribute == 0 || attribute == 1 || attribute == 4 ? 0 : 1;
@@ -251,7 +279,7 @@ int cuLaunchKernel(void* function, unsigned bx, unsigned by, unsigned bz, unsign
   if (state().modules.count(f.module) == 0) complain("a function of a module that was unloaded");
   if (f.module->context != context) complain("a function of another context");
   if (extra != nullptr) complain("extra arguments");
-  const Kernel& kernel = state().kernels.at(f.name);
+  const Kernel kernel = kernel_of(f);
   int most = 0;
   cuFuncGetAttribute(&most, 0, function);
   if (by > 65535 || bz > 65535 || static_cast<int>(shared_bytes) > f.dynamic_shared) return 1;
@@ -261,9 +289,19 @@ int cuLaunchKernel(void* function, unsigned bx, unsigned by, unsigned bz, unsign
     launch.arguments.push_back(0);
     memcpy(&launch.arguments.back(), arguments[k], kernel.sizes[k]);
   }
-  stream->work.push_back([launch, run = kernel.run] {
+  if (f.entry == nullptr) {
+    stream->work.push_back([launch, run = kernel.run] {
+      state().launches.push_back(launch);
+      return run(launch);
+    });
+    return 0;
+  }
+  std::vector<char> copied(f.entry->param_bytes);
+  for (size_t k = 0; k < f.entry->params.size(); ++k)
+    memcpy(&copied[f.entry->params[k].offset], arguments[k], f.entry->params[k].bytes);
+  stream->work.push_back([context, launch, copied, code = f.module->code, entry = f.entry] {
     state().launches.push_back(launch);
-    return run(launch);
+    return run(context, *code, *entry, launch, copied);
   });
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "fake_cuda.h"
+#include "ptx_program.h"
 
 namespace fake_cuda {
 
@@ -29,10 +30,12 @@ struct Memory {
 struct Module {
   Context* context = nullptr;
   int most_registers = 0;
+  std::shared_ptr<const ptx::Module> code;  // of a text of PTX, else null
 };
 struct Function {
   Module* module = nullptr;
   std::string name;
+  const ptx::Entry* entry = nullptr;  // null: a function of the test
   int dynamic_shared = 48 << 10;
 };
 
@@ -69,5 +72,8 @@ char* device_memory(const std::string& function, Context* context, uint64_t addr
 // Does the work of a stream, until it fails.
 int run(Stream* stream);
 bool has_work(Context* context);
+// Runs an entry of a module now: 0, or the result of the context's next wait.
+int run(Context* context, const ptx::Module& module, const ptx::Entry& entry, const Launch& launch,
+        const std::vector<char>& arguments);
 
 }  // namespace fake_cuda
