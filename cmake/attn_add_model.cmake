@@ -1,11 +1,11 @@
 # attn_add_model(TARGET SOURCE FILE.attn [SIZES NAME=N…] [INSTRUCTIONS x86-64-v3…] [DERIVE jvp…]
-#                [WRT NAME…] [SHARED])
+#                [WRT NAME…] [MATMUL_PRECISION highest] [SHARED])
 #
 # Compiles a model with attnc when it, a file that it uses or the compiler has changed. A program that
 # links TARGET finds FILE.h and gets the archive and the runtime with it. SHARED also makes the shared
 # library TARGET/FILE.so below the binary folder, which Python loads.
 function(attn_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 model "SHARED" "SOURCE" "SIZES;INSTRUCTIONS;DERIVE;WRT")
+  cmake_parse_arguments(PARSE_ARGV 1 model "SHARED" "SOURCE;MATMUL_PRECISION" "SIZES;INSTRUCTIONS;DERIVE;WRT")
   if(model_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "attn_add_model(${target}): unknown arguments: ${model_UNPARSED_ARGUMENTS}")
   endif()
@@ -25,6 +25,9 @@ function(attn_add_model target)
   if(model_INSTRUCTIONS)
     list(JOIN model_INSTRUCTIONS "," instructions)
     list(APPEND options --target "${instructions}")
+  endif()
+  if(model_MATMUL_PRECISION)
+    list(APPEND options --matmul-precision "${model_MATMUL_PRECISION}")
   endif()
   foreach(derivative ${model_DERIVE})
     list(APPEND options --derive "${derivative}")

@@ -369,9 +369,10 @@ int bench(const CommandLine& c) {
   load(source, c.file);
   std::vector<Compiled> models;
   if (!source.diagnostics.has_errors())
-    models = compile(
-        source,
-        {.sizes = size_overrides(c.sizes), .model = c.model, .probes = std::vector<std::string>()});
+    models = compile(source, {.sizes = size_overrides(c.sizes),
+                              .model = c.model,
+                              .probes = std::vector<std::string>(),
+                              .precision = precision_of(c)});
   if (report(source)) return source.failure();
   const std::vector<int64_t> sizes = chosen_sizes(c, only_model(c, models));
   Scratch scratch;

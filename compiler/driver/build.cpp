@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 std::string describe(const emit::Object& o) {
   const ir::Graph& g = o.function->graph;
   const plan::Kernel& k = *o.kernel;
-  std::string text = fmt::format("{}\n{} {}{}\n", compiler_identity(), o.symbol, o.target,
-                                 o.few_rows ? " few rows" : "");
+  std::string text = fmt::format("{}\n{} {}{}{}\n", compiler_identity(), o.symbol, o.target,
+                                 name_of(o.function->precision), o.few_rows ? " few rows" : "");
   for (const auto* list : {&k.reads, &k.writes})
     for (ir::TensorId t : *list) text += g[t].name + " ";
   for (ir::SizeId s : k.sizes) text += g[s].name + " ";

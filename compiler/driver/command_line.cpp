@@ -120,7 +120,14 @@ class Adder {
     s->add_option(option, to, text)->type_name("NAME=FILE")->allow_extra_args(false);
   }
   void targets(CLI::App* s, const std::string& text) {
-    s->add_option("-t,--target", c_.targets, text)->type_name("NAME,...")->delimiter(',');
+    s->add_option("-t,--target", c_.targets, text)
+        ->type_name("NAME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    s->add_option("--matmul-precision", c_.matmul_precision,
+                  "of products of f32 on CUDA: highest (exact products), high (error of f32, by "
+                  "three products on tensor cores) or medium (11 bits)")
+        ->check(CLI::IsMember({"highest", "high", "medium"}));
   }
   void compiling(CLI::App* s) {
     // The callback outlives this object.

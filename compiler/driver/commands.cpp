@@ -152,6 +152,12 @@ Progress progress_of(const CommandLine& c) {
                               : Progress::automatic;
 }
 
+plan::Precision precision_of(const CommandLine& c) {
+  for (plan::Precision p : {plan::Precision::highest, plan::Precision::medium})
+    if (name_of(p) == c.matmul_precision) return p;
+  return plan::Precision::high;
+}
+
 Options options_of(const CommandLine& c) {
   auto wanted = [&](const char* name) {
     return std::find(c.derive.begin(), c.derive.end(), name) != c.derive.end();
@@ -161,7 +167,8 @@ Options options_of(const CommandLine& c) {
           .all_gradients = c.gradient || wanted("gradient"),
           .jvp = c.jvp || wanted("jvp"),
           .hvp = c.hvp || wanted("hvp"),
-          .by = c.by};
+          .by = c.by,
+          .precision = precision_of(c)};
 }
 
 void require_chosen(const CommandLine& c, const std::vector<Compiled>& models) {

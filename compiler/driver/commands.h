@@ -25,6 +25,7 @@ struct CommandLine {
   std::string file, out, name, stage, after, model, weights, progress = "auto";
   std::string diagnostics = "text";
   std::string device = "cpu";  // of `run` and `bench`
+  std::string matmul_precision = "high";
   std::vector<std::string> files;  // of `fmt`
   std::vector<std::string> sizes, run_time_sizes, targets, inputs, cotangents, tangents;
   std::vector<std::string> derive;  // "gradient", "jvp", "hvp"
@@ -52,6 +53,7 @@ int format(const CommandLine& c);
 int doc(const CommandLine& c);
 
 Progress progress_of(const CommandLine& c);
+plan::Precision precision_of(const CommandLine& c);
 // What the phases are to do; UsageError where the command line is wrong.
 Options options_of(const CommandLine& c);
 // UsageError for a name in c.by that is none of a real input or parameter of these models.

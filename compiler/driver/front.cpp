@@ -311,6 +311,8 @@ std::vector<Compiled> compile(Source& source, const Options& options) {
     if (source.diagnostics.has_errors()) return {};
     if (options.plan) make_plan(c, target::costs(options.arch), source.diagnostics);
     if (source.diagnostics.has_errors()) return {};
+    if (c.plan)
+      for (plan::Function* f : plan::functions(*c.plan)) f->precision = options.precision;
     result.push_back(std::move(c));
   }
   source.diagnostics.fold_warnings();

@@ -71,6 +71,7 @@ struct Options {
   std::optional<std::vector<std::string>> probes;  // only these; nothing: all
   bool plan = true;
   target::Arch arch = target::Arch::x86_64;  // that plans are made for
+  plan::Precision precision = plan::Precision::high;
   // Called with every pass that changed a graph, the first of which are "graph" and "derive", and
   // with the function that the graph is to become: "forward", "gradient", "jvp", "hvp" or
   // "probe NAME".

@@ -118,6 +118,18 @@ Function plan_derivative(FunctionKind kind, const Graph& g, const Costs& costs,
                        costs, diagnostics);
 }
 
+std::string_view name_of(Precision precision) {
+  switch (precision) {
+    case Precision::highest:
+      return "highest";
+    case Precision::high:
+      return "high";
+    case Precision::medium:
+      return "medium";
+  }
+  throw InternalError("a precision without a name");
+}
+
 std::string_view name_of(FunctionKind kind) {
   constexpr std::string_view names[] = {"forward", "backward", "jvp", "hvp", "probe", "update"};
   return names[static_cast<size_t>(kind)];

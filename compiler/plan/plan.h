@@ -69,6 +69,12 @@ enum class FunctionKind : uint8_t {
 };
 std::string_view name_of(FunctionKind kind);
 
+// How exact products of f32 must be, which a target may exceed. Sums are in f32 at least. As in
+// JAX and PyTorch: exact products; products with the error of f32 and without its infinities, of
+// three products of fewer bits each; products of 11 bits.
+enum class Precision : uint8_t { highest, high, medium };
+std::string_view name_of(Precision precision);
+
 struct Function {
   FunctionKind kind = FunctionKind::forward;
   std::string name;                 // in symbols: "forward", "probe0"
@@ -81,6 +87,7 @@ struct Function {
   std::vector<Loop> loops;      // in order
   std::vector<Slice> slices;    // what has Place::step
   std::vector<Slot> workspace;
+  Precision precision = Precision::high;
 };
 
 // Everything that the compiled library holds of one model, for one architecture.

@@ -287,6 +287,8 @@ std::string poly_text(const Graph& g, const Poly& p) {
 
 std::string to_string(const Plan& plan) {
   std::string text = "plan " + plan.model + "\n";
+  if (plan.forward.precision != Precision::high)
+    text += fmt::format("  products of {} precision\n", name_of(plan.forward.precision));
   for (const Function* f : functions(plan)) text += function_text(*f);
   return text;
 }

@@ -30,7 +30,8 @@ std::vector<driver::Compiled> compile_file(const std::string& path,
     models = driver::compile(source, {.sizes = sizes,
                                       .all_gradients = derive >= Derive::gradients,
                                       .jvp = derive == Derive::all || derive == Derive::tangents,
-                                      .hvp = derive == Derive::all});
+                                      .hvp = derive == Derive::all,
+                                      .precision = tested_precision()});
   if (source.diagnostics.has_errors())
     throw std::runtime_error(render(source.map, source.diagnostics));
   return models;
@@ -75,6 +76,28 @@ driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool de
 std::string tested_target() {
   const char* chosen = getenv("ATTN_TEST_TARGET");
   return chosen != nullptr && *chosen != '\0' ? chosen : lower::host_target();
+}
+
+plan::Precision tested_precision() {
+  const char* chosen = getenv("ATTN_TEST_PRECISION");
+  const std::string name = chosen != nullptr ? chosen : "";
+  for (plan::Precision p : {plan::Precision::highest, plan::Precision::medium})
+    if (name_of(p) == name) return p;
+  return plan::Precision::high;
+}
+
+// Factors of 21 bits, or of 11, instead of 24.
+double slack_of_products() {
+  if (target::named(tested_target()).capability == 0) return 1;
+  switch (tested_precision()) {
+    case plan::Precision::highest:
+      return 1;
+    case plan::Precision::high:
+      return 8;
+    case plan::Precision::medium:
+      return 8192;
+  }
+  throw InternalError("a precision without a tolerance");
 }
 
 std::string target_in_turn(uint64_t seed) {

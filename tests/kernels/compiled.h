@@ -46,6 +46,10 @@ struct CallOptions {
 
 // What kernels are tested on: $ATTN_TEST_TARGET, else this machine.
 std::string tested_target();
+// That of the environment, ATTN_TEST_PRECISION, or high.
+plan::Precision tested_precision();
+// How much further off results may be on the tested target than those of exact products.
+double slack_of_products();
 // The same, in turn with the other instruction sets that this machine can run.
 std::string target_in_turn(uint64_t seed);
 

@@ -23,7 +23,7 @@ std::string differ(const std::string& name, const Array& want, const Array& got,
     for (size_t k = start; k < start + row; ++k) {
       double a = want.values[k], b = got.values[k];
       if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-      if (std::abs(a - b) <= tolerance * scale) continue;
+      if (std::abs(a - b) <= tolerance * slack_of_products() * scale) continue;
       return fmt::format("{}[{}]: {} instead of {}, {:.2g} of the row's {:.3g}", name, k, b, a,
                          std::abs(a - b) / scale, scale);
     }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The PTX of kernels of all forms assembles, keeps nothing in local memory and spills nothing.
+# The PTX of kernels of all forms assembles, and keeps nothing in local memory: all indices of arrays
+# in registers are numbers. What does not fit into 255 registers is spilled, in tiles only.
 source "$(dirname "$0")/lib.sh" "$@"
 
 ptxas="$(command -v ptxas || true)"
@@ -19,26 +20,38 @@ train model halves(x: f16[N, M], table: bf16[M, 64], token: int[N]) -> y: f16, z
 }
 A
 
-# check FILE: every kernel of the models of a file.
+most_spilled=256 # bytes of a thread
+
+# check FILE [OPTION...]: every kernel of the models of a file, for the first GPUs that have tensor
+# cores and for Hopper.
 check() {
-  local file="$1" kernel kernels=0
+  local file="$1" kernel kernels=0 architecture spilled
   rm -f "$scratch"/*.ptx
-  "$build/bin/attnc" emit --stage=device --target cuda-sm80 "$file" 2>/dev/null |
+  "$build/bin/attnc" emit --stage=device --target cuda-sm80 "$@" 2>/dev/null |
     awk -v folder="$scratch" '/^\/\/ (forward|backward|probe)/ { ++n } { print > sprintf("%s/%d.ptx", folder, n) }'
   for kernel in "$scratch"/*.ptx; do
     kernels=$((kernels + 1))
-    output="$("$ptxas" -arch=sm_80 -v -o "$scratch/cubin" "$kernel" 2>&1)" ||
-      fail "$(head -n 1 "$kernel") of $file does not assemble:"$'\n'"$output"
-    if grep -Eq '[1-9][0-9]* bytes (stack frame|spill)' <<<"$output"; then
-      fail "$(head -n 1 "$kernel") of $file uses local memory:"$'\n'"$output"
-    fi
+    for architecture in sm_80 sm_90a; do
+      output="$("$ptxas" -arch=$architecture -v -o "$scratch/cubin" "$kernel" 2>&1)" ||
+        fail "$(head -n 1 "$kernel") of $file does not assemble for $architecture:"$'\n'"$output"
+      spilled="$(sed -En 's/^ *([0-9]+) bytes stack frame.*/\1/p' <<<"$output" | sort -n | tail -n 1)"
+      if ((spilled > 0)) && ! head -n 1 "$kernel" | grep -Eq ' (tiles|streaming) ' ||
+        ((spilled > most_spilled)); then
+        fail "$(head -n 1 "$kernel") of $file uses local memory on $architecture:"$'\n'"$output"
+      fi
+    done
     grep -q 'st.global' "$kernel" || fail "$(head -n 1 "$kernel") of $file stores nothing"
   done
-  printf '%s: %d kernels\n' "$(basename "$file")" "$kernels"
+  printf '%s: %d kernels, %d products of tensor cores\n' "$(basename "$file") ${*:2}" "$kernels" \
+    "$(cat "$scratch"/*.ptx | grep -c mma.sync)"
   ((kernels > 0)) || fail "no kernels of $file"
 }
 
 check "$root/docs/example.attn"
 check "$root/examples/attention/attention.attn"
+check "$root/examples/attention/attention.attn" --matmul-precision highest
+[[ $(cat "$scratch"/*.ptx | grep -c mma.sync) == 0 ]] || fail "exact products are on tensor cores"
+check "$root/examples/attention/attention.attn" --matmul-precision medium
+[[ $(cat "$scratch"/*.ptx | grep -c mma.sync) != 0 ]] || fail "products are not on tensor cores"
 check "$scratch/halves.attn"
 finish

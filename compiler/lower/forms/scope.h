@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/lower/terms/translate.h"
+#include "compiler/plan/plan.h"
 
 namespace attn::lower {
 
@@ -14,6 +15,7 @@ struct Scope {
   const ir::Graph& g;
   const Arguments& arguments;
   const std::vector<ir::TensorId>& writes;
+  plan::Precision precision;
 
   Expr extent(ir::IndexId i) const;
   std::vector<Expr> extents(const IndexGroup& group) const;

@@ -18,6 +18,7 @@ bool suits_tiles(const ContractionSpec& spec);
 
 // A block of threads for each tile of results, which are registers; chunks of both factors are
 // staged in shared memory.
-Func tiled_contraction(const ContractionSpec& spec, const target::Target& target);
+Func tiled_contraction(const ContractionSpec& spec, const target::Target& target,
+                       plan::Precision precision);
 
 }  // namespace attn::lower::gpu

@@ -7,7 +7,8 @@ namespace attn::lower {
 gpu::Funcs gpu::schedule(const plan::ContractionForm& form, const Scope& scope,
                          const target::Target& target) {
   const ContractionSpec spec = contraction_spec(scope, form);
-  return {suits_tiles(spec) ? tiled_contraction(spec, target) : plain_contraction(spec)};
+  return {suits_tiles(spec) ? tiled_contraction(spec, target, scope.precision)
+                            : plain_contraction(spec)};
 }
 
 }  // namespace attn::lower

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/lower/gpu/contraction.h"
+#include "compiler/lower/gpu/matrix_units.h"
 #include "compiler/lower/gpu/register_tile.h"
 #include "compiler/lower/gpu/threads.h"
 #include "compiler/lower/terms/linear_index.h"
@@ -15,12 +16,16 @@ using Group = OutputDim::Group;
 namespace {
 
 // Chosen so that ptxas needs 48 registers and spills none; no GPU has measured them.
-constexpr RegisterTile kTile{16, 16, 4, 4};
+constexpr RegisterTile kPlainTile{16, 16, 4, 4};
 constexpr int kFew = 8;  // rows or columns that are no tile
 
 class Tiles {
  public:
-  Tiles(const ContractionSpec& spec, const target::Target& target) : spec_(spec), target_(target) {
+  Tiles(const ContractionSpec& spec, const target::Target& target, plan::Precision precision)
+      : spec_(spec),
+        target_(target),
+        precision_(precision),
+        tile_(uses_matrix_units(target, precision) ? kFragments : kPlainTile) {
     for (const OutputDim& dim : spec.output)
       extents_[static_cast<int>(dim.group)].push_back(dim.extent);
     for (int g = 0; g < 3; ++g) {
@@ -34,17 +39,19 @@ class Tiles {
     sum_(u_, v_, t_, w_, jb_, ib_, b_) = 0.0f;
     for (const ContractionTerm& term : spec_.terms) add(term);
     Func out("out");
-    RDom o({{0, kTile.across},
-            {0, kTile.down},
-            {0, kTile.threads_across},
-            {0, kTile.threads_down},
-            {0, blocks_of(columns, kTile.columns())},
-            {0, blocks_of(rows, kTile.rows())},
+    RDom o({{0, tile_.across},
+            {0, tile_.down},
+            {0, tile_.threads_across},
+            {0, tile_.threads_down},
+            {0, blocks_of(columns, tile_.columns())},
+            {0, blocks_of(rows, tile_.rows())},
             {0, batches}},
            "o");
-    const Expr row = o[5] * kTile.rows() + kTile.row(o[1], o[3]);
-    const Expr column = o[4] * kTile.columns() + kTile.column(o[0], o[2]);
-    o.where(row < rows && column < columns);
+    const Expr row = o[5] * tile_.rows() + tile_.row(o[1], o[3]);
+    const Expr column = o[4] * tile_.columns() + tile_.column(o[0], o[2]);
+    // Hidden: what a thread reads is its own, whatever the condition says of its index.
+    o.where(unsolved(own(row, blocks_of(rows, tile_.rows()) * tile_.rows()) < rows &&
+                     own(column, blocks_of(columns, tile_.columns()) * tile_.columns()) < columns));
     std::vector<Expr> coordinates[] = {decode_index(own(o[6], batches), extents_[0]),
                                        decode_index(own(row, rows), extents_[1]),
                                        decode_index(own(column, columns), extents_[2])};
@@ -81,11 +88,12 @@ class Tiles {
 
  private:
   void add(const ContractionTerm& term) {
+    Func left = staged("out_left", term.left, term.reduced, counts_[1], tile_.rows(), ib_);
+    Func right = staged("out_right", term.right, term.reduced, counts_[2], tile_.columns(), jb_);
+    if (tile_.in_fragments) return add_fragments(left, right, term.reduced);
     RDom r({{0, kStaged}, {0, blocks_of(term.reduced, kStaged)}}, "r");
-    Func left = staged("out_left", term.left, term.reduced, counts_[1], kTile.rows(), ib_);
-    Func right = staged("out_right", term.right, term.reduced, counts_[2], kTile.columns(), jb_);
-    sum_(u_, v_, t_, w_, jb_, ib_, b_) += left(kTile.row(v_, w_), r[0], ib_, r[1], b_) *
-                                          right(kTile.column(u_, t_), r[0], jb_, r[1], b_);
+    sum_(u_, v_, t_, w_, jb_, ib_, b_) += left(tile_.row(v_, w_), r[0], ib_, r[1], b_) *
+                                          right(tile_.column(u_, t_), r[0], jb_, r[1], b_);
     sum_.update(sum_.num_update_definitions() - 1)
         .reorder(u_, v_, r[0], t_, w_, jb_, ib_, b_, r[1])
         .unroll(u_)
@@ -96,11 +104,12 @@ class Tiles {
     for (Func f : {left, right}) f.compute_at(sum_, r[1]);
   }
 
-  void in_registers(Func f, const LoopLevel& level) const {
+  void in_registers(Func f, const LoopLevel& level) const { in_registers(f, level, tile_); }
+  void in_registers(Func f, const LoopLevel& level, const RegisterTile& tile) const {
     f.compute_at(level).store_in(Halide::MemoryType::Register);
     if (f.args().front().name() == u_.name())
-      f.bound(u_, 0, kTile.across).bound(v_, 0, kTile.down).unroll(u_).unroll(v_);
-    f.bound(t_, 0, kTile.threads_across).bound(w_, 0, kTile.threads_down);
+      f.bound(u_, 0, tile.across).bound(v_, 0, tile.down).unroll(u_).unroll(v_);
+    f.bound(t_, 0, tile_.threads_across).bound(w_, 0, tile_.threads_down);
     f.bound_extent(jb_, 1).bound_extent(ib_, 1).bound_extent(b_, 1).gpu_threads(t_, w_);
   }
 
@@ -114,7 +123,7 @@ class Tiles {
   // again, point by point.
   void add_fallback(const LoopLevel& level) {
     Func found("out_not_finite");
-    RDom r({{0, kTile.across}, {0, kTile.down}}, "rf");
+    RDom r({{0, tile_.across}, {0, tile_.down}}, "rf");
     const Expr is_finite = has_finite_bits(sum_(r[0], r[1], t_, w_, jb_, ib_, b_));
     found(t_, w_, jb_, ib_, b_) = 0;
     found(t_, w_, jb_, ib_, b_) = max(found(t_, w_, jb_, ib_, b_), cast<int32_t>(!is_finite));
@@ -124,8 +133,8 @@ class Tiles {
     const auto cut = [](const Expr& index, const Expr& extent) {
       return own(min(index, max(extent - 1, 0)), max(extent, 1));
     };
-    const Expr row = cut(ib_ * kTile.rows() + kTile.row(v_, w_), counts_[1]);
-    const Expr column = cut(jb_ * kTile.columns() + kTile.column(u_, t_), counts_[2]);
+    const Expr row = cut(ib_ * tile_.rows() + tile_.row(v_, w_), counts_[1]);
+    const Expr column = cut(jb_ * tile_.columns() + tile_.column(u_, t_), counts_[2]);
     exact_(u_, v_, t_, w_, jb_, ib_, b_) = 0.0f;
     for (const ContractionTerm& term : spec_.terms) {
       RDom k(0, term.reduced, "k");
@@ -141,6 +150,36 @@ class Tiles {
     in_registers(exact_, level);
   }
 
+  // What is staged together at a time: what one instruction adds up loses digits.
+  void add_fragments(Func left, Func right, const Expr& reduced) {
+    RDom k(0, kStaged / kMultiplied, "rk"), r(0, blocks_of(reduced, kStaged), "r");
+    const auto of_left = [&](int x, int y) -> Expr {
+      return left(tile_.row(v_ * 2 + x, w_), k * kMultiplied + t_ + 4 * y, ib_, c_, b_);
+    };
+    const auto of_right = [&](int y) -> Expr {
+      return right(u_ * 8 + w_ % 8, k * kMultiplied + t_ + 4 * y, jb_, c_, b_);
+    };
+    const std::vector<Var> args = {u_, v_, t_, w_, c_, jb_, ib_, b_};
+    Func sums("out_fragment");
+    sums(args) = no_sums(t_);
+    sums(args) =
+        multiply_add(sums(args), {of_left(0, 0), of_left(1, 0), of_left(0, 1), of_left(1, 1)},
+                     {of_right(0), of_right(1)}, precision_);
+    sum_(u_, v_, t_, w_, jb_, ib_, b_) +=
+        element(sums(u_ / 2, v_ / 2, t_, w_, r, jb_, ib_, b_), v_ % 2 * 2 + u_ % 2);
+    sum_.update(sum_.num_update_definitions() - 1)
+        .reorder(u_, v_, t_, w_, jb_, ib_, b_, r.x)
+        .unroll(u_)
+        .unroll(v_)
+        .gpu_threads(t_, w_)
+        .never_partition({r.x});
+    in_registers(sums, LoopLevel(sum_, RVar(r.x)), tile_.fragments());
+    sums.bound_extent(c_, 1);
+    sums.update().reorder(u_, v_, k.x, t_, w_, c_, jb_, ib_, b_).unroll(u_).unroll(v_).unroll(k.x);
+    sums.update().gpu_threads(t_, w_);
+    for (Func f : {left, right}) f.compute_at(sum_, r.x);
+  }
+
   // A chunk of a factor in shared memory, 0 beyond what is summed; beyond the last row it repeats.
   Func staged(const char* name, const Factor& factor, const Expr& reduced, const Expr& extent,
               int size, const Var& block) const {
@@ -150,12 +189,15 @@ class Tiles {
         factor.at(own(b_, counts_[0]), own(min(block * size + m_, last), max(extent, 1)),
                   own(min(k, max(reduced - 1, 0)), max(reduced, 1)));
     f(m_, k_, block, c_, b_) = select(unsolved(k < reduced), value, 0.0f);
-    stage(f, size, factor.contiguous == Factor::Along::kReduced, kTile);
+    stage(f, size, factor.contiguous == Factor::Along::kReduced, tile_, kStaged,
+          tile_.in_fragments ? 8 : 4);
     return f;
   }
 
   const ContractionSpec& spec_;
   const target::Target& target_;
+  const plan::Precision precision_;
+  const RegisterTile tile_;
   std::vector<Expr> extents_[3];  // by group
   Expr counts_[3] = {1, 1, 1};
   Func sum_{"out_sum"}, exact_{"out_exact"};
@@ -170,8 +212,9 @@ bool suits_tiles(const ContractionSpec& spec) {
          !is_few(spec.typical_columns);
 }
 
-Func tiled_contraction(const ContractionSpec& spec, const target::Target& target) {
-  return Tiles(spec, target).schedule();
+Func tiled_contraction(const ContractionSpec& spec, const target::Target& target,
+                       plan::Precision precision) {
+  return Tiles(spec, target, precision).schedule();
 }
 
 }  // namespace attn::lower::gpu

@@ -2,7 +2,7 @@
 
 namespace attn::lower::gpu {
 
-void stage(Func f, int size, bool along_k, const RegisterTile& tile) {
+void stage(Func f, int size, bool along_k, const RegisterTile& tile, int summed, int padding) {
   const std::vector<Var> args = f.args();
   const Var m = args[0], k = args[1];
   Var q("q"), s("s"), across("st"), down("sw");
@@ -13,8 +13,7 @@ void stage(Func f, int size, bool along_k, const RegisterTile& tile) {
   f.split(q, s, q, tile.threads()).split(q, down, across, tile.threads_across);
   f.reorder(s, across, down).unroll(s).gpu_threads(across, down);
   f.store_in(Halide::MemoryType::GPUShared);
-  // Four more floats a row keep the threads that store one column out of one bank.
-  f.bound(m, 0, size).bound(k, 0, kStaged).bound_storage(m, size + 4);
+  f.bound(m, 0, size).bound(k, 0, summed).bound_storage(m, size + padding);
   for (size_t n = 2; n < args.size(); ++n) f.bound_extent(args[n], 1);
 }
 

@@ -10,11 +10,11 @@
 
 namespace attn::lower::gpu {
 
-// Of tiles. No GPU has measured it.
-constexpr RegisterTile kScores{16, 8, 4, 8};
+// Of tiles without matrix units. No GPU has measured it.
+constexpr RegisterTile kPlainScores{16, 8, 4, 8};
 
-// A block of threads has `kScores.rows()` elements of what its result keeps (rows, or columns: its
-// own) and sweeps over what is summed (the others) in chunks of `kScores.columns()`. Of a chunk it
+// A block of threads has `scores_.rows()` elements of what its result keeps (rows, or columns: its
+// own) and sweeps over what is summed (the others) in chunks of `scores_.columns()`. Of a chunk it
 // computes
 //   tiles    in registers, from factors staged in shared memory
 //   addends  what the tiles give to the sum, in shared memory
@@ -25,8 +25,8 @@ constexpr RegisterTile kScores{16, 8, 4, 8};
 class Sweep : Tiles {
  public:
   // One of them at least. Both: a log-sum-exp and the sum that it weighs.
-  Sweep(const TilesSpec& spec, const target::Target& target, const Result* planes,
-        const Result* sum);
+  Sweep(const TilesSpec& spec, const target::Target& target, plan::Precision precision,
+        const Result* planes, const Result* sum);
 
   std::vector<Func> schedule();
 
@@ -37,8 +37,8 @@ class Sweep : Tiles {
   // Of the batch, at the chunk of the state's loop.
   std::vector<Expr> summed_in_loop() const;
   Expr first_own(const Expr& block) const;
-  Expr own_index() const { return first_own(ib_) + kScores.row(v_, w_); }
-  Expr other_index() const { return c_ * kScores.columns() + kScores.column(u_, t_); }
+  Expr own_index() const { return first_own(ib_) + scores_.row(v_, w_); }
+  Expr other_index() const { return c_ * scores_.columns() + scores_.column(u_, t_); }
   static Expr cut(const Expr& index, const Expr& extent) {
     return own(min(index, extent - 1), extent);
   }
@@ -61,7 +61,8 @@ class Sweep : Tiles {
 
   // ---- loops
   LoopLevel of_chunk() const { return LoopLevel(state_, RVar(chunks_[0])); }
-  void in_registers(Func f, const LoopLevel& level, int across = kScores.across) const;
+  void in_registers(Func f, const LoopLevel& level) const { in_registers(f, level, scores_); }
+  void in_registers(Func f, const LoopLevel& level, const RegisterTile& tile) const;
   void shared(Func f, const LoopLevel& level) const;
   void by_threads(Stage stage, const std::vector<VarOrRVar>& inner, const std::vector<Var>& rest,
                   const std::vector<VarOrRVar>& outer = {}) const;
@@ -69,11 +70,15 @@ class Sweep : Tiles {
   // ---- of a chunk
   void add_tiles();
   void add_products(Func dot, const TilesSpec::Dot& d);
+  void add_fragments(Func dot, const TilesSpec::Dot& d, Func own, Func other) const;
+  Expr element_of(const Func& sums, const std::vector<Expr>& rest) const;
   Func staged(const std::string& name, int pack, const Var& block, const Expr& length) const;
   void add_weights();
   Expr addend(const Expr& value) const;
   void add_addends();
   void add_partial();
+  void add_partial_fragments(Func panel);
+  bool has_fallback() const { return spec_.packs[sum_->panel].fallback; }
   void add_fallback(const Expr& features);
 
   // ---- of a block
@@ -87,6 +92,8 @@ class Sweep : Tiles {
   Func read(const Func& joint, const Result& r) const;
 
   const target::Target& target_;
+  const plan::Precision precision_;
+  const RegisterTile scores_;
   const Result *planes_, *sum_;
   const Result& of_;
   const bool streams_, has_features_;
@@ -98,7 +105,9 @@ class Sweep : Tiles {
   std::vector<Var> summed_, of_chunk_;
   RDom chunks_;
   std::vector<Func> tiles_;
-  Func largest_, weights_, total_, addends_, partial_, state_{"out_state"};
+  Func largest_, weights_, total_, partial_, state_{"out_state"};
+  Func addends_;  // in registers
+  Func shared_addends_;
   size_t state_elements_ = 0;
   Var u_{"u"}, v_{"v"}, t_{"t"}, w_{"w"}, ib_{"ib"}, fb_{"fb"}, c_{"c"}, h_{"h"}, m_{"m"}, k_{"k"},
       kc_{"kc"};

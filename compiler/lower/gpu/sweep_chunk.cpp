@@ -44,14 +44,15 @@ void Sweep::add_products(Func dot, const TilesSpec::Dot& d) {
     dot.update(n).reorder(order).unroll(u_).unroll(v_).gpu_threads(t_, w_);
     return;
   }
-  RDom r({{0, kStaged}, {0, blocks_of(d.length, kStaged)}}, "rd");
   const std::string name = dot.name() + std::to_string(n);
   Func own = staged(name + "_own", of_.of_rows ? d.left : d.right, ib_, d.length);
   Func other = staged(name + "_other", of_.of_rows ? d.right : d.left, c_, d.length);
+  if (scores_.in_fragments) return add_fragments(dot, d, own, other);
   std::vector<Var> batch = summed_;
   batch.push_back(h_);
-  dot(args) += own(at({kScores.row(v_, w_), r[0], r[1], ib_}, batch)) *
-               other(at({kScores.column(u_, t_), r[0], r[1], c_}, batch));
+  RDom r({{0, kStaged}, {0, blocks_of(d.length, kStaged)}}, "rd");
+  dot(args) += own(at({scores_.row(v_, w_), r[0], r[1], ib_}, batch)) *
+               other(at({scores_.column(u_, t_), r[0], r[1], c_}, batch));
   std::vector<VarOrRVar> order = {u_, v_, r[0], t_, w_};
   order.insert(order.end(), of_chunk_.begin(), of_chunk_.end());
   order.emplace_back(r[1]);
@@ -65,14 +66,15 @@ Func Sweep::staged(const std::string& name, int pack, const Var& block, const Ex
   Func f(name);
   const bool is_own = block.name() == ib_.name();
   const Expr index = is_own ? cut(first_own(block) + m_, own_extent_)
-                            : cut(block * kScores.columns() + m_, other_extent_);
+                            : cut(block * scores_.columns() + m_, other_extent_);
   const Expr feature = kc_ * kStaged + k_;
   std::vector<Var> args = {m_, k_, kc_, block};
   args.insert(args.end(), summed_.begin(), summed_.end());
   args.push_back(h_);
   f(args) = select(unsolved(feature < length),
                    spec_.factor(pack, batch(), index, cut(feature, max(length, 1))), 0.0f);
-  stage(f, is_own ? kScores.rows() : kScores.columns(), true, kScores);
+  stage(f, is_own ? scores_.rows() : scores_.columns(), true, scores_, kStaged,
+        scores_.in_fragments ? 8 : 4);
   return f;
 }
 
@@ -84,8 +86,8 @@ void Sweep::add_weights() {
   const auto of_each = [&](const Func& f, const RDom& u) {
     return f(at({u, v_, t_, w_}, of_chunk_));
   };
-  RDom ru(0, kScores.across, "ru"), rs(0, kScores.across, "rs");
-  RDom rt(0, kScores.threads_across, "rt");
+  RDom ru(0, scores_.across, "ru"), rs(0, scores_.across, "rs");
+  RDom rt(0, scores_.threads_across, "rt");
   Func part("out_largest_part");
   part(of_thread) = kFloor;
   part(of_thread) = greatest(part(of_thread), of_each(tiles_.back(), ru), target_);
@@ -120,7 +122,7 @@ Expr Sweep::addend(const Expr& value) const {
       result = result *
                spec_.factor(sum_->panel, point.batch, sum_->of_rows ? point.column : point.row, 0);
     if (!sum_->visible.empty()) result = masked(spec_.visible(*sum_, point, tiles), result, 0.0f);
-  } else if (spec_.packs[sum_->panel].fallback) {
+  } else if (has_fallback()) {
     // The fallback knows what is hidden by the sign of a zero.
     const Expr bits = reinterpret<int32_t>(result);
     const Expr visible = unsolved(spec_.visible(*sum_, point, tiles));
@@ -132,15 +134,21 @@ Expr Sweep::addend(const Expr& value) const {
 void Sweep::add_addends() {
   const std::vector<Var> all = with_chunk({u_, v_, t_, w_});
   const Expr value = addend(streams_ ? weights_(all) : tiles_[sum_->tile](all));
-  addends_ = Func("out_addends");
+  Expr addend = value;
+  if (!has_features_ || scores_.in_fragments) {
+    addends_ = Func("out_addends");
+    addends_(all) = value;
+    in_registers(addends_, of_chunk());
+    addend = addends_(all);
+  }
   if (has_features_) {
-    addends_(with_chunk({v_, w_, t_, u_})) = value;
-    shared(addends_, of_chunk());
+    if (scores_.in_fragments && !has_fallback()) return;
+    shared_addends_ = Func("out_shared_addends");
+    shared_addends_(with_chunk({v_, w_, t_, u_})) = addend;
+    shared(shared_addends_, of_chunk());
     return;
   }
-  addends_(all) = value;
-  in_registers(addends_, of_chunk());
-  RDom ru(0, kScores.across, "ru");
+  RDom ru(0, scores_.across, "ru");
   const std::vector<Var> args = with_chunk({v_, t_, w_});
   partial_ = Func("out_partial");
   partial_(args) = 0.0f;
@@ -151,42 +159,47 @@ void Sweep::add_addends() {
 
 // The product of a chunk's addends and its panel.
 void Sweep::add_partial() {
-  constexpr int kGroups = kStaged / kScores.across;
+  const int groups = kStaged / scores_.across;
   const Expr features = max(sum_->features, 1);
   std::vector<Var> batch = summed_, rest = of_chunk_;
   batch.push_back(h_);
   rest.insert(rest.begin() + 1, fb_);
-  RDom r({{0, kScores.across}, {0, kGroups}, {0, kScores.columns() / kStaged}}, "rp");
+  RDom r({{0, scores_.across}, {0, groups}, {0, scores_.columns() / kStaged}}, "rp");
   Func panel("out_panel");
-  const Expr other = c_ * kScores.columns() + kc_ * kStaged + k_;
+  const Expr other = c_ * scores_.columns() + kc_ * kStaged + k_;
   const Expr feature = cut(fb_ * panel_.columns() + m_, features);
   std::vector<Var> args = {m_, k_, kc_, fb_, c_};
   args.insert(args.end(), batch.begin(), batch.end());
   panel(args) =
       select(unsolved(other < others_),
              spec_.packed(sum_->panel, this->batch(), cut(other, other_extent_), feature), 0.0f);
-  stage(panel, panel_.columns(), false, kScores);
+  if (scores_.in_fragments) {
+    add_partial_fragments(panel);
+    if (has_fallback()) add_fallback(features);
+    return;
+  }
+  stage(panel, panel_.columns(), false, scores_);
   partial_ = Func("out_partial");
   std::vector<Var> here = {u_, v_, t_, w_};
   here.insert(here.end(), rest.begin(), rest.end());
   partial_(here) = 0.0f;
   partial_(here) +=
-      addends_(at({v_, w_, r[2] * kGroups + r[1], r[0]}, of_chunk_)) *
-      panel(at({panel_.column(u_, t_), r[1] * kScores.across + r[0], r[2], fb_, c_}, batch));
-  in_registers(partial_, of_chunk(), panel_.across);
+      shared_addends_(at({v_, w_, r[2] * groups + r[1], r[0]}, of_chunk_)) *
+      panel(at({panel_.column(u_, t_), r[1] * scores_.across + r[0], r[2], fb_, c_}, batch));
+  in_registers(partial_, of_chunk(), panel_);
   std::vector<VarOrRVar> order = {u_, v_, r[0], r[1], t_, w_};
   order.insert(order.end(), rest.begin(), rest.end());
   order.emplace_back(r[2]);
   partial_.update().reorder(order).unroll(u_).unroll(v_).unroll(r[0], unrolled(target_));
   partial_.update().gpu_threads(t_, w_).never_partition({r[2]});
   panel.compute_at(partial_, r[2]);
-  if (spec_.packs[sum_->panel].fallback) add_fallback(features);
+  if (has_fallback()) add_fallback(features);
 }
 
 // What staging has replaced, where it is visible. Two launches find the chunks that have any.
 void Sweep::add_fallback(const Expr& features) {
   Var i("i"), h("h"), chunk("chunk");
-  RDom over_features(0, features, "rf"), over_chunk(0, kScores.columns(), "rk");
+  RDom over_features(0, features, "rf"), over_chunk(0, scores_.columns(), "rk");
   const auto launch = [&](const std::string& name, const Var& x, const Expr& extent,
                           const Expr& value) {
     Func any(name + "_any"), f(name);
@@ -201,22 +214,26 @@ void Sweep::add_fallback(const Expr& features) {
                                    in_range(over_features, features));
   Func ones =
       launch("out_not_finite_one", i, other_extent_, cast<int32_t>(!has_finite_bits(of_one)));
-  Func found = launch("out_not_finite", chunk, blocks_of(other_extent_, kScores.columns()),
-                      ones(cut(chunk * kScores.columns() + over_chunk, other_extent_), h));
-  RDom r({{0, kScores.across}, {0, kScores.threads_across}}, "rn");
+  Func found = launch("out_not_finite", chunk, blocks_of(other_extent_, scores_.columns()),
+                      ones(cut(chunk * scores_.columns() + over_chunk, other_extent_), h));
+  RDom r({{0, scores_.across}, {0, scores_.threads_across}}, "rn");
   r.where(of_whole_body(RVar(r[1]), found(c_, batch()) != 0));
-  const Expr other = c_ * kScores.columns() + kScores.column(r[0], r[1]);
+  const Expr other = c_ * scores_.columns() + scores_.column(r[0], r[1]);
   const Expr feature = cut(fb_ * panel_.columns() + panel_.column(u_, t_), features);
   const Expr element =
       zero_or_not_finite(spec_.factor(sum_->panel, batch(), cut(other, other_extent_), feature));
-  const Expr weight = addends_(at({v_, w_, r[1], r[0]}, of_chunk_));
+  const Expr weight = shared_addends_(at({v_, w_, r[1], r[0]}, of_chunk_));
   std::vector<Var> rest = of_chunk_;
   rest.insert(rest.begin() + 1, fb_);
   partial_(at({u_, v_, t_, w_}, rest)) +=
       masked(other < others_ && reinterpret<int32_t>(weight) != kHidden, weight * element, 0.0f);
   std::vector<VarOrRVar> order = {u_, v_, r[0], r[1], t_, w_};
   order.insert(order.end(), rest.begin(), rest.end());
-  partial_.update(1).reorder(order).unroll(u_).unroll(v_).gpu_threads(t_, w_);
+  partial_.update(partial_.num_update_definitions() - 1)
+      .reorder(order)
+      .unroll(u_)
+      .unroll(v_)
+      .gpu_threads(t_, w_);
 }
 
 }  // namespace attn::lower::gpu

@@ -12,24 +12,26 @@ namespace {
 
 using Halide::MemoryType;
 
-constexpr int kMostFeatures = 8;     // of a thread: 128 of a block
-constexpr int kUnknownFeatures = 4;  // of a thread, where the number is not known
+constexpr int kLeastFeatures = 16, kMostFeatures = 128;
+constexpr int kUnknownFeatures = 64;  // where the number is not known
 
-// How many features a thread has: a block has all where they are few, and else a part.
-int features_of_thread(const Expr& features) {
+// How many features a block has: all where they are few, and else a part.
+int features_of_block(const Expr& features) {
   const int64_t known = constant(features);
   if (known <= 0) return kUnknownFeatures;
-  int each = 1;
-  while (each < kMostFeatures && each * kScores.threads_across < known) each *= 2;
-  return each;
+  int block = kLeastFeatures;
+  while (block < kMostFeatures && block < known) block *= 2;
+  return block;
 }
 
 }  // namespace
 
-Sweep::Sweep(const TilesSpec& spec, const target::Target& target, const Result* planes,
-             const Result* sum)
+Sweep::Sweep(const TilesSpec& spec, const target::Target& target, plan::Precision precision,
+             const Result* planes, const Result* sum)
     : Tiles(spec),
       target_(target),
+      precision_(precision),
+      scores_(uses_matrix_units(target, precision) ? kFragments : kPlainScores),
       planes_(planes),
       sum_(sum),
       of_(sum ? *sum : *planes),
@@ -38,12 +40,12 @@ Sweep::Sweep(const TilesSpec& spec, const target::Target& target, const Result* 
       own_extent_(of_.of_rows ? rows_ : columns_),
       other_extent_(of_.of_rows ? columns_ : rows_),
       others_(of_.of_rows ? spec.columns : spec.rows),
-      own_blocks_(blocks_of(own_extent_, kScores.rows())) {
+      own_blocks_(blocks_of(own_extent_, scores_.rows())) {
   const int batches = static_cast<int>(spec.batch_extents.size());
   kept_.assign(spec.batch_extents.size(), false);
   for (int k : of_.dimensions)
     if (k < batches) kept_[k] = true;
-  Halide::Region chunks = {{0, blocks_of(others_, kScores.columns())}};
+  Halide::Region chunks = {{0, blocks_of(others_, scores_.columns())}};
   for (int k = 0; k < batches; ++k) {
     if (kept_[k]) {
       kept_extents_.push_back(max(spec.batch_extents[k], 1));
@@ -59,8 +61,8 @@ Sweep::Sweep(const TilesSpec& spec, const target::Target& target, const Result* 
   of_chunk_.insert(of_chunk_.end(), summed_.begin(), summed_.end());
   of_chunk_.push_back(h_);
   if (has_features_) {
-    panel_ = kScores;
-    panel_.across = features_of_thread(sum->features);
+    panel_ = scores_;
+    panel_.across = features_of_block(sum->features) / scores_.threads_across;
     feature_blocks_ = blocks_of(max(sum->features, 1), panel_.columns());
   }
 }
@@ -84,7 +86,7 @@ std::vector<Expr> Sweep::summed_in_loop() const {
 // The first of a block; those with many chunks come first.
 Expr Sweep::first_own(const Expr& block) const {
   const Edges& edges = of_.of_rows ? spec_.columns_of_rows : spec_.rows_of_columns;
-  return (edges.end && !edges.first ? own_blocks_ - 1 - block : block) * kScores.rows();
+  return (edges.end && !edges.first ? own_blocks_ - 1 - block : block) * scores_.rows();
 }
 
 std::vector<Expr> Sweep::in_loop(std::vector<Expr> thread, bool of_features) const {
@@ -95,12 +97,12 @@ std::vector<Expr> Sweep::in_loop(std::vector<Expr> thread, bool of_features) con
   return thread;
 }
 
-void Sweep::in_registers(Func f, const LoopLevel& level, int across) const {
+void Sweep::in_registers(Func f, const LoopLevel& level, const RegisterTile& tile) const {
   f.compute_at(level).store_in(MemoryType::Register);
-  const std::map<std::string, int> extents = {{u_.name(), across},
-                                              {v_.name(), kScores.down},
-                                              {t_.name(), kScores.threads_across},
-                                              {w_.name(), kScores.threads_down}};
+  const std::map<std::string, int> extents = {{u_.name(), tile.across},
+                                              {v_.name(), tile.down},
+                                              {t_.name(), scores_.threads_across},
+                                              {w_.name(), scores_.threads_down}};
   for (const Var& a : std::vector<Var>(f.args())) {
     const auto extent = extents.find(a.name());
     if (extent == extents.end()) {
@@ -117,12 +119,12 @@ void Sweep::in_registers(Func f, const LoopLevel& level, int across) const {
 void Sweep::shared(Func f, const LoopLevel& level) const {
   f.compute_at(level).store_in(MemoryType::GPUShared);
   const std::vector<Var> args = f.args();
-  f.bound(v_, 0, kScores.down).bound(w_, 0, kScores.threads_down);
-  f.bound(t_, 0, kScores.threads_across).bound_storage(w_, kScores.threads_down + 1);
+  f.bound(v_, 0, scores_.down).bound(w_, 0, scores_.threads_down);
+  f.bound(t_, 0, scores_.threads_across).bound_storage(w_, scores_.threads_down + 1);
   std::vector<VarOrRVar> order = {v_};
   for (size_t n = 3; n < args.size(); ++n) {
     if (args[n].name() == u_.name()) {
-      f.bound(u_, 0, kScores.across).unroll(u_);
+      f.bound(u_, 0, scores_.across).unroll(u_);
       order.emplace_back(u_);
     } else {
       f.bound_extent(args[n], 1);
@@ -147,8 +149,8 @@ void Sweep::by_threads(Stage stage, const std::vector<VarOrRVar>& inner,
 
 // Whether a chunk holds anything that is visible, as far as conditions and data say.
 Expr Sweep::seen() const {
-  const Expr own = first_own(ib_), other = chunks_[0] * kScores.columns();
-  const Expr last_own = own + (kScores.rows() - 1), last_other = other + (kScores.columns() - 1);
+  const Expr own = first_own(ib_), other = chunks_[0] * scores_.columns();
+  const Expr last_own = own + (scores_.rows() - 1), last_other = other + (scores_.columns() - 1);
   const Expr i0 = of_.of_rows ? own : other, i1 = of_.of_rows ? last_own : last_other;
   const Expr j0 = of_.of_rows ? other : own, j1 = of_.of_rows ? last_other : last_own;
   Expr all;
@@ -212,7 +214,7 @@ void Sweep::add_state() {
 Func Sweep::over_threads(const std::string& name, size_t element, const LoopLevel& level) const {
   const std::vector<Var> rest = {ib_, fb_, h_};
   const std::vector<Var> args = {v_, t_, w_, ib_, fb_, h_};
-  RDom rt(0, kScores.threads_across, "rt");
+  RDom rt(0, scores_.threads_across, "rt");
   Func part(name + "_part"), all(name);
   part(std::vector<Var>{v_, w_, t_, ib_, fb_, h_}) = state(element, at({v_, t_, w_}, rest));
   all(args) = 0.0f;
@@ -243,21 +245,21 @@ Func Sweep::write() {
   const bool is_joint = planes_ && sum_;
   const int sums = !sum_ ? 0 : has_features_ ? panel_.across : 1;
   RDom o({{0, sums + (planes_ ? 2 : 0)},
-          {0, kScores.down},
-          {0, kScores.threads_across},
-          {0, kScores.threads_down},
+          {0, scores_.down},
+          {0, scores_.threads_across},
+          {0, scores_.threads_down},
           {0, kept_batches_},
           {0, feature_blocks_},
           {0, own_blocks_}},
          "o");
   Func out("out");
   const LoopLevel of_block(out, RVar(o[4]));
-  const Expr kept = first_own(o[6]) + kScores.row(o[1], o[3]);
+  const Expr kept = first_own(o[6]) + scores_.row(o[1], o[3]);
   const Expr features = has_features_ ? max(sum_->features, 1) : Expr(1);
   const Expr feature =
       has_features_ ? o[5] * panel_.columns() + panel_.column(o[0], o[2]) : Expr(0);
   // Of the thread's own index: what it reads is its own, not that of thread 0.
-  const Expr is_one_thread = own(o[2], kScores.threads_across) == 0 && o[5] == 0;
+  const Expr is_one_thread = own(o[2], scores_.threads_across) == 0 && o[5] == 0;
   o.where(kept < own_extent_);
   if (!has_features_)
     o.where(is_one_thread);
@@ -360,10 +362,11 @@ bool suits_blocks(const TilesSpec& spec, const TilesSpec::Result& r) {
 }
 
 std::vector<Func> sweep_in_blocks(const TilesSpec& spec, const target::Target& target,
+                                  plan::Precision precision,
                                   const std::vector<const TilesSpec::Result*>& results) {
   const bool has_planes = results[0]->kind() == TilesSpec::Kind::logsumexp;
   const auto* sum = !has_planes ? results[0] : results.size() > 1 ? results[1] : nullptr;
-  return Sweep(spec, target, has_planes ? results[0] : nullptr, sum).schedule();
+  return Sweep(spec, target, precision, has_planes ? results[0] : nullptr, sum).schedule();
 }
 
 }  // namespace attn::lower::gpu

@@ -74,6 +74,7 @@ bool suits_blocks(const TilesSpec& spec, const TilesSpec::Result& r);
 // give to the sum in shared memory. For results of one sweep: a log-sum-exp, then its weighted sum;
 // or one result.
 std::vector<Func> sweep_in_blocks(const TilesSpec& spec, const target::Target& target,
+                                  plan::Precision precision,
                                   const std::vector<const TilesSpec::Result*>& results);
 
 }  // namespace attn::lower::gpu

@@ -70,10 +70,11 @@ gpu::Funcs gpu::schedule(const plan::TilesForm& form, const Scope& scope,
       stream.push_back(&r);
       continue;
     }
-    outputs.push_back(in_blocks ? sweep_in_blocks(spec, target, {&r}).front() : plain.schedule(r));
+    outputs.push_back(in_blocks ? sweep_in_blocks(spec, target, scope.precision, {&r}).front()
+                                : plain.schedule(r));
   }
   if (!stream.empty()) {
-    const Funcs swept = sweep_in_blocks(spec, target, stream);
+    const Funcs swept = sweep_in_blocks(spec, target, scope.precision, stream);
     outputs.insert(outputs.begin(), swept.begin(), swept.end());
   }
   return outputs;

@@ -20,12 +20,16 @@ namespace {
 struct Built {
   Halide::Pipeline pipeline;
   std::vector<Halide::Argument> arguments;
+
+  Halide::Module module(const std::string& name, const Halide::Target& machine) {
+    return with_instructions(pipeline.compile_to_module(arguments, name, machine));
+  }
 };
 
 class Builder {
  public:
   Builder(const plan::Function& f, const plan::Kernel& kernel, const Target& target, bool few_rows)
-      : g_(f.graph), kernel_(kernel), target_(target), few_rows_(few_rows) {}
+      : f_(f), g_(f.graph), kernel_(kernel), target_(target), few_rows_(few_rows) {}
 
   Built build() {
     arguments_.hides_data = target_.arch == target::Arch::gpu;
@@ -62,7 +66,7 @@ class Builder {
  private:
   // What the kernel writes.
   std::vector<Func> scheduled() const {
-    const Scope scope{g_, arguments_, kernel_.writes};
+    const Scope scope{g_, arguments_, kernel_.writes, f_.precision};
     if (few_rows_ && target_.arch == target::Arch::x86_64)
       return cpu::schedule_few_rows(std::get<plan::TilesForm>(kernel_.form), scope, target_);
     const auto on_target = [&](const auto& form) {
@@ -110,6 +114,7 @@ class Builder {
     return p;
   }
 
+  const plan::Function& f_;
   const ir::Graph& g_;
   const plan::Kernel& kernel_;
   const Target& target_;
@@ -154,18 +159,17 @@ std::string host_target() { return std::string(host().name); }
 std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
                            const std::string& target, const std::string& symbol,
                            const std::string& scratch, bool few_rows) {
-  return with_pipeline(f, kernel, target, few_rows,
-                       [&](Built built, const Halide::Target& machine) {
-                         built.pipeline.compile_to({{Halide::OutputFileType::object, scratch}},
-                                                   built.arguments, symbol, machine);
-                         std::ostringstream object;
-                         object << std::ifstream(scratch, std::ios::binary).rdbuf();
-                         unlink(scratch.c_str());
-                         std::string bytes = std::move(object).str();
-                         rename_runtime(bytes);
-                         hide_symbols(bytes);
-                         return bytes;
-                       });
+  return with_pipeline(
+      f, kernel, target, few_rows, [&](Built built, const Halide::Target& machine) {
+        built.module(symbol, machine).compile({{Halide::OutputFileType::object, scratch}});
+        std::ostringstream object;
+        object << std::ifstream(scratch, std::ios::binary).rdbuf();
+        unlink(scratch.c_str());
+        std::string bytes = std::move(object).str();
+        rename_runtime(bytes);
+        hide_symbols(bytes);
+        return bytes;
+      });
 }
 
 std::string statement(const plan::Function& f, const plan::Kernel& kernel,
@@ -173,25 +177,23 @@ std::string statement(const plan::Function& f, const plan::Kernel& kernel,
   return with_pipeline(f, kernel, target, few_rows,
                        [&](Built built, const Halide::Target& machine) {
                          std::ostringstream out;
-                         out << built.pipeline.compile_to_module(
-                             built.arguments, kernel.name + (few_rows ? "_few" : ""), machine);
+                         out << built.module(kernel.name + (few_rows ? "_few" : ""), machine);
                          return out.str();
                        });
 }
 
 std::string device_program(const plan::Function& f, const plan::Kernel& kernel,
                            const std::string& target) {
-  return with_pipeline(
-      f, kernel, target, false, [&](Built built, const Halide::Target& machine) -> std::string {
-        const Halide::Module module =
-            built.pipeline.compile_to_module(built.arguments, kernel.name, machine);
-        for (const Halide::Buffer<void>& b : module.buffers()) {
-          if (b.name().find("gpu_source_kernels") == std::string::npos) continue;
-          const char* text = static_cast<const char*>(b.data());
-          return {text, strnlen(text, b.size_in_bytes())};
-        }
-        throw InternalError("a kernel of " + target + " without a program");
-      });
+  return with_pipeline(f, kernel, target, false,
+                       [&](Built built, const Halide::Target& machine) -> std::string {
+                         const Halide::Module module = built.module(kernel.name, machine);
+                         for (const Halide::Buffer<void>& b : module.buffers()) {
+                           if (b.name().find("gpu_source_kernels") == std::string::npos) continue;
+                           const char* text = static_cast<const char*>(b.data());
+                           return {text, strnlen(text, b.size_in_bytes())};
+                         }
+                         throw InternalError("a kernel of " + target + " without a program");
+                       });
 }
 
 void write_archive(const std::vector<std::string>& object_paths, const std::string& path) {

@@ -32,6 +32,10 @@ void store_halves_as_words(Halide::Pipeline& pipeline);
 // Numbers of 64 bits that no float is are written by their bits: Halide rounds them in OpenCL C.
 void write_doubles_as_bits(Halide::Pipeline& pipeline);
 
+// Calls that stand for instructions of CUDA's matrix units (gpu/matrix_units.h) become those, in the
+// PTX of a module.
+Halide::Module with_instructions(const Halide::Module& module);
+
 // Of an object (ELF): what it defines is for the program or shared library that it is linked into.
 void hide_symbols(std::string& object);
 

@@ -1,0 +1,188 @@
+// Instructions of warps give several registers, as no function does that Halide could call by one
+// of LLVM's names. Calls of unknown functions stand for them in the PTX that LLVM writes, and the
+// instructions take their place here. ptxas takes away the moves that come with them.
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/base/check.h"
+#include "compiler/lower/halide/passes.h"
+
+namespace attn::lower {
+namespace {
+
+// $1 is the register of argument 1, @1 the four of its 128 bits, $1:2 that of them which argument 2
+// says, a number; $r and @r those of the result.
+struct Instruction {
+  std::string_view name, text;
+};
+constexpr Instruction kInstructions[] = {
+    {"attn_no_sums", "mov.b32 $r:0, 0; mov.b32 $r:1, 0; mov.b32 $r:2, 0; mov.b32 $r:3, 0;"},
+    {"attn_mma_tf32",
+     "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 @r, {$1, $2, $3, $4}, {$5, $6}, @0;"},
+    {"attn_element", "mov.b32 $r, $0:1;"},
+};
+
+std::string_view trimmed(std::string_view s) {
+  const auto is_space = [](char c) { return isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
+  while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
+  return s;
+}
+
+// What stands between two characters, the first and the last of their kind.
+std::string_view between(std::string_view s, char first, char last) {
+  const size_t from = s.find(first), to = s.rfind(last);
+  if (from == s.npos || to == s.npos || to < from) return {};
+  return trimmed(s.substr(from + 1, to - from - 1));
+}
+
+std::vector<std::string> parts_of(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    parts.emplace_back(trimmed(list.substr(0, comma)));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return parts;
+}
+
+// A call: between the lines `{ // callseq` and `} // callseq`.
+struct PtxCall {
+  std::string name;
+  std::vector<std::vector<std::string>> arguments;  // a register or number, or two registers
+  std::vector<std::string> result;
+};
+
+PtxCall call_of(const std::vector<std::string>& lines) {
+  PtxCall call;
+  std::map<std::string, std::vector<std::string>, std::less<>> values;
+  for (const std::string& line : lines) {
+    const std::string_view s = line;
+    if (s.starts_with("st.param")) {
+      const std::string_view value = trimmed(s.substr(s.find("],") + 2));
+      const bool is_pair = value.starts_with('{');
+      values[std::string(between(s, '[', ']'))] =
+          is_pair ? parts_of(between(value, '{', '}')) : parts_of(value.substr(0, value.find(';')));
+    } else if (s.starts_with("ld.param")) {
+      const std::string_view target = s.substr(0, s.rfind('['));
+      call.result = target.find('{') != target.npos
+                        ? parts_of(between(target, '{', '}'))
+                        : parts_of(trimmed(target.substr(target.find_first_of(" \t"))));
+    } else if (s.starts_with("call.uni")) {
+      const size_t name = s.starts_with("call.uni (") ? s.find("),") + 2 : strlen("call.uni");
+      const size_t end = s.find(',', name);
+      call.name = trimmed(s.substr(name, end - name));
+      for (const std::string& p : parts_of(between(s.substr(end), '(', ')')))
+        call.arguments.push_back(values.at(p));
+    }
+  }
+  return call;
+}
+
+std::string in_place_of(const PtxCall& call) {
+  const auto instruction = std::ranges::find(kInstructions, call.name, &Instruction::name);
+  ATTN_CHECK(instruction != std::end(kInstructions), "a call that no instruction stands for");
+  std::ostringstream before, text, after;
+  const auto quad = [](const std::string& name) {
+    return "{" + name + "_0, " + name + "_1, " + name + "_2, " + name + "_3}";
+  };
+  const auto four = [](const std::string& name) {
+    return "\t.reg .b32 " + name + "_0, " + name + "_1, " + name + "_2, " + name + "_3;\n";
+  };
+  for (size_t k = 0; k < call.arguments.size(); ++k) {
+    const std::vector<std::string>& a = call.arguments[k];
+    const std::string name = "%attn_" + std::to_string(k);
+    if (a.size() == 2) {
+      before << four(name);
+      for (int half : {0, 1})
+        before << "\tmov.b64 {" << name << '_' << 2 * half << ", " << name << '_' << 2 * half + 1
+               << "}, " << a[half] << ";\n";
+    } else {
+      before << "\t.reg .b32 " << name << ";\n\tmov.b32 " << name << ", " << a[0] << ";\n";
+    }
+  }
+  const bool is_wide = call.result.size() == 2;
+  before << (is_wide ? four("%attn_r") : "");
+  if (is_wide)
+    for (int half : {0, 1})
+      if (call.result[half] != "_")
+        after << "\tmov.b64 " << call.result[half] << ", {%attn_r_" << 2 * half << ", %attn_r_"
+              << 2 * half + 1 << "};\n";
+  const std::string_view pattern = instruction->text;
+  for (size_t n = 0; n < pattern.size(); ++n) {
+    if (pattern[n] != '$' && pattern[n] != '@') {
+      text << pattern[n];
+      continue;
+    }
+    const bool is_quad = pattern[n] == '@';
+    const char which = pattern[++n];
+    const bool has_part = n + 2 < pattern.size() && pattern[n + 1] == ':';
+    const std::string name = std::string("%attn_") + which;
+    if (is_quad) {
+      text << quad(name);
+    } else if (has_part) {
+      const size_t part = static_cast<size_t>(pattern[n += 2] - '0');
+      text << name << '_' << (which == 'r' ? std::to_string(part) : call.arguments.at(part).at(0));
+    } else {
+      text << (which == 'r' ? call.result.at(0) : name);
+    }
+  }
+  return "\t{ // " + call.name + "\n" + before.str() + "\t" + text.str() + "\n" + after.str() +
+         "\t}\n";
+}
+
+std::string rewritten(const std::string& ptx) {
+  std::istringstream in(ptx);
+  std::ostringstream out;
+  for (std::string line; std::getline(in, line);) {
+    const std::string_view s = trimmed(line);
+    if (s.starts_with(".extern .func") && s.find("attn_") != s.npos) {
+      while (!trimmed(line).ends_with(';') && std::getline(in, line)) continue;
+      continue;
+    }
+    if (!s.starts_with("{ // callseq")) {
+      out << line << '\n';
+      continue;
+    }
+    std::vector<std::string> lines;
+    std::string whole = line + '\n', joined;
+    while (std::getline(in, line) && !trimmed(line).starts_with("} // callseq")) {
+      whole += line + '\n';
+      joined += joined.empty() ? std::string(trimmed(line)) : ' ' + std::string(trimmed(line));
+      if (!joined.ends_with(';')) continue;
+      lines.push_back(std::move(joined));
+      joined.clear();
+    }
+    const PtxCall call = call_of(lines);
+    out << (call.name.starts_with("attn_") ? in_place_of(call) : whole + line + '\n');
+  }
+  return out.str();
+}
+
+}  // namespace
+
+Halide::Module with_instructions(const Halide::Module& module) {
+  Halide::Module result(module.name(), module.target());
+  for (const auto& f : module.functions()) result.append(f);
+  for (const Halide::Buffer<void>& b : module.buffers()) {
+    const char* text = static_cast<const char*>(b.data());
+    if (b.name().find("cuda_gpu_source_kernels") == std::string::npos) {
+      result.append(b);
+      continue;
+    }
+    const std::string ptx = rewritten({text, strnlen(text, b.size_in_bytes())});
+    Halide::Buffer<uint8_t> changed(static_cast<int>(ptx.size() + 1), b.name());
+    std::copy_n(ptx.c_str(), ptx.size() + 1, changed.data());
+    result.append(changed);
+  }
+  return result;
+}
+
+}  // namespace attn::lower
