@@ -52,6 +52,27 @@ TEST(LongSums, OfAllLengthsAgree) {
     }
 }
 
+// Most pairs of positions are further apart than the table knows, and share its first place.
+TEST(LongSums, OfPairsAtOnePlaceOfATable) {
+  Library table(compile_text(R"(
+size T
+train model clipped(q: [T, 8], k: [T, 8], v: [T]) -> z {
+  param r: [15]
+  s[i,j] = (sum[e] q[i,e] * k[j,e]) / 20 + r[clamp(j - i, -7, 7) + 7]
+  p[i,j] = softmax[j where j <= i] (s[i,j])
+  z[i] = sum[j] p[i,j] * v[j]
+}
+)"));
+  Arrays given = random_call(table.model(), {{"T", 1023}}, 3);
+  for (auto& [name, array] : given)
+    if (name == "dz")
+      for (double& d : array.values) d = std::abs(d);
+  const Outcome o = table.call(given);
+  ASSERT_EQ(o.status, ATTN_OK) << o.message;
+  const double wanted = table.reference(given).at("dr").values[0];
+  EXPECT_NEAR(o.values.at("dr").values[0], wanted, 2e-5 * std::abs(wanted));
+}
+
 TEST(Extremes, FindWhatIsNotANumber) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

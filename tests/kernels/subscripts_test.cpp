@@ -184,6 +184,19 @@ train model shifted(token: int[B, T], keep: bool[B, T]) -> h {
 
 // A size may be anything that the model allows, also where a condition or a minimum keeps a
 // subscript in range.
+// Remainders of what is short do not reach as far as those of what is long.
+TEST(Subscripts, OfRemaindersInRows) {
+  Library library(compile_text(R"(
+size S in 1..
+train model turns(x: f32) -> y {
+  param w: [S, 2, 2]
+  y[i,k] = tanh(w[k % 3 % S, i, i] - x * w[k,i,i])
+}
+)"));
+  for (int64_t s : {1, 2, 3, 4, 31, 32, 33, 70})
+    expect_agreement(library, "turns", random_call(library.model(), {{"S", s}}, 3), 2e-5);
+}
+
 TEST(Subscripts, OfSizesOfAnyOrder) {
   Library library(compile_text(R"(
 size B, T

@@ -206,8 +206,10 @@ void SumsScheduler::add_scatter(const Result& s, Sum& result) {
   }
   Expr value = here.tile(s.tile);
   if (s.has_panel_at()) value = times_panel_at(s, here, value);
-  result.sums(vars) = 0.0f;
-  result.sums(coordinates(s, loops, position)) += value;
+  // Of twice the digits: all points may be added to one place.
+  const Type kept = s.features.defined() ? Halide::Float(32) : Halide::Float(64);
+  result.sums(vars) = make_zero(kept);
+  result.sums(coordinates(s, loops, position)) += cast(kept, value);
   result.domain = loops;
 }
 
@@ -300,10 +302,15 @@ void SumsScheduler::add_sums(const Result& s, Sum& result, const std::string& na
 // Parts are added in order.
 Func SumsScheduler::output(int index) {
   Sum& r = sums_[index];
-  if (!r.in_parts) return r.sums;
+  const bool is_wide = r.sums.types()[0] != Halide::Float(32);
+  if (!r.in_parts && !is_wide) return r.sums;
   r.sums.compute_root();
   std::vector<Var> vars = r.sums.args();
   Func out("out_out" + std::to_string(index));
+  if (is_wide) {
+    out(vars) = cast<float>(r.sums(vars));
+    return out;
+  }
   vars.pop_back();
   RDom part(0, parts_, "part");
   std::vector<Expr> at(vars.begin(), vars.end());

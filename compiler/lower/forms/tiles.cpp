@@ -205,4 +205,19 @@ std::vector<Expr> TilesSpec::position(const Result& r, const Point& point) const
   return position;
 }
 
+Expr TilesSpec::column_at(const Result& r, size_t k, const Expr& place, const Expr& batch,
+                          const Expr& row) const {
+  const ir::Expr& e = r.form->position[k];
+  const auto with = [&](int column) {
+    return ir::substitute(e, {{form_.column, ir::Expr(column)}});
+  };
+  const ir::Expr slope = with(1) - with(0);
+  if (!slope.is(ir::Kind::literal) || !(slope * ir::index_value(form_.column) + with(0) == e))
+    return {};
+  const double s = slope->number.value();
+  if (s != 1 && s != -1) return {};
+  const Expr rest = at({{form_.row, row}}, batch)(with(0));
+  return s > 0 ? place - rest : rest - place;
+}
+
 }  // namespace attn::lower

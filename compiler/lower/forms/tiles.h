@@ -85,6 +85,10 @@ class TilesSpec {
   // Of a scatter: where the point is added, one a dimension, undefined for the feature; out of
   // range only where the tile is hidden.
   std::vector<Expr> position(const Result& r, const Point& at) const;
+  // The column of a row at which dimension `k` of that position is `place`, in range or not;
+  // undefined where the position is not linear in the column, with 1 or -1.
+  Expr column_at(const Result& r, size_t k, const Expr& place, const Expr& batch,
+                 const Expr& row) const;
   // The result of a kind that occurs once at most, or null.
   const Result* find(Kind kind) const;
 

@@ -154,7 +154,8 @@ Func PlainTiles::sum(const Result& r) const {
   return out;
 }
 
-// Each element is one thread's, which visits all that may be added to it.
+// Each element is one thread's, which visits all that may be added to it: of each row the column
+// that a position says, or else all columns.
 Func PlainTiles::scatter(const Result& r) const {
   const std::string name = "out" + std::to_string(&r - spec_.results.data());
   const int batches = static_cast<int>(spec_.batch_extents.size());
@@ -167,21 +168,41 @@ Func PlainTiles::scatter(const Result& r) const {
     if (r.dimensions[k] < batches) batch[r.dimensions[k]] = v;
     if (r.dimensions[k] == batches + 1) feature = v;
   }
-  Halide::Region region = {{0, spec_.columns}, {0, spec_.rows}};
+  const auto var_of = [&](size_t k) { return vars[vars.size() - 1 - k]; };
+  const auto is_place = [&](size_t k) { return r.dimensions[k] == batches; };
+  size_t solved = 0;
+  while (solved < r.dimensions.size() &&
+         !(is_place(solved) && spec_.column_at(r, solved, 0, 0, 0).defined()))
+    ++solved;
+  const bool is_solved = solved < r.dimensions.size();
+  Halide::Region region = {{0, spec_.rows}};
   const std::vector<size_t> summed = add_summed(spec_, batch, region);
+  if (!is_solved) region.insert(region.begin(), {0, spec_.columns});
   RDom domain(region, "rp");
-  for (size_t n = 0; n < summed.size(); ++n) batch[summed[n]] = domain[static_cast<int>(n) + 2];
-  const Point here{linear(batch), domain[1], domain[0]};
+  const int rows = is_solved ? 0 : 1;
+  for (size_t n = 0; n < summed.size(); ++n)
+    batch[summed[n]] = domain[static_cast<int>(n) + rows + 1];
+  const Expr h = linear(batch), row = domain[rows];
+  Expr column = domain[0];
+  if (is_solved) {
+    const Expr place = own(var_of(solved), max(r.extents[solved], 1));
+    column = spec_.column_at(r, solved, place, own(h, batches_), own(row, rows_));
+    domain.where(unsolved(column >= 0 && column < spec_.columns));
+    column = clamp(column, 0, columns_ - 1);
+  }
+  const Point here{h, row, column};
   const std::vector<Expr> position = spec_.position(r, promised(here));
   see(domain, here);
   for (size_t k = 0; k < position.size(); ++k)
-    if (position[k].defined() && r.dimensions[k] >= batches)
-      domain.where(unsolved(position[k] == vars[vars.size() - 1 - k]));
+    if (is_place(k) && position[k].defined() && (!is_solved || k != solved))
+      domain.where(unsolved(position[k] == var_of(k)));
   Computed all = tiles(name);
+  // Of twice the digits: many points may be added to one place.
+  const Type kept = Halide::Float(64);
   Func total(name + "_sum"), out(name);
-  total(vars) = 0.0f;
-  total(vars) += each_time(domain, addend(r, here, all.at(here), feature));
-  out(vars) = total(vars);
+  total(vars) = make_zero(kept);
+  total(vars) += each_time(domain, cast(kept, addend(r, here, all.at(here), feature)));
+  out(vars) = cast<float>(total(vars));
   total.compute_at(one_thread_a_point(out));
   all.compute_at(LoopLevel(total, RVar(domain.x)));
   return out;

@@ -169,7 +169,9 @@ std::string rewritten(const std::string& ptx) {
 }  // namespace
 
 Halide::Module with_instructions(const Halide::Module& module) {
-  Halide::Module result(module.name(), module.target());
+  if (!module.target().has_feature(Halide::Target::CUDA)) return module;
+  Halide::Module result(module.name(), module.target(), module.get_metadata_name_map());
+  result.set_any_strict_float(module.any_strict_float());
   for (const auto& f : module.functions()) result.append(f);
   for (const Halide::Buffer<void>& b : module.buffers()) {
     const char* text = static_cast<const char*>(b.data());
