@@ -138,7 +138,9 @@ std::string in_place_of(const PtxCall& call) {
          "\t}\n";
 }
 
-std::string rewritten(const std::string& ptx) {
+}  // namespace
+
+std::string with_instructions(const std::string& ptx) {
   std::istringstream in(ptx);
   std::ostringstream out;
   for (std::string line; std::getline(in, line);) {
@@ -166,8 +168,6 @@ std::string rewritten(const std::string& ptx) {
   return out.str();
 }
 
-}  // namespace
-
 Halide::Module with_instructions(const Halide::Module& module) {
   if (!module.target().has_feature(Halide::Target::CUDA)) return module;
   Halide::Module result(module.name(), module.target(), module.get_metadata_name_map());
@@ -179,7 +179,7 @@ Halide::Module with_instructions(const Halide::Module& module) {
       result.append(b);
       continue;
     }
-    const std::string ptx = rewritten({text, strnlen(text, b.size_in_bytes())});
+    const std::string ptx = with_instructions(std::string{text, strnlen(text, b.size_in_bytes())});
     Halide::Buffer<uint8_t> changed(static_cast<int>(ptx.size() + 1), b.name());
     std::copy_n(ptx.c_str(), ptx.size() + 1, changed.data());
     result.append(changed);

@@ -35,6 +35,8 @@ void write_doubles_as_bits(Halide::Pipeline& pipeline);
 // Calls that stand for instructions of CUDA's matrix units (gpu/matrix_units.h) become those, in the
 // PTX of a module.
 Halide::Module with_instructions(const Halide::Module& module);
+// The same of a text. InternalError for a call that no instruction stands for.
+std::string with_instructions(const std::string& ptx);
 
 // Of an object (ELF): what it defines is for the program or shared library that it is linked into.
 void hide_symbols(std::string& object);

@@ -1,0 +1,119 @@
+// Calls in PTX that stand for instructions of tensor cores, as LLVM writes them.
+#include <Halide.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "compiler/base/check.h"
+#include "compiler/lower/halide/passes.h"
+
+namespace attn::lower {
+namespace {
+
+TEST(Instructions, TakeThePlaceOfCalls) {
+  EXPECT_EQ(with_instructions(R"(.version 7.0
+.extern .func  (.param .align 16 .b8 func_retval0[16]) attn_mma_tf32
+(
+	.param .align 16 .b8 attn_mma_tf32_param_0[16],
+	.param .b32 attn_mma_tf32_param_1
+)
+;
+	mov.b32 	%r1, 0;
+	{ // callseq 4, 0
+	.param .align 16 .b8 	param0[16];
+	st.param.v2.b64 	[param0], {%rd5, %rd6};
+	.param .b32 	param1;
+	st.param.b32 	[param1], %r1;
+	.param .b32 	param2;
+	st.param.b32 	[param2], %r2;
+	.param .b32 	param3;
+	st.param.b32 	[param3], 7;
+	.param .b32 	param4;
+	st.param.b32 	[param4], %r4;
+	.param .b32 	param5;
+	st.param.b32 	[param5], %r5;
+	.param .b32 	param6;
+	st.param.b32 	[param6], %r6;
+	.param .align 16 .b8 	retval0[16];
+	call.uni (retval0), attn_mma_tf32, (param0, param1, param2, param3, param4, param5, param6);
+	ld.param.v2.b64 	{%rd7, %rd8}, [retval0];
+	} // callseq 4
+	{ // callseq 5, 0
+	.param .align 16 .b8 	param0[16];
+	st.param.v2.b64 	[param0], {%rd7, %rd8};
+	.param .b32 	param1;
+	st.param.b32 	[param1], 3;
+	.param .b32 	retval0;
+	call.uni (retval0), 
+	attn_element, 
+	(
+	param0, 
+	param1
+	);
+	ld.param.b32 	%r9, [retval0];
+	} // callseq 5
+	ret;
+)"),
+            R"(.version 7.0
+	mov.b32 	%r1, 0;
+	{ // attn_mma_tf32
+	.reg .b32 %attn_0_0, %attn_0_1, %attn_0_2, %attn_0_3;
+	mov.b64 {%attn_0_0, %attn_0_1}, %rd5;
+	mov.b64 {%attn_0_2, %attn_0_3}, %rd6;
+	.reg .b32 %attn_1;
+	mov.b32 %attn_1, %r1;
+	.reg .b32 %attn_2;
+	mov.b32 %attn_2, %r2;
+	.reg .b32 %attn_3;
+	mov.b32 %attn_3, 7;
+	.reg .b32 %attn_4;
+	mov.b32 %attn_4, %r4;
+	.reg .b32 %attn_5;
+	mov.b32 %attn_5, %r5;
+	.reg .b32 %attn_6;
+	mov.b32 %attn_6, %r6;
+	.reg .b32 %attn_r_0, %attn_r_1, %attn_r_2, %attn_r_3;
+	mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%attn_r_0, %attn_r_1, %attn_r_2, %attn_r_3}, {%attn_1, %attn_2, %attn_3, %attn_4}, {%attn_5, %attn_6}, {%attn_0_0, %attn_0_1, %attn_0_2, %attn_0_3};
+	mov.b64 %rd7, {%attn_r_0, %attn_r_1};
+	mov.b64 %rd8, {%attn_r_2, %attn_r_3};
+	}
+	{ // attn_element
+	.reg .b32 %attn_0_0, %attn_0_1, %attn_0_2, %attn_0_3;
+	mov.b64 {%attn_0_0, %attn_0_1}, %rd7;
+	mov.b64 {%attn_0_2, %attn_0_3}, %rd8;
+	.reg .b32 %attn_1;
+	mov.b32 %attn_1, 3;
+	mov.b32 %r9, %attn_0_3;
+	}
+	ret;
+)");
+}
+
+TEST(Instructions, LeaveOtherCallsAsTheyAre) {
+  const std::string text = R"(	{ // callseq 0, 0
+	.param .b32 	param0;
+	st.param.b32 	[param0], %r1;
+	.param .b32 	retval0;
+	call.uni (retval0), 
+	expf, 
+	(
+	param0
+	);
+	ld.param.b32 	%r2, [retval0];
+	} // callseq 0
+)";
+  EXPECT_EQ(with_instructions(text), text);
+}
+
+TEST(Instructions, OfUnknownCallsAreErrors) {
+  EXPECT_THROW(with_instructions(std::string(R"(	{ // callseq 0, 0
+	.param .b32 	retval0;
+	call.uni (retval0), attn_unheard_of, ();
+	ld.param.b32 	%r2, [retval0];
+	} // callseq 0
+)")),
+               InternalError);
+}
+
+}  // namespace
+}  // namespace attn::lower
