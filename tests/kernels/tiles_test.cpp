@@ -161,5 +161,19 @@ train model near(q: [B, H, T, E], k: [B, S, E], g: [T, E], v: [B, S, F], length:
                        2e-5);
 }
 
+// A condition on rows alone scales their sums by 0.
+TEST(Tiles, OfRowsThatAConditionLeavesOut) {
+  Library library(compile_text(R"(
+size B, T, N
+train model some(x: [B, T, N], q: [B, T, 7]) -> z {
+  p[i,j,k: T] = (sum[m] q[i,j,m] * q[i,k,m]) / 4 where i <= j
+  z[i,j,l: N] = sum[k] p[i,j,k]^2 * x[i,k,l]
+}
+)"));
+  for (int64_t t : {0, 1, 2, 70})
+    expect_agreement(library, "some",
+                     random_call(library.model(), {{"B", 2}, {"T", t}, {"N", 5}}, 3), 2e-5);
+}
+
 }  // namespace
 }  // namespace attn::testing

@@ -277,9 +277,6 @@ Func Sweep::write() {
     Expr value = has_features_ ? state(first + n, in_block)
                                : Expr(over_threads("out_sum", first, of_block)(in_block));
     if (streams_) value = value * inverse(total);
-    if (!is_joint && summed_.empty())
-      value = spec_.scaled(*sum_, own(h, batches_), own(kept, own_extent_),
-                           has_features_ ? own(feature, features) : Expr(0), value);
     values.push_back(value);
   }
   if (planes_) {
@@ -302,7 +299,11 @@ Func Sweep::write() {
   for (size_t n = 0; n < at.size(); ++n) vars.emplace_back("d" + std::to_string(n));
   const Type type = planes_ ? Halide::Float(32) : spec_.stored(*sum_);
   out(vars) = undef(type);
-  out(at) = cast(type, values.size() == 1 ? values[0] : mux(o[0], values));
+  Expr value = values.size() == 1 ? values[0] : mux(o[0], values);
+  if (!planes_ && summed_.empty())
+    value = spec_.scaled(*sum_, own(h, batches_), own(kept, own_extent_),
+                         has_features_ ? own(feature, features) : Expr(0), value);
+  out(at) = cast(type, value);
   one_thread_a_point(out);  // it is nothing, but Halide must not look for it on the host
   out.update()
       .allow_race_conditions()
