@@ -175,5 +175,19 @@ train model some(x: [B, T, N], q: [B, T, 7]) -> z {
                      random_call(library.model(), {{"B", 2}, {"T", t}, {"N", 5}}, 3), 2e-5);
 }
 
+// Fewer than threads have places for.
+TEST(Tiles, OfFewFeatures) {
+  Library library(compile_text(R"(
+size B, T
+size E = 3
+train model few(q: [B, T, E], k: [B, T, E], v: [T, E]) -> z {
+  p[b,i,j] = sigmoid(sum[e] q[b,i,e] * k[b,j,e])
+  z[b,i,f] = sum[j] p[b,i,j] * v[j,f]
+}
+)"));
+  for (int64_t t : {1, 70})
+    expect_agreement(library, "few", random_call(library.model(), {{"B", 2}, {"T", t}}, 3), 2e-5);
+}
+
 }  // namespace
 }  // namespace attn::testing

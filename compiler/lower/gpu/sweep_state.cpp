@@ -258,15 +258,16 @@ Func Sweep::write() {
   const Expr features = has_features_ ? max(sum_->features, 1) : Expr(1);
   const Expr feature =
       has_features_ ? o[5] * panel_.columns() + panel_.column(o[0], o[2]) : Expr(0);
-  // Of the thread's own index: what it reads is its own, not that of thread 0.
+  // Hidden: what a thread reads is its own, whatever a condition says of its index.
+  const Expr is_kept = own(kept, own_blocks_ * scores_.rows()) < own_extent_;
   const Expr is_one_thread = own(o[2], scores_.threads_across) == 0 && o[5] == 0;
-  o.where(kept < own_extent_);
-  if (!has_features_)
+  o.where(unsolved(is_kept));
+  if (has_features_) {
+    const Expr is_feature = own(feature, feature_blocks_ * panel_.columns()) < features;
+    o.where(unsolved(is_joint ? select(o[0] < sums, is_feature, is_one_thread) : is_feature));
+  } else {
     o.where(is_one_thread);
-  else if (is_joint)
-    o.where(select(o[0] < sums, feature < features, is_one_thread));
-  else
-    o.where(feature < features);
+  }
   const std::vector<Expr> in_block = {o[1], o[2], o[3], o[6], o[5], o[4]};
   const Expr h = own(o[4], kept_batches_);
   const int first = streams_ ? 2 : 0;
