@@ -10,7 +10,7 @@ import numpy as np
 
 BENCH = pathlib.Path(__file__).resolve().parent
 ROOT = BENCH.parent
-ATTNC = ROOT / "build/bin/attnc"
+ATTNC = pathlib.Path(os.environ.get("ATTNC", ROOT / "build/bin/attnc"))
 RUNTIME = ROOT / "build/lib/libattn_rt.a"
 CACHE = BENCH / "out/cache"
 

@@ -20,8 +20,7 @@ class Setting:
             a[...] = r.integers(0, vocabulary, a.shape)
         self.sizes = {"D": width, "H": heads, "L": layers, "V": vocabulary}
         call = self.our_call({})
-        names = [a.name.decode() for a in call.model.arguments("params")]
-        self.weights = {name: call.arrays[name].copy() for name in names}
+        self.weights = {a.name: call.arrays[a.name].copy() for a in call.params.arguments}
         rows = batch * tokens
         # Products with weights, and causal scores with their sums; backward is twice forward.
         products = layers * 12 * width * width + vocabulary * width
@@ -94,7 +93,8 @@ def expected(setting):
 
 
 def our_step(setting):
-    call = setting.our_call(setting.weights)
+    # Of its own: the update writes to them.
+    call = setting.our_call({name: a.copy() for name, a in setting.weights.items()})
     adamw = call.step(lr=RATE, decay=DECAY)
 
     def step():
