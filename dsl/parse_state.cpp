@@ -24,9 +24,9 @@ const std::vector<std::string>& statement_words() {
   return words;
 }
 
-// The name before the brackets that end at `last`, or null: `smu` of `smu[d]`.
-const Token* name_before_brackets(const Token* first, const Token* last) {
-  int open = 0;
+// The name before the brackets that `last` ends, or is in where `open` is 1, or null: `smu` of
+// `smu[d]`.
+const Token* name_before_brackets(const Token* first, const Token* last, int open = 0) {
   for (const Token* t = last; t > first; --t) {
     open += t->kind == TokenKind::right_bracket;
     open -= t->kind == TokenKind::left_bracket;
@@ -110,11 +110,14 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
   if (at_statement) instead = instead_of_statement(found.text);
   if (!instead && before == statement) instead = instead_of_statement(statement->text);
 
-  // An unknown word before `[…]` and an operand can only be meant as a reduction.
+  // An unknown word before `[…]` and an operand, or before `[… where …]`, can only be meant as a
+  // reduction.
   const Token* reduction = nullptr;
   std::string reduction_meant;
   if (wants("the end of the statement") && follows(TokenKind::right_bracket))
     reduction = name_before_brackets(statement, before);
+  if (before && wants("`]`") && found.kind == TokenKind::where_word)
+    reduction = name_before_brackets(statement, before, 1);
   if (reduction) reduction_meant = nearest(reduction->text, reduction_words());
 
   const bool is_operator = found.text.size() == 1 &&
@@ -125,8 +128,8 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     diagnostic.help = fmt::format(
         "a statement goes on where a line ends in an operator: put the `{}` there", found.text);
   } else if (!reduction_meant.empty()) {
-    diagnostic.help =
-        fmt::format("`{}` is no reduction: did you mean `{}`?", reduction->text, reduction_meant);
+    diagnostic.help = fmt::format("`{}` is not a reduction: did you mean `{}`?", reduction->text,
+                                  reduction_meant);
   } else if (follows(TokenKind::at_sign) && wants("a name in quotes")) {
     diagnostic.help = fmt::format("`@` names a tensor of a weight file; of a product {}",
                                   *instead_of_function("matmul"));
