@@ -142,10 +142,11 @@ Program elaborate(SourceMap& sources, int32_t file, const dsl::File& tree, const
   Updates updates(sources, diagnostics);
   // What no model uses is checked all the same.
   for (const auto& [name, update] : main->updates) updates.step(update, {ir::Storage::f32});
-  bool any = false;
+  bool any = false, has_block = false;
   for (const dsl::Item& item : tree.items) {
     const auto* block = std::get_if<dsl::Block>(&item.node);
     if (!block) continue;
+    has_block = true;
     any = any || block->kind != dsl::BlockKind::block;
     if (!may_use(*block, diagnostics) || block->kind == dsl::BlockKind::block) continue;
     const auto callable = main->callables.find(block->name.text);
@@ -170,6 +171,7 @@ Program elaborate(SourceMap& sources, int32_t file, const dsl::File& tree, const
     const auto end = static_cast<uint32_t>(sources.file(file).text.size());
     Diagnostic& d = diagnostics.error({file, 0, end > 0 ? 1u : 0u}, "no model declared");
     d.help = "a file that is compiled has a `model NAME(…) -> … { … }`";
+    if (has_block) d.help += "; a block is checked where one calls it, with the sizes of the call";
   }
   return program;
 }

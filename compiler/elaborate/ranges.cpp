@@ -359,10 +359,10 @@ bool RangeFinder::resolve(Binder& binder, const std::string& word) {
 }
 
 void RangeFinder::report_rangeless(const Binder& binder, const std::string& word) {
-  Diagnostic& d = m_.error(
-      binder.where.valid() ? binder.where : definition_.target.where,
-      fmt::format("nothing says what `{}` runs over", binder.name.empty() ? "..." : binder.name));
-  d.primary.text = "stands alone in no subscript";
+  const std::string name = binder.name.empty() ? "..." : binder.name;
+  Diagnostic& d = m_.error(binder.where.valid() ? binder.where : definition_.target.where,
+                           fmt::format("nothing says what `{}` runs over", name));
+  d.primary.text = fmt::format("no subscript is `{}` alone", name);
   const std::string range = binder.near.empty() ? "…" : binder.near;
   if (!binder.on_left) {
     d.help = fmt::format("give its range: `{}[{}: {}]`", word, binder.name, range);

@@ -285,7 +285,8 @@ void Expander::declare(const dsl::Scan& s, std::deque<Carried>& all, Scope& scop
       const dsl::Identifier& index = d.indices[k].name;
       Diagnostic& e =
           m_.error(index.where, fmt::format("nothing says what `{}` runs over", index.text));
-      e.primary.text = "stands alone in no subscript of what is defined outside of the scan";
+      e.primary.text = fmt::format(
+          "no subscript of what is defined outside of the scan is `{}` alone", index.text);
       e.help = fmt::format("give its range: `{}[{}: …]`", d.target.text, index.text);
     }
     Binding b{.kind = Binding::Kind::poisoned, .where = d.target.where};
