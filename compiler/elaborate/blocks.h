@@ -80,6 +80,7 @@ class Expander {
   // ---- models.cpp: the interface of a model
   void model_inputs(const dsl::Block& block, Scope& scope);
   void model_outputs(const dsl::Block& block, Scope& scope);
+  void warn_of_order(const dsl::Identifier& output, const ir::Tensor& t);
   bool check_size_limits(const ir::Tensor& t, Span where);
   void check_sizes_are_read(const dsl::Block& block);
   void warn_unused(const Scope& scope);

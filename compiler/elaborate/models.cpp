@@ -104,6 +104,7 @@ void Expander::model_outputs(const dsl::Block& block, Scope& scope) {
       m_.rename(b->tensor, o.name.text);
     }
     check_size_limits(m_.graph[b->tensor], o.name.where);
+    if (!o.type.bracketed) warn_of_order(o.name, m_.graph[b->tensor]);
     m_.graph.outputs.push_back({o.name.text, b->tensor, o.probe});
   }
   if (std::all_of(block.outputs.begin(), block.outputs.end(),
@@ -111,6 +112,24 @@ void Expander::model_outputs(const dsl::Block& block, Scope& scope) {
     m_.error(block.name.where, fmt::format("model `{}` has no output", block.name.text)).help =
         block.outputs.empty() ? "name one after `->`"
                               : "a probe is computed beside the outputs: name one after `->`";
+}
+
+// An output that has the extents of an input in another order may be a slip of subscripts. Where
+// its shape is declared it was meant.
+void Expander::warn_of_order(const dsl::Identifier& output, const ir::Tensor& t) {
+  const auto same = [&](const ir::Poly& a, const ir::Poly& b) { return m_.graph.same(a, b); };
+  const ir::Tensor* other = nullptr;
+  for (const ir::Tensor& input : m_.graph.tensors) {
+    if (input.role != ir::Role::input || input.extents.size() != t.extents.size()) continue;
+    if (std::ranges::equal(input.extents, t.extents, same)) return;
+    if (std::ranges::is_permutation(input.extents, t.extents, same)) other = &input;
+  }
+  if (!other) return;
+  Diagnostic& d = m_.warning(
+      output.where, "shapes",
+      fmt::format("`{}` is {}, in another order than `{}`", t.name, m_.shape(t), other->name));
+  d.others.push_back({other->where, fmt::format("`{}` is {}", other->name, m_.shape(*other))});
+  d.help = fmt::format("if that is meant, declare it: `-> {}: {}`", t.name, m_.shape(t));
 }
 
 bool Expander::check_size_limits(const ir::Tensor& t, Span where) {

@@ -113,6 +113,23 @@ TEST(Elaborate, WarnsOfWhatIsNeverReadAndOfNamesThatMislead) {
                                    "names: `W` reads like a size"}));
 }
 
+// An order of subscripts that was not meant; where the shape is declared, it was.
+TEST(Elaborate, WarnsOfAnOutputThatHasTheShapeOfAnInputInAnotherOrder) {
+  const auto warned = [](const std::string& output, const std::string& more = "") {
+    return elaborate_text("size B, T, D = 8\nmodel m(x: [B, T, D]" + more + ") -> " + output +
+                          " {\n  y[b,d,t] = 2 * x[b,t,d]\n}\n")
+        ->messages();
+  };
+  const std::string text = warned("y");
+  EXPECT_NE(text.find("warning[shapes]: `y` is [B, D, T], in another order than `x`"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("if that is meant, declare it: `-> y: [B, D, T]`"), std::string::npos)
+      << text;
+  EXPECT_EQ(warned("y: [B, D, T]"), "");
+  EXPECT_EQ(warned("y", ", z: [B, D, T]").find("[shapes]"), std::string::npos);
+}
+
 TEST(Elaborate, LimitsBlocksThatDouble) {
   std::string source = "size N\nblock b0(x: [...]) -> y {\n  y[...] = 2 * x[...]\n}\n";
   for (int k = 1; k <= 20; ++k) {
