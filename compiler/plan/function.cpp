@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/plan/kernels.h"
 #include "compiler/plan/maps.h"
@@ -60,6 +61,30 @@ bool is_much_larger(const Graph& g, const Definition& d) {
   const bool is_usual = std::ranges::any_of(
       g.outputs, [&](const Output& o) { return usual.of(g[o.tensor].extents) >= own; });
   return own >= kLeast && own > kMostTimes * read && !is_usual;
+}
+
+// Kernels count elements with 32 bits: the extents after the first are at most 2^31 - 1 together.
+// The runtime refuses others at a call; of what is known here, the compiler says so.
+void refuse_unaddressable(const Function& f, Diagnostics& diagnostics) {
+  constexpr __int128 kMost = std::numeric_limits<int32_t>::max();
+  for (TensorId t : f.graph.tensor_ids()) {
+    if (f.places[t.value] == Place::none) continue;
+    __int128 stride = 1;
+    for (size_t d = f.graph[t].extents.size(); d-- > 0 && stride > 0;) {
+      const auto n = f.graph.known(f.graph[t].extents[d]);
+      if (stride > kMost && (!n || *n > 1)) {
+        const Definition* of = f.graph.definition_of(t);
+        diagnostics
+            .error(of ? of->where : f.graph[t].where,
+                   fmt::format("`{}` of {} is too large for its kernels", shape_text(f.graph, t),
+                               title(f)))
+            .help =
+            "in memory, the elements at one place of the first dimension are at most 2^31 - 1";
+        break;
+      }
+      stride = std::min(stride * (n ? std::max<int64_t>(*n, 0) : 1), __int128{1} << 62);
+    }
+  }
 }
 
 // A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its
@@ -213,6 +238,7 @@ Function plan_function(const std::string& model, Request request, const Costs& c
   f.graph = std::move(g);
   f.workspace = assign_slots(f);
   verify(f);
+  refuse_unaddressable(f, diagnostics);
   warn_of_unmaterialised(f, unmaterialised, diagnostics);
   warn_of_slow(f, diagnostics);
   return f;

@@ -37,6 +37,28 @@ TEST_F(Warnings, AreNotOfWhatIsAsLargeAsAnArgument) {
               "");
 }
 
+// Of what kernels cannot address; of a size that is known at a call, the call says so.
+TEST_F(Warnings, AreErrorsWhereATensorIsTooLarge) {
+  const std::string body =
+      "model m(x: [2, N, 8]) -> y {\n"
+      "  s[b,i,j] = sum[d] x[b,i,d] * x[b,j,d]\n"
+      "  a[b,i]   = max[j] s[b,i,j]\n"
+      "  y[b,j]   = sum[i] s[b,i,j] * a[b,i]\n}\n";
+  const Ended e = attnc({"check", file("m.attn", "size N = 50000\n" + body)});
+  EXPECT_EQ(e.status, 1) << e.error;
+  EXPECT_NE(e.error.find("error: `s[2, N, N]` of forward is too large for its kernels\n"
+                         "  --> "),
+            std::string::npos)
+      << e.error;
+  for (const char* sizes : {"size N = 40000\n", "size N\n"})
+    EXPECT_EQ(attnc({"check", file("m.attn", sizes + body)}).status, 0);
+  for (const char* given : {"[N, N, N]", "[2, N, N]"})
+    EXPECT_EQ(attnc({"check", file("m.attn", "size N = 100000\nmodel m(x: " + std::string(given) +
+                                                 ") -> y {\n  y[i,j,k] = 2 * x[i,j,k]\n}\n")})
+                  .status,
+              1);
+}
+
 TEST_F(Warnings, SayWhyAReductionIsAPlainLoop) {
   const std::string text =
       of("model m(q: [B, T, D], k: [B, S, D]) -> z {\n"
