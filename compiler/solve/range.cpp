@@ -51,6 +51,8 @@ class Ranges {
         return of_division(e);
       case Kind::call:
         return of_call(e);
+      case Kind::read:
+        return of_read(e);
       default:
         return {};
     }
@@ -119,6 +121,14 @@ class Ranges {
     if (!low) low = a.lowest ? a.lowest : b.lowest;
     if (is_abs && (!low || at_most(*low, Poly(0)))) low = Poly(0);
     return {low, greater(a.highest, b.highest)};
+  }
+
+  // What an argmax found is one of the places it looked at, or 0.
+  Range of_read(const Expr& e) {
+    const ir::Definition* d = g_.definition_of(e->tensor);
+    if (!d || d->combine != ir::Combine::argmax || !d->position.empty()) return {};
+    const Poly last = g_[d->reduced[0]].extent - Poly(1);
+    return {Poly(0), at_most(Poly(0), last) ? Bound(last) : std::nullopt};
   }
 
   Range of_division(const Expr& e) {

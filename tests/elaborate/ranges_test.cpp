@@ -54,6 +54,9 @@ constexpr Form kForms[] = {
      "y[h: H * R, w: W * R, c: C] = x[h // R, w // R, c * R * R + h % R * R + w % R]"},
     {"N", "x: [N * (N + 1) // 2], u: [N]",
      "y[i: N, j: N] = if j <= i then x[i * (i + 1) // 2 + j] * u[i] else 0"},
+    {"N, V in 1..", "x: [N, V], c: bool[N], e: [V]",
+     "a[n: N] = argmax[v] x[n, v]; b[n: N] = argmax[v] (-x[n, v]); "
+     "k[n: N] = if c[n] then a[n] else b[n]; y[n: N] = e[k[n]]"},
     // Maps that a definition of their own computes, of indices and of data.
     {"T, N = 8", "x: [T, N]",
      "at[i: N] = (i + 3) % N; back[i: T] = T - 1 - i; "
