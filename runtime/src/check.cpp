@@ -64,6 +64,10 @@ attn_status check_tensor(attn_context* context, const char* kind, const attn_arg
   if (is_optional && tensor->data == nullptr) return ATTN_OK;
   if (*kind != '\0' && !argument.differentiable)
     return attn_fail(context, ATTN_REFUSED, "%s: the model was compiled without it", name());
+  if (tensor->rank == 0 && tensor->data == nullptr && wanted.rank > 0)
+    return attn_fail(
+        context, ATTN_REFUSED,
+        "%s: the tensor was not set, or got no memory: its rank is 0 and its data null", name());
   if (tensor->type != wanted.type) {
     return attn_fail(context, ATTN_REFUSED, "%s: type is %s, must be %s", name(),
                      attn_type_name(tensor->type), attn_type_name(wanted.type));

@@ -54,6 +54,14 @@ TEST_F(Check, NamesTypeAndRank) {
   EXPECT_EQ(refusal(&given_), "x: rank is 1, must be 2");
 }
 
+TEST_F(Check, SaysWhatHasNotBeenSet) {
+  given_ = {};
+  EXPECT_EQ(refusal(&given_),
+            "x: the tensor was not set, or got no memory: its rank is 0 and its data null");
+  given_.data = data_;
+  EXPECT_EQ(refusal(&given_), "x: rank is 0, must be 2");
+}
+
 TEST_F(Check, RefusesNullWhereThereAreElements) {
   EXPECT_EQ(refusal(nullptr), "x: the tensor is null");
   given_.data = nullptr;

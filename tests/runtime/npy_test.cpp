@@ -127,9 +127,9 @@ TEST_F(Npy, RefusesOtherElementTypes) {
 
 TEST_F(Npy, RefusesMalformedHeaders) {
   const std::string one = "1234";
-  EXPECT_EQ(parse(""), "f: is no .npy file");
-  EXPECT_EQ(parse("\x93NUMPY"), "f: is no .npy file");
-  EXPECT_EQ(parse("PK\3\4 and so on"), "f: .npz is not supported");
+  EXPECT_EQ(parse(""), "f: is not an .npy file");
+  EXPECT_EQ(parse("\x93NUMPY"), "f: is not an .npy file");
+  EXPECT_EQ(parse("PK\3\4 and so on"), "f: .npz is not supported: save each array as an .npy file");
   EXPECT_EQ(parse(npy(header("<f4", "(1,)"), one, 4)), "f: version 4.0 is not supported");
   EXPECT_EQ(parse("\x93NUMPY\1\0\xff\xff"s), "f: ends inside the header");
   EXPECT_EQ(parse("\x93NUMPY\2\0\xff\xff\xff\xff"s), "f: ends inside the header");

@@ -37,6 +37,11 @@ expect_text "tiny_archive_of_"
 expect 1 cc main.two.o other.three.o two/tiny.a three/tiny.a "${runtime[@]}" -o tiny
 expect_text 'multiple definition of `tiny_model'
 
+# The classes say which C++ they need.
+printf '#include <attn/attn.hpp>\n' >old.cpp
+expect 1 c++ -std=c++14 -fsyntax-only -I "$build/include" old.cpp
+expect_text "the C++ headers of attn need C++17"
+
 # Headers of the next version of the interface.
 version="$(awk '/define ATTN_ABI_VERSION/ { print $3 }' "$root/runtime/include/attn/abi.h")"
 next=$((version + 1))

@@ -2,6 +2,10 @@
 // throws by itself. attn.hpp adds models.
 #pragma once
 
+#if __cplusplus < 201703L
+#error "the C++ headers of attn need C++17: -std=c++17"
+#endif
+
 #include <attn/array.h>
 #include <attn/attn.h>
 #include <attn/npy.h>
