@@ -51,7 +51,7 @@ def machine():
 
 def versions():
     found = []
-    for package in ("torch", "onnxruntime", "jax", "openvino", "numpy"):
+    for package in ("torch", "onnxruntime", "jax", "openvino", "iree-base-compiler", "numpy"):
         try:
             found.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:

@@ -11,7 +11,7 @@ import numpy as np
 
 PACKAGES = {"PyTorch SDPA": "torch", "torch.compile": "torch", "FlexAttention": "torch",
             "ONNX Runtime": "onnxruntime", "ONNX Runtime MHA": "onnxruntime", "JAX": "jax",
-            "OpenVINO": "openvino", "PyTorch": "torch"}
+            "OpenVINO": "openvino", "IREE": "iree", "PyTorch": "torch"}
 
 
 def is_there(name):
@@ -210,6 +210,56 @@ def openvino(problem, direction):
     return request.infer, lambda: [np.array(request.get_output_tensor(0).data)]
 
 
+def iree_attention(problem, direction):
+    """From ONNX's operators on matrices: what IREE 3.13 makes of its own operator for attention is
+    slower on a CPU, and it does not take the operator Attention of ONNX."""
+    import pathlib
+    import subprocess
+    import sys
+    import tempfile
+
+    import onnx
+    from iree import compiler, runtime
+    from onnx import TensorProto, helper, numpy_helper
+    require_plain(problem, direction)
+    arrays = (problem.q, problem.k, problem.v)
+    if problem.q.shape[1] != problem.k.shape[1]:
+        raise Refused("not compared")
+    constants = [numpy_helper.from_array(np.float32(problem.scale), "scale")]
+    nodes = [helper.make_node("Transpose", ["k"], ["kt"], perm=[0, 1, 3, 2]),
+             helper.make_node("MatMul", ["q", "kt"], ["products"]),
+             helper.make_node("Mul", ["products", "scale"], ["s"])]
+    if problem.is_causal:
+        hidden = np.where(problem.visible, 0, -np.inf).astype(np.float32)[None, None]
+        constants.append(numpy_helper.from_array(hidden, "hidden"))
+        nodes += [helper.make_node("Add", ["s", "hidden"], ["masked"])]
+    nodes += [helper.make_node("Softmax", [nodes[-1].output[0]], ["p"], axis=-1),
+              helper.make_node("MatMul", ["p", "v"], ["z"])]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, a.shape)
+              for name, a in zip("qkv", arrays)]
+    output = helper.make_tensor_value_info("z", TensorProto.FLOAT, problem.dz.shape)
+    graph = helper.make_graph(nodes, "attention", inputs, [output], initializer=constants)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "attention.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), path)
+        subprocess.run([sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o",
+                        path.with_suffix(".mlir")], check=True, capture_output=True)
+        code = compiler.compile_file(str(path.with_suffix(".mlir")), target_backends=["llvm-cpu"],
+                                     extra_args=["--iree-llvmcpu-target-cpu=host",
+                                                 "--iree-opt-level=O3"])
+    config = runtime.Config("local-sync" if problem.threads == 1 else "local-task")
+    function = runtime.load_vm_module(runtime.VmModule.copy_buffer(config.vm_instance, code),
+                                      config)["attention"]
+    given = [runtime.asdevicearray(config.device, a) for a in arrays]
+    kept = {}
+
+    def call():
+        kept["z"] = function(*given)
+
+    return call, lambda: [kept["z"].to_host()]
+
+
 def jax_function(problem):
     import jax
     import jax.numpy as jnp
@@ -266,4 +316,4 @@ def jax_attention(problem, direction):
 
 ATTENTION = {"PyTorch SDPA": sdpa, "torch.compile": compiled_formula, "FlexAttention": flex,
              "ONNX Runtime": onnx_attention, "ONNX Runtime MHA": onnx_multi_head, "JAX": jax_attention,
-             "OpenVINO": openvino}
+             "OpenVINO": openvino, "IREE": iree_attention}

@@ -6,7 +6,7 @@ set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 venv="$here/.venv"
 needed=(numpy matplotlib onnx)
-peers=(torch onnxruntime jax openvino)
+peers=(torch onnxruntime jax openvino iree)
 
 [[ -x "$venv/bin/python" ]] || python3 -m venv "$venv"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -21,7 +21,9 @@ install() {  # install PACKAGE
        >/dev/null 2>&1; then
     return
   fi
-  "$venv/bin/pip" install --quiet "$1"
+  local packages=("$1")
+  [[ "$1" != iree ]] || packages=(iree-base-compiler iree-base-runtime)
+  "$venv/bin/pip" install --quiet "${packages[@]}"
 }
 
 for package in "${needed[@]}"; do install "$package"; done
