@@ -16,6 +16,7 @@
 #include "compiler/driver/held.h"
 #include "compiler/driver/loaded.h"
 #include "compiler/driver/peak.h"
+#include "compiler/driver/unread.h"
 #include "compiler/emit/names.h"
 #include "compiler/plan/kinds.h"
 
@@ -46,14 +47,17 @@ struct Measured {
   Taken whole;
   std::vector<Taken> kernels;  // of one that a loop runs: all runs of the call
   std::vector<Taken> current;  // of the call that runs: at most one time each
+  std::vector<double> unread;  // of what a kernel takes, see unread_bytes
 
   static void record(void* data, const attn_trace_event* event) {
     if (event->index < 0) return;
-    Taken& now = static_cast<Measured*>(data)->current.at(static_cast<size_t>(event->index));
+    Measured& measured = *static_cast<Measured*>(data);
+    const auto index = static_cast<size_t>(event->index);
+    Taken& now = measured.current.at(index);
     now.times.resize(1);
     now.times[0] += event->milliseconds / 1e3;
     now.work += event->operations;
-    now.bytes += event->bytes_read + event->bytes_written;
+    now.bytes += event->bytes_read + event->bytes_written - measured.unread.at(index);
   }
 
   void begin_call() { current.assign(kernels.size(), {}); }
@@ -70,13 +74,6 @@ struct Measured {
     }
   }
 };
-
-std::vector<const plan::Kernel*> kernels_of(const plan::Function& f) {
-  std::vector<const plan::Kernel*> all;
-  for (const auto* list : {&f.checks, &f.kernels})
-    for (const plan::Kernel& k : *list) all.push_back(&k);
-  return all;
-}
 
 // The run-time sizes in the order of the library, from --size NAME=n.
 std::vector<int64_t> chosen_sizes(const CommandLine& c, const Compiled& m) {
@@ -152,6 +149,9 @@ class Subject {
 
   Held held;
 
+  std::vector<int64_t> sizes_in(const ir::Graph& g) const {
+    return driver::sizes_in(g, m_, sizes_);
+  }
   void forward() {
     library_.require(library_.call().forward(library_.context(), &m_, params_.data(),
                                              inputs_.data(), outputs_.data(),
@@ -178,7 +178,7 @@ class Subject {
          {&plan_.forward, plan_.backward ? &*plan_.backward : &plan_.forward})
       for (const plan::DataCheck& check : f->data_checks)
         if (check.data == name)
-          bound = std::min(bound, f->graph.value(check.extent, sizes_in(f->graph, m_, sizes_)));
+          bound = std::min(bound, f->graph.value(check.extent, sizes_in(f->graph)));
     return bound == INT64_MAX ? 2 : std::max<int64_t>(bound, 1);
   }
 
@@ -274,9 +274,10 @@ Figures measure(Loaded& library, const plan::Plan& plan, Subject& subject,
     library.wait();
     measured.end_call(seconds_since(begin));
   };
-  auto begin_anew = [](Measured& measured, const plan::Function& f) {
+  auto begin_anew = [&](Measured& measured, const plan::Function& f) {
     measured = {};
     measured.kernels.resize(kernels_of(f).size());
+    measured.unread = unread_bytes(f, subject.sizes_in(f.graph));
   };
   Clock::time_point start;
   // Where one call takes all the time, it is the one that counts.

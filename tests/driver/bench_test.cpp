@@ -128,6 +128,19 @@ TEST_F(Bench, TakesAsLongAsItIsToldAndPrintsJson) {
   EXPECT_NE(e.out.find(R"("operations": 100, "bytes": 800)"), std::string::npos) << e.out;
 }
 
+// Of a table the rows that are looked up: 3 tokens, 3 rows of 16 of 5,000, and the result.
+TEST_F(Bench, CountsWhatPointsCanReadOfATable) {
+  file("g.attn",
+       "size T, V = 5000, D = 16\n"
+       "model g(token: int[T]) -> y {\n"
+       "  param table: [V, D]\n"
+       "  y[i,d] = table[token[i], d]\n"
+       "}\n");
+  const Ended e = attnc({"bench", "g.attn", "--size", "T=3", "--seconds", "0", "--json"});
+  ASSERT_EQ(e.status, 0) << e.error;
+  EXPECT_NE(e.out.find(R"("bytes": 396})"), std::string::npos) << e.out;
+}
+
 TEST_F(Bench, SaysTheBytesThatTrainingHolds) {
   file("t.attn",
        "use std.optim\nsize B\nsize D = 16\n"
