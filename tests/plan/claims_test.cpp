@@ -266,6 +266,21 @@ model t(x: [N, B, P, W], k: [B, P, W], v: [B, P, W]) -> z {
      "contraction p.sum.n <- p.sum.n\n"
      "row p.lse.n <- p.lse.n\n"
      "contraction z.n <- z.n"},
+    {"MatrixTimesVectorInABatch", R"(
+model t(p: [B, N], v: [B, N, M]) -> y {
+  y[b,e] = sum[j] p[b,j] * v[b,j,e]
+})",
+     "contraction y <- y"},
+    {"SumOfProductsOfColumns", R"(
+size C = 64
+train model t(x: [B, T, C]) -> y {
+  param w: [C, 1, 4]
+  y[b, t: T, c] = sum[k where inside] x[b, t + k - 3, c] * w[c,0,k]
+})",
+     "loops y <- y\n"
+     "backward: loops dx <- dx\n"
+     "backward: row dw.part <- dw.part\n"
+     "backward: loops dw <- dw"},
     {"Recurrence", R"(
 model t(x: [B, T, N], u: [N, N]) -> h {
   scan t: T {
