@@ -100,12 +100,19 @@ bool is_mixture(const Graph& g, const Costs& costs, const Definition& sum, const
   return true;
 }
 
-// Whether packing pays: for two matrices or, in a batch, a matrix and a vector each.
-bool is_large(const Graph& g, const Costs& costs, const Sides& s) {
+// In a batch, a matrix and a vector each.
+bool multiplies_vectors(const Graph& g, const Sides& s) {
   const double m = points(g, s.rows), n = points(g, s.columns);
-  const bool times_vectors = !s.batch.empty() && std::min(m, n) == 1;
-  return std::max(m, n) >= costs.least_side &&
-         (std::min(m, n) >= costs.least_side || times_vectors);
+  return !s.batch.empty() && std::min(m, n) == 1 && std::max(m, n) > 1;
+}
+
+// Whether packing pays: for two matrices, or a matrix and a vector that are read along what is
+// summed or along what only the matrix has.
+bool is_large(const Graph& g, const Costs& costs, const Definition& sum, const Sides& s) {
+  const double m = points(g, s.rows), n = points(g, s.columns);
+  if (std::max(m, n) < costs.least_side) return false;
+  if (multiplies_vectors(g, s)) return !reads_vectors_as_they_lie(g, sum);
+  return std::min(m, n) >= costs.least_side;
 }
 
 // Multiplies the factors by what has no reduced index. False where that has indices of both.
@@ -134,6 +141,27 @@ void finish_with(const Graph& g, ContractionForm& c, const Definition& finish, c
 
 }  // namespace
 
+bool reads_vectors_as_they_lie(const Graph& g, const Definition& sum) {
+  if (sum.combine != Combine::sum) return false;
+  const std::optional<Sides> s = divide_factors(g, sum, addends_of(sum.body)[0], {});
+  if (!s || !multiplies_vectors(g, *s)) return false;
+  bool along_batch = false;
+  double most = -1;
+  for (const Expr& read : read_sites(sum.body)) {
+    if (read.args().empty() || !read.args().back().is(Kind::index)) continue;
+    const double count = points(g, indices(read));
+    if (count <= most) continue;
+    most = count;
+    along_batch = s->batch.count(read.args().back()->index) > 0;
+  }
+  return along_batch;
+}
+
+bool is_short(const Graph& g, const Costs& costs, const std::vector<IndexId>& reduced) {
+  return std::ranges::all_of(reduced,
+                             [&](IndexId i) { return points(g, {i}) <= costs.most_mixed; });
+}
+
 std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs,
                                               const Definition& sum, const Definition* finish,
                                               bool keep) {
@@ -148,7 +176,7 @@ std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs
   const std::vector<Expr> addends = addends_of(sum.body);
   for (const Expr& product : addends) {
     std::optional<Sides> s = divide_factors(g, sum, product, like);
-    if (!s || (!like && !is_large(g, costs, *s))) return std::nullopt;
+    if (!s || (!like && !is_large(g, costs, sum, *s))) return std::nullopt;
     Product term{.left = multiply(s->left), .right = multiply(s->right), .reduced = sum.reduced};
     // What has no reduced index multiplies the sum; with several terms it stays with a factor.
     if (addends.size() == 1)

@@ -36,6 +36,7 @@ std::string why_slow(const ir::Graph& g, const Costs& costs, const ir::Definitio
   const auto scatter = solve::find_scatter(d);
   if (scatter) all.erase(d.free[scatter->dimension]);  // each point is visited once
   if (points(g, all) < costs.slow_points || (scatter && !multiplies(d, all))) return {};
+  if (is_short(g, costs, d.reduced) && reads_vectors_as_they_lie(g, d)) return {};
   if (scatter) return "its products are added one by one where data says";
   return fmt::format("its {} is a plain loop{}", name_of(d.combine),
                      d.combine == ir::Combine::sum ? ": no two factors of it can be packed apart"

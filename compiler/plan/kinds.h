@@ -59,11 +59,19 @@ std::optional<ContractionForm> contraction_of(const ir::Graph& g, const Costs& c
                                               const ir::Definition& sum,
                                               const ir::Definition* finish, bool keep = false);
 
+// Whether a sum of products is, in a batch, of a matrix and a vector each, and memory runs along an
+// index of the batch: vectors along it take both as they lie.
+bool reads_vectors_as_they_lie(const ir::Graph& g, const ir::Definition& sum);
+
+// Whether each of these indices runs over so few points that their terms are summed one by one.
+bool is_short(const ir::Graph& g, const Costs& costs, const std::vector<ir::IndexId>& reduced);
+
 // Whether its factors are packed, each element once: a matrix times a vector is read where it lies.
 bool packs(const ir::Graph& g, const Costs& costs, const ContractionForm& c);
 
 // Takes a reduction over several indices, of which the last runs along memory, in two steps: over
-// one index, then over the rest.
+// one index, then over the rest. Where memory runs along a free index that is not the target's
+// last, rows are summed to a tensor in the order of memory, which is copied.
 std::vector<ir::Definition> split_sum(ir::Graph& g, const Costs& costs, ir::Definition d);
 
 }  // namespace attn::plan

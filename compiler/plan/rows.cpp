@@ -42,12 +42,18 @@ bool is_row_reduction(Combine c) {
   return c == Combine::sum || c == Combine::max || c == Combine::min || c == Combine::logsumexp;
 }
 
+// Few terms along memory: plain loops are as fast as memory.
+bool sums_in_registers(const Graph& g, const Costs& costs, const Definition& d) {
+  return is_short(g, costs, d.reduced) && reads_vectors_as_they_lie(g, d);
+}
+
 // Rows and columns as the reduction has them, or nothing where plain loops do as well.
 std::optional<RowForm> shape_of(const Graph& g, const Costs& costs, const Definition& d) {
   if (d.reduced.empty() || !is_row_reduction(d.combine)) return std::nullopt;
   // Compiled for rows of nothing: no row to keep.
   if (std::ranges::any_of(d.reduced, [&](IndexId i) { return g.known(g[i].extent) == 0; }))
     return std::nullopt;
+  if (sums_in_registers(g, costs, d)) return std::nullopt;
   if (solve::find_scatter(d))
     return std::nullopt;  // else every row would be asked for by every one
   if (contiguous_reduced(g, d)) {
@@ -262,7 +268,48 @@ std::optional<Proposal> claim_row(const Graph& g, const Costs& costs, const Open
   return Proposal{{{run[0].target, std::move(kernel)}}, {}};
 }
 
+namespace {
+
+// In which the parts of a tensor of storage `whole` are kept.
+Storage storage_of_parts(Storage whole) {
+  return arithmetic_type(whole) == Type::f32 ? Storage::f32 : whole;
+}
+
+// The free indices of a sum of products over rows whose columns lie in another order in memory than
+// those of the target, in the order of memory. Nothing where rows do not compute it in that order
+// either.
+std::vector<IndexId> order_in_memory(const Graph& g, const Costs& costs, const Definition& d) {
+  if (d.combine != Combine::sum || d.free.empty() || !d.body.is(Kind::multiply) ||
+      shape_of(g, costs, d) || contraction_of(g, costs, d, nullptr))
+    return {};
+  const std::optional<Expr> site = largest_read(g, d);
+  if (!site) return {};
+  const IndexId last = *plain_index(site->args().back());
+  if (!contains(d.free, last) || last == d.free.back()) return {};
+  Definition ordered = d;
+  std::erase(ordered.free, last);
+  ordered.free.push_back(last);
+  return shape_of(g, costs, ordered) ? ordered.free : std::vector<IndexId>();
+}
+
+// The sum as a tensor whose dimensions are in the given order, and a copy.
+std::vector<Definition> sum_and_copy(Graph& g, const Definition& d,
+                                     const std::vector<IndexId>& order) {
+  Definition sum = d;
+  sum.free = order;
+  sum.target =
+      g.new_part(d.target, ".part", storage_of_parts(g[d.target].storage), g.extents(order));
+  const Definition copy{
+      .target = d.target, .free = d.free, .body = g.target(sum), .where = d.where};
+  return {std::move(sum), with_fresh_indices(g, copy).definition};
+}
+
+}  // namespace
+
 std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
+  const std::vector<IndexId> order = order_in_memory(g, costs, d);
+  if (!order.empty()) return sum_and_copy(g, d, order);
+  if (sums_in_registers(g, costs, d)) return {std::move(d)};
   std::vector<Definition> result;
   while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
          !contraction_of(g, costs, d, nullptr)) {
@@ -276,8 +323,7 @@ std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
     Definition first = d;
     first.free.insert(first.free.end(), kept.begin(), kept.end());
     first.reduced = down ? others : std::vector{*column};
-    const Storage whole = g[d.target].storage;
-    const Storage storage = arithmetic_type(whole) == Type::f32 ? Storage::f32 : whole;
+    const Storage storage = storage_of_parts(g[d.target].storage);
     first.target = g.new_part(d.target, ".part", storage, g.extents(first.free));
     const Definition rest{.target = d.target,
                           .free = d.free,

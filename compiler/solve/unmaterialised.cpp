@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "compiler/solve/points.h"
+#include "compiler/solve/tile_reads.h"
 
 namespace attn::solve {
 
@@ -168,10 +169,11 @@ void Unmaterialised::classify(const Graph& g) {
   Points points(g, kTypicalSize);
   std::vector<double> size;
   for (const Tensor& t : g.tensors) size.push_back(points.of(t.extents));
+  const std::vector<bool> in_tiles = read_in_tiles(g);
   for (const Definition& d : g.definitions) {
     int32_t t = d.target.value;
     if (is_output[t]) continue;
-    if (is_unbounded(g, g[d.target].extents)) {
+    if (in_tiles[t] || is_unbounded(g, g[d.target].extents)) {
       unmaterialised_[t] = true;
       continue;
     }

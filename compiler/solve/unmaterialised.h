@@ -1,5 +1,5 @@
 // Which tensors are unmaterialised: too large to be stored, because nothing that the caller stores
-// is as large. The planner keeps them inside kernels; re-bracketing goes to some length not to read
+// is as large, or better not stored because of how they are read (tile_reads.h). The planner keeps them inside kernels; re-bracketing goes to some length not to read
 // them.
 #pragma once
 

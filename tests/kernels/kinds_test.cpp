@@ -215,6 +215,32 @@ TEST(Convolutions, AreContractionsOfPatches) {
   }
 }
 
+// Vectors lie along the channels, in each gradient too.
+TEST(Convolutions, OfEachChannelAlone) {
+  Library library(compile_text(R"(
+size B, T, N, C = 13
+train model apart(x: [B, T, C]) -> y {
+  param w: [C, 4]
+  y[b, t: T, c] = sum[k where inside] x[b, t + k - 3, c] * w[c,k]
+}
+train model grouped(x: [B, T, C], m: [B, T, C]) -> y {
+  param g: [C, 1, 3], u: [C]
+  y[b, t: T, c] = tanh(u[c] + sum[k where inside] x[b, t + k - 1, c] * m[b,t,c] * g[c,0,k])
+}
+train model unknown(x: [B, T, N]) -> y {
+  param n: [N, 1, 4]
+  y[b, t: T, c] = sum[k where inside] x[b, t + k - 2, c] * n[c,0,k]
+}
+)"));
+  for (const char* name : {"apart", "grouped", "unknown"})
+    for (int64_t b : {0, 1, 3})
+      for (int64_t t : {0, 1, 2, 3, 29}) {
+        const Sizes s = {{"B", b}, {"T", t}, {"N", 5 * t}};
+        SCOPED_TRACE(name + text_of(s));
+        expect_agreement(library, name, random_call(library.model(name), s, 3), 2e-5);
+      }
+}
+
 // ---- sums beside one another
 
 // The map reads the first sum at its own indices, of which there are twice as many.

@@ -62,6 +62,35 @@ model high(q: [T, D], k: [S, D], v: [S, D]) -> rows, all {
     expect_agreement(library, name, random_call(library.model(name), {}, 3), 5e-5);
 }
 
+// All that depends on how they are read is known when compiling.
+TEST(Tiles, OfKnownPositions) {
+  Library library(compile_text(R"(
+size B
+size P = 131, E = 16, H = 2, D = H * E
+train model known(x: [B, P, D]) -> y {
+  param w: [3 * D, D], place: [P, D]
+  f[b,t,c] = sum[d] (x[b,t,d] + place[t,d]) * w[c,d]
+  q[b, h: H, t, e: E] = f[b, t, h*E + e]
+  k[b, h: H, t, e: E] = f[b, t, D + h*E + e]
+  v[b, h: H, t, e: E] = f[b, t, 2*D + h*E + e]
+  p[b,h,i,j] = softmax[j] (sum[e] q[b,h,i,e] * k[b,h,j,e] / sqrt(E))
+  z[b,h,i,e] = sum[j] p[b,h,i,j] * v[b,h,j,e]
+  y[b, t, d: D] = z[b, d // E, t, d % E]
+}
+train model first(q: [B, P, E], k: [B, P, E], v: [B, P, E]) -> y {
+  s[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
+  p[b,i,j] = sigmoid(s[b,i,j]) where j <= i + 1
+  z[b,i,e] = sum[j] p[b,i,j] * v[b,j,e]
+  y[b,e] = z[b,0,e]
+}
+)"));
+  for (const char* name : {"known", "first"})
+    for (int64_t b : {0, 1, 3}) {
+      SCOPED_TRACE(::testing::Message() << name << " B=" << b);
+      expect_agreement(library, name, random_call(library.model(name), {{"B", b}}, 5), 2e-5);
+    }
+}
+
 // Readers sum over less than all of it, or keep less, and pass gradients back to all.
 TEST(Tiles, OfDifferentRanges) {
   Library library(compile_text(R"(

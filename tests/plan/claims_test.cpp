@@ -202,6 +202,85 @@ train model t(x: [N, D]) -> y {
      "backward: contraction dw <- dw\n"
      "backward: contraction du <- du\n"
      "backward: row dc <- dc"},
+    {"ScoresOfKnownPositions", R"(
+size P = 197, W = 64
+model t(q: [B, P, W], k: [B, P, W], v: [B, P, W]) -> z {
+  p[b,i,j] = softmax[j] (sum[e] q[b,i,e] * k[b,j,e])
+  z[b,i,e] = sum[j] p[b,i,j] * v[b,j,e]
+})",
+     "streaming z <- p.sum p.lse z"},
+    {"ScoresOfFewKnownPositions", R"(
+size P = 49, W = 64
+model t(q: [B, P, W], k: [B, P, W], v: [B, P, W]) -> z {
+  p[b,i,j] = softmax[j] (sum[e] q[b,i,e] * k[b,j,e])
+  z[b,i,e] = sum[j] p[b,i,j] * v[b,j,e]
+})",
+     "contraction p.sum <- p.sum\n"
+     "row p.lse <- p.lse\n"
+     "contraction z <- z"},
+    {"ScoresThatTheCallerWants", R"(
+size P = 197, W = 64
+model t(q: [B, P, W], k: [B, P, W], v: [B, P, W]) -> z, p {
+  p[b,i,j] = softmax[j] (sum[e] q[b,i,e] * k[b,j,e])
+  z[b,i,e] = sum[j] p[b,i,j] * v[b,j,e]
+})",
+     "contraction p.sum <- p.sum\n"
+     "row p <- p.lse p\n"
+     "contraction z <- z"},
+    {"ScoresOfAMaximum", R"(
+size P = 197, W = 64
+model t(q: [B, P, W], k: [B, P, W], v: [B, P, W]) -> z {
+  s[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]
+  m[b,i] = max[j] s[b,i,j]
+  z[b,i,e] = sum[j] exp(s[b,i,j] - m[b,i]) * v[b,j,e]
+})",
+     "contraction s <- s\n"
+     "row m <- m\n"
+     "contraction z <- z"},
+    {"LayerOfKnownPositions", R"(
+size P = 512, W = 64
+model t(x: [B, P, W]) -> y {
+  param w: [1024, W], u: [W, 1024]
+  h[b,i,f] = tanh(sum[d] x[b,i,d] * w[f,d])
+  y[b,i,d] = sum[f] h[b,i,f] * u[d,f]
+})",
+     "contraction h <- h.sum h\n"
+     "contraction y <- y"},
+    {"ProductsOfProducts", R"(
+size P = 16, W = 64
+model t(q: [B, P, W], k: [B, P, W], v: [B, P, W]) -> z {
+  s[b,d,e] = sum[j] k[b,j,d] * v[b,j,e]
+  z[b,i,e] = sum[d] q[b,i,d] * s[b,d,e]
+})",
+     "contraction s <- s\n"
+     "contraction z <- z"},
+    {"ScoresWithinARecurrence", R"(
+size P = 197, W = 64
+model t(x: [N, B, P, W], k: [B, P, W], v: [B, P, W]) -> z {
+  scan n: N {
+    q[n, b: B, i, e] = z[n - 1, b, i, e] + x[n,b,i,e]
+    p[n,b,i,j] = softmax[j] (sum[e] q[n,b,i,e] * k[b,j,e])
+    z[n,b,i,e] = sum[j] p[n,b,i,j] * v[b,j,e] from 0
+  }
+})",
+     "contraction p.sum.n <- p.sum.n\n"
+     "row p.lse.n <- p.lse.n\n"
+     "contraction z.n <- z.n"},
+    {"MatrixTimesVectorInABatch", R"(
+model t(p: [B, N], v: [B, N, M]) -> y {
+  y[b,e] = sum[j] p[b,j] * v[b,j,e]
+})",
+     "contraction y <- y"},
+    {"SumOfProductsOfColumns", R"(
+size C = 64
+train model t(x: [B, T, C]) -> y {
+  param w: [C, 1, 4]
+  y[b, t: T, c] = sum[k where inside] x[b, t + k - 3, c] * w[c,0,k]
+})",
+     "loops y <- y\n"
+     "backward: loops dx <- dx\n"
+     "backward: row dw.part <- dw.part\n"
+     "backward: loops dw <- dw"},
     {"Recurrence", R"(
 model t(x: [B, T, N], u: [N, N]) -> h {
   scan t: T {

@@ -1,0 +1,17 @@
+// Which tensors are better kept in tiles because of how they are read, whatever their sizes depend
+// on.
+#pragma once
+
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace attn::solve {
+
+// Marks sums of products of two factors that both come from data and have fewer elements together
+// than the sum, and the maps of these, where every reader is such a map, or sums over an index that
+// only one of the factors has. Some reader makes more of them than another product of that kind:
+// several such products in a row are better computed one after the other.
+std::vector<bool> read_in_tiles(const ir::Graph& g);
+
+}  // namespace attn::solve
