@@ -126,7 +126,7 @@ class Adder {
         ->allow_extra_args(false);
     s->add_option("--matmul-precision", c_.matmul_precision,
                   "of products of f32 on CUDA: highest (exact products), high (error of f32, by "
-                  "three products on tensor cores) or medium (11 bits)")
+                  "three products on tensor cores) or medium (one of bf16)")
         ->check(CLI::IsMember({"highest", "high", "medium"}));
   }
   void compiling(CLI::App* s) {

@@ -89,6 +89,45 @@ TEST(Instructions, TakeThePlaceOfCalls) {
 )");
 }
 
+TEST(Instructions, LoadMatricesAndRoundPairs) {
+  EXPECT_EQ(with_instructions(R"(	{ // callseq 7, 0
+	.param .b32 	param0;
+	st.param.b32 	[param0], %r4;
+	.param .align 16 .b8 	retval0[16];
+	call.uni (retval0), attn_turned_matrices, (param0);
+	ld.param.v2.b64 	{_, %rd8}, [retval0];
+	} // callseq 7
+	{ // callseq 8, 0
+	.param .b32 	param0;
+	st.param.b32 	[param0], %r5;
+	.param .b32 	param1;
+	st.param.b32 	[param1], 0f3F800000;
+	.param .b32 	param2;
+	st.param.b32 	[param2], %r1;
+	.param .b32 	retval0;
+	call.uni (retval0), attn_pair_bf16, (param0, param1, param2);
+	ld.param.b32 	%r9, [retval0];
+	} // callseq 8
+)"),
+            R"(	{ // attn_turned_matrices
+	.reg .b32 %attn_0;
+	mov.b32 %attn_0, %r4;
+	.reg .b32 %attn_r_0, %attn_r_1, %attn_r_2, %attn_r_3;
+	ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%attn_r_0, %attn_r_1, %attn_r_2, %attn_r_3}, [%attn_0];
+	mov.b64 %rd8, {%attn_r_2, %attn_r_3};
+	}
+	{ // attn_pair_bf16
+	.reg .b32 %attn_0;
+	mov.b32 %attn_0, %r5;
+	.reg .b32 %attn_1;
+	mov.b32 %attn_1, 0f3F800000;
+	.reg .b32 %attn_2;
+	mov.b32 %attn_2, %r1;
+	cvt.rn.bf16x2.f32 %r9, %attn_1, %attn_0;
+	}
+)");
+}
+
 TEST(Instructions, LeaveOtherCallsAsTheyAre) {
   const std::string text = R"(	{ // callseq 0, 0
 	.param .b32 	param0;

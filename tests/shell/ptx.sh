@@ -20,6 +20,15 @@ train model halves(x: f16[N, M], table: bf16[M, 64], token: int[N]) -> y: f16, z
 }
 A
 
+cat >"$scratch/attended.attn" <<'A'
+size B, T, E = 64
+train model attended(q: bf16[B, T, E], k: bf16[B, T, E], v: bf16[B, T, E]) -> z {
+  s[b,i,j] = sum[e] q[b,i,e] * k[b,j,e] / 8
+  p[b,i,j] = softmax[j where j <= i] (s[b,i,j])
+  z[b,i,e] = sum[j] p[b,i,j] * v[b,j,e]
+}
+A
+
 most_spilled=256 # bytes of a thread
 
 # check FILE [OPTION...]: every kernel of the models of a file, for the first GPUs that have tensor
@@ -54,4 +63,10 @@ check "$root/examples/attention/attention.attn" --matmul-precision highest
 check "$root/examples/attention/attention.attn" --matmul-precision medium
 [[ $(cat "$scratch"/*.ptx | grep -c mma.sync) != 0 ]] || fail "products are not on tensor cores"
 check "$scratch/halves.attn"
+check "$scratch/attended.attn"
+grep -q 'm16n8k16.row.col.f32.bf16' "$scratch"/*.ptx || fail "no halves on tensor cores"
+check "$scratch/attended.attn" --matmul-precision medium
+if grep -h mma.sync "$scratch"/*.ptx | grep -qv 'm16n8k16.row.col.f32.bf16'; then
+  fail "medium precision has other products than of bf16"
+fi
 finish

@@ -45,6 +45,7 @@ Factor factor(const Scope& scope, const Type& type, const IndexGroup& batch,
   if (!guard.empty())
     f.visible = [=](Expr b, Expr row, Expr k) { return translator(b, row, k).condition(guard); };
   f.contiguous = contiguous(value, outer, reduced);
+  f.number = scope.number_of(value);
   return f;
 }
 

@@ -26,6 +26,8 @@ struct Factor {
   // Which index walks through neighbours in memory. Only speed depends on it.
   enum class Along { kOuter, kReduced, kNeither };
   Along contiguous = Along::kNeither;
+  // A half where all of its values are such halves; else f32.
+  Type number = Halide::Float(32);
   // Where it may be other than 0; empty: everywhere.
   At visible = {};
   // The other factor's conditions hide elements of this one, whatever lies there: what is not

@@ -39,6 +39,13 @@ void Scope::decode(const IndexGroup& group, const Expr& linear,
   for (size_t k = 0; k < group.size(); ++k) indices[group[k]] = coordinates[k];
 }
 
+Type Scope::number_of(const ir::Expr& value) const {
+  const Type real = Halide::Float(32);
+  if (!value.is(ir::Kind::read)) return real;
+  const Type stored = storage_type(g[value->tensor].storage);
+  return stored.is_float() && stored.bits() == 16 ? stored : real;
+}
+
 Translator Scope::at(Translator::Indices indices) const {
   return Translator(g, arguments, std::move(indices), true);
 }

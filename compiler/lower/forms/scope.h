@@ -25,6 +25,8 @@ struct Scope {
   int typical_count(const IndexGroup& group) const;
   // Gives each index of the group its coordinate.
   void decode(const IndexGroup& group, const Expr& linear, Translator::Indices& indices) const;
+  // A half where `value` is read as it is stored, in such halves; else f32.
+  Type number_of(const ir::Expr& value) const;
   // At indices that come out of linear ones.
   Translator at(Translator::Indices indices) const;
 };

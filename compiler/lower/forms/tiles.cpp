@@ -65,6 +65,7 @@ int TilesSpec::pack(Pack wanted) {
       return static_cast<int>(k);
   }
   wanted.length = scope_.count(wanted.features);
+  wanted.number = scope_.number_of(wanted.value);
   packs.push_back(std::move(wanted));
   return static_cast<int>(packs.size() - 1);
 }

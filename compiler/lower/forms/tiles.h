@@ -38,6 +38,7 @@ class TilesSpec {
     // Conditions hide elements from some of its readers, whatever lies there. Packing replaces what
     // is not finite by 0; a fallback adds it where it is visible.
     bool fallback = false;
+    Type number = Halide::Float(32);  // a half where all values are such halves
   };
   // A sum over features: of the products of a pack of rows and one of columns, or without packs of
   // the product at each point on its own.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/lower/gpu/contraction.h"
-#include "compiler/lower/gpu/matrix_units.h"
+#include "compiler/lower/gpu/pieces.h"
 #include "compiler/lower/gpu/register_tile.h"
 #include "compiler/lower/gpu/threads.h"
 #include "compiler/lower/terms/linear_index.h"
@@ -88,9 +88,9 @@ class Tiles {
 
  private:
   void add(const ContractionTerm& term) {
+    if (tile_.in_fragments) return add_fragments(term);
     Func left = staged("out_left", term.left, term.reduced, counts_[1], tile_.rows(), ib_);
     Func right = staged("out_right", term.right, term.reduced, counts_[2], tile_.columns(), jb_);
-    if (tile_.in_fragments) return add_fragments(left, right, term.reduced);
     RDom r({{0, kStaged}, {0, blocks_of(term.reduced, kStaged)}}, "r");
     sum_(u_, v_, t_, w_, jb_, ib_, b_) += left(tile_.row(v_, w_), r[0], ib_, r[1], b_) *
                                           right(tile_.column(u_, t_), r[0], jb_, r[1], b_);
@@ -151,20 +151,30 @@ class Tiles {
   }
 
   // What is staged together at a time: what one instruction adds up loses digits.
-  void add_fragments(Func left, Func right, const Expr& reduced) {
-    RDom k(0, kStaged / kMultiplied, "rk"), r(0, blocks_of(reduced, kStaged), "r");
-    const auto of_left = [&](int x, int y) -> Expr {
-      return left(tile_.row(v_ * 2 + x, w_), k * kMultiplied + t_ + 4 * y, ib_, c_, b_);
+  void add_fragments(const ContractionTerm& term) {
+    const Products products = products_of(term.left.number, term.right.number, precision_);
+    const int staged = products.in_halves() ? kStagedHalves : kStaged;
+    const auto pieces = [&](const char* name, const Factor& factor, const Expr& extent, int size,
+                            const Var& block) {
+      return Pieces(
+          name, products, factor.number, {size, staged, factor.contiguous != Factor::Along::kOuter},
+          tile_, {block, c_, b_}, [&](const Expr& m, const Expr& k) {
+            return at_chunk(factor, term.reduced, extent, block * size + m, c_ * staged + k);
+          });
     };
-    const auto of_right = [&](int y) -> Expr {
-      return right(u_ * 8 + w_ % 8, k * kMultiplied + t_ + 4 * y, jb_, c_, b_);
-    };
+    Pieces left = pieces("out_left", term.left, counts_[1], tile_.rows(), ib_);
+    Pieces right = pieces("out_right", term.right, counts_[2], tile_.columns(), jb_);
+    RDom k(0, staged / products.depth(), "rk"), r(0, blocks_of(term.reduced, staged), "r");
+    Func of_left("out_left_words"), of_right("out_right_words"), sums("out_fragment");
     const std::vector<Var> args = {u_, v_, t_, w_, c_, jb_, ib_, b_};
-    Func sums("out_fragment");
+    of_left(v_, k_, t_, w_, c_, ib_, b_) =
+        left.words(tile_.first_row(v_, w_), k_, lane_of(t_, w_), {ib_, c_, b_});
+    of_right(u_, k_, t_, w_, c_, jb_, b_) =
+        right.words(u_ * 16, k_, lane_of(t_, w_), {jb_, c_, b_});
     sums(args) = no_sums(t_);
     sums(args) =
-        multiply_add(sums(args), {of_left(0, 0), of_left(1, 0), of_left(0, 1), of_left(1, 1)},
-                     {of_right(0), of_right(1)}, precision_);
+        multiply_add(sums(args), row_words(of_left(v_, k, t_, w_, c_, ib_, b_)),
+                     column_words(of_right(u_ / 2, k, t_, w_, c_, jb_, b_), u_ % 2), products);
     sum_(u_, v_, t_, w_, jb_, ib_, b_) +=
         element(sums(u_ / 2, v_ / 2, t_, w_, r, jb_, ib_, b_), v_ % 2 * 2 + u_ % 2);
     sum_.update(sum_.num_update_definitions() - 1)
@@ -177,20 +187,27 @@ class Tiles {
     sums.bound_extent(c_, 1);
     sums.update().reorder(u_, v_, k.x, t_, w_, c_, jb_, ib_, b_).unroll(u_).unroll(v_).unroll(k.x);
     sums.update().gpu_threads(t_, w_);
-    for (Func f : {left, right}) f.compute_at(sum_, r.x);
+    of_left.compute_at(sums, k.x).unroll(v_);
+    of_right.compute_at(sums, k.x).unroll(u_);
+    for (Func f : {left.func, right.func}) f.compute_at(sum_, r.x);
   }
 
-  // A chunk of a factor in shared memory, 0 beyond what is summed; beyond the last row it repeats.
+  // 0 beyond what is summed; beyond the last row or column it repeats that.
+  Expr at_chunk(const Factor& factor, const Expr& reduced, const Expr& extent, const Expr& outer,
+                const Expr& k) const {
+    const Expr value =
+        factor.at(own(b_, counts_[0]), own(min(outer, max(extent - 1, 0)), max(extent, 1)),
+                  own(min(k, max(reduced - 1, 0)), max(reduced, 1)));
+    return select(unsolved(k < reduced), value, 0.0f);
+  }
+
+  // A chunk of a factor in shared memory.
   Func staged(const char* name, const Factor& factor, const Expr& reduced, const Expr& extent,
               int size, const Var& block) const {
     Func f(name);
-    const Expr last = max(extent - 1, 0), k = c_ * kStaged + k_;
-    const Expr value =
-        factor.at(own(b_, counts_[0]), own(min(block * size + m_, last), max(extent, 1)),
-                  own(min(k, max(reduced - 1, 0)), max(reduced, 1)));
-    f(m_, k_, block, c_, b_) = select(unsolved(k < reduced), value, 0.0f);
-    stage(f, size, factor.contiguous == Factor::Along::kReduced, tile_, kStaged,
-          tile_.in_fragments ? 8 : 4);
+    f(m_, k_, block, c_, b_) =
+        at_chunk(factor, reduced, extent, block * size + m_, c_ * kStaged + k_);
+    stage(f, size, factor.contiguous == Factor::Along::kReduced, tile_);
     return f;
   }
 

@@ -8,8 +8,8 @@
 
 namespace attn::lower::gpu {
 
-// Elements of what is summed that are staged together.
-constexpr int kStaged = 16;
+// Elements of what is summed that are staged together; and of halves.
+constexpr int kStaged = 16, kStagedHalves = 64;
 
 // And multiplied in one round of a loop. OpenCL's compilers unroll loops themselves, from less
 // text.
@@ -31,6 +31,8 @@ struct RegisterTile {
   Expr column(const Expr& u, const Expr& t) const {
     return in_fragments ? u / 2 * 8 + t * 2 + u % 2 : t * across + u;
   }
+  // In fragments: the first row of block `v` of the thread's warp.
+  Expr first_row(const Expr& v, const Expr& w) const { return w / 8 * (8 * down) + v * 16; }
   Expr row(const Expr& v, const Expr& w) const {
     return in_fragments ? w / 8 * (8 * down) + v / 2 * 16 + v % 2 * 8 + w % 8 : w * down + v;
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/gpu/register_tile.h"
+#include "compiler/lower/gpu/pieces.h"
 #include "compiler/lower/gpu/tiles.h"
 #include "compiler/lower/terms/linear_index.h"
 
@@ -70,9 +70,15 @@ class Sweep : Tiles {
   // ---- of a chunk
   void add_tiles();
   void add_products(Func dot, const TilesSpec::Dot& d);
-  void add_fragments(Func dot, const TilesSpec::Dot& d, Func own, Func other) const;
+  void add_fragments(Func dot, const TilesSpec::Dot& d);
   Expr element_of(const Func& sums, const std::vector<Expr>& rest) const;
   Func staged(const std::string& name, int pack, const Var& block, const Expr& length) const;
+  Pieces pieces(const std::string& name, int pack, const Var& block, const Expr& length,
+                const Products& products, int summed) const;
+  Pieces panel_pieces(const Products& products) const;
+  Expr panel_at(const Expr& feature, const Expr& in_chunk) const;
+  Expr factor_at(int pack, bool is_own, const Expr& index, const Expr& feature,
+                 const Expr& length) const;
   void add_weights();
   Expr addend(const Expr& value) const;
   void add_addends();
@@ -106,7 +112,10 @@ class Sweep : Tiles {
   RDom chunks_;
   std::vector<Func> tiles_;
   Func largest_, weights_, total_, partial_, state_{"out_state"};
-  Func addends_;  // in registers
+  // What a block stages once, and what its threads keep of it in registers.
+  std::vector<Func> own_shared_, own_words_;
+  int kept_halves_ = 0;  // of a row, in those registers
+  Func addends_;         // in registers
   Func shared_addends_;
   size_t state_elements_ = 0;
   Var u_{"u"}, v_{"v"}, t_{"t"}, w_{"w"}, ib_{"ib"}, fb_{"fb"}, c_{"c"}, h_{"h"}, m_{"m"}, k_{"k"},

@@ -45,9 +45,9 @@ void Sweep::add_products(Func dot, const TilesSpec::Dot& d) {
     return;
   }
   const std::string name = dot.name() + std::to_string(n);
+  if (scores_.in_fragments) return add_fragments(dot, d);
   Func own = staged(name + "_own", of_.of_rows ? d.left : d.right, ib_, d.length);
   Func other = staged(name + "_other", of_.of_rows ? d.right : d.left, c_, d.length);
-  if (scores_.in_fragments) return add_fragments(dot, d, own, other);
   std::vector<Var> batch = summed_;
   batch.push_back(h_);
   RDom r({{0, kStaged}, {0, blocks_of(d.length, kStaged)}}, "rd");
@@ -61,20 +61,24 @@ void Sweep::add_products(Func dot, const TilesSpec::Dot& d) {
   for (Func f : {own, other}) f.compute_at(dot, r[1]);
 }
 
-// Of a block or a chunk, some features of a factor of dots: 0 beyond the last.
+// Of a factor of dots, at an own element or another: 0 beyond the last feature.
+Expr Sweep::factor_at(int pack, bool is_own, const Expr& index, const Expr& feature,
+                      const Expr& length) const {
+  const Expr value = spec_.factor(pack, batch(), cut(index, is_own ? own_extent_ : other_extent_),
+                                  cut(feature, max(length, 1)));
+  return select(unsolved(feature < length), value, 0.0f);
+}
+
+// Of a block or a chunk, some features of a factor of dots.
 Func Sweep::staged(const std::string& name, int pack, const Var& block, const Expr& length) const {
   Func f(name);
   const bool is_own = block.name() == ib_.name();
-  const Expr index = is_own ? cut(first_own(block) + m_, own_extent_)
-                            : cut(block * scores_.columns() + m_, other_extent_);
-  const Expr feature = kc_ * kStaged + k_;
+  const Expr first = is_own ? first_own(block) : block * scores_.columns();
   std::vector<Var> args = {m_, k_, kc_, block};
   args.insert(args.end(), summed_.begin(), summed_.end());
   args.push_back(h_);
-  f(args) = select(unsolved(feature < length),
-                   spec_.factor(pack, batch(), index, cut(feature, max(length, 1))), 0.0f);
-  stage(f, is_own ? scores_.rows() : scores_.columns(), true, scores_, kStaged,
-        scores_.in_fragments ? 8 : 4);
+  f(args) = factor_at(pack, is_own, first + m_, kc_ * kStaged + k_, length);
+  stage(f, is_own ? scores_.rows() : scores_.columns(), true, scores_);
   return f;
 }
 
@@ -157,6 +161,15 @@ void Sweep::add_addends() {
   by_threads(partial_.update(), {ru, v_}, of_chunk_);
 }
 
+// Of a chunk's panel: 0 beyond the last of the others; beyond the last feature it repeats that.
+Expr Sweep::panel_at(const Expr& feature, const Expr& in_chunk) const {
+  const Expr other = c_ * scores_.columns() + in_chunk;
+  return select(unsolved(other < others_),
+                spec_.packed(sum_->panel, batch(), cut(other, other_extent_),
+                             cut(feature, max(sum_->features, 1))),
+                0.0f);
+}
+
 // The product of a chunk's addends and its panel.
 void Sweep::add_partial() {
   const int groups = kStaged / scores_.across;
@@ -166,13 +179,9 @@ void Sweep::add_partial() {
   rest.insert(rest.begin() + 1, fb_);
   RDom r({{0, scores_.across}, {0, groups}, {0, scores_.columns() / kStaged}}, "rp");
   Func panel("out_panel");
-  const Expr other = c_ * scores_.columns() + kc_ * kStaged + k_;
-  const Expr feature = cut(fb_ * panel_.columns() + m_, features);
   std::vector<Var> args = {m_, k_, kc_, fb_, c_};
   args.insert(args.end(), batch.begin(), batch.end());
-  panel(args) =
-      select(unsolved(other < others_),
-             spec_.packed(sum_->panel, this->batch(), cut(other, other_extent_), feature), 0.0f);
+  panel(args) = panel_at(fb_ * panel_.columns() + m_, kc_ * kStaged + k_);
   if (scores_.in_fragments) {
     add_partial_fragments(panel);
     if (has_fallback()) add_fallback(features);

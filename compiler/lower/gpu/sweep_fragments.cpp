@@ -5,6 +5,27 @@
 
 namespace attn::lower::gpu {
 
+namespace {
+
+// Of a row. No GPU has measured it.
+constexpr int kMostHalves = 128;
+
+// Features of halves that are staged together: all, where they are known and not too many.
+int halves_at_a_time(const Expr& length) {
+  const int64_t known = constant(length);
+  if (known <= 0 || known > kMostHalves) return kStagedHalves;
+  return static_cast<int>((known + 15) / 16 * 16);
+}
+
+std::vector<Var> joined(std::vector<Var> vars, const std::vector<Var>& rest) {
+  vars.insert(vars.end(), rest.begin(), rest.end());
+  return vars;
+}
+
+Expr bits(const Expr& value) { return reinterpret(Halide::UInt(32), value); }
+
+}  // namespace
+
 // The element of the thread's place (u, v) in fragments of sums.
 Expr Sweep::element_of(const Func& sums, const std::vector<Expr>& rest) const {
   std::vector<Expr> at = {u_ / 2, v_ / 2, t_, w_};
@@ -12,25 +33,47 @@ Expr Sweep::element_of(const Func& sums, const std::vector<Expr>& rest) const {
   return element(sums(at), v_ % 2 * 2 + u_ % 2);
 }
 
+// The same of a block or a chunk in pieces, `summed` features at a time.
+Pieces Sweep::pieces(const std::string& name, int pack, const Var& block, const Expr& length,
+                     const Products& products, int summed) const {
+  const bool is_own = block.name() == ib_.name();
+  const Expr first = is_own ? first_own(block) : block * scores_.columns();
+  std::vector<Var> rest = {kc_, block};
+  rest.insert(rest.end(), summed_.begin(), summed_.end());
+  rest.push_back(h_);
+  return Pieces(name, products, spec_.packs[pack].number,
+                {is_own ? scores_.rows() : scores_.columns(), summed, true}, scores_, rest,
+                [&](const Expr& m, const Expr& k) {
+                  return factor_at(pack, is_own, first + m, kc_ * summed + k, length);
+                });
+}
+
 // The features that are staged together at a time: what one instruction adds up loses digits.
-void Sweep::add_fragments(Func dot, const TilesSpec::Dot& d, Func own, Func other) const {
+void Sweep::add_fragments(Func dot, const TilesSpec::Dot& d) {
+  const int n = dot.num_update_definitions();
+  const std::string name = dot.name() + std::to_string(n);
+  const int own_pack = of_.of_rows ? d.left : d.right, other_pack = of_.of_rows ? d.right : d.left;
+  const Products products =
+      products_of(spec_.packs[own_pack].number, spec_.packs[other_pack].number, precision_);
+  const int summed = products.in_halves() ? halves_at_a_time(d.length) : kStaged;
+  Pieces own = pieces(name + "_own", own_pack, ib_, d.length, products, summed);
+  Pieces other = pieces(name + "_other", other_pack, c_, d.length, products, summed);
   const std::vector<Var> args = with_chunk({u_, v_, t_, w_});
   std::vector<Var> batch = summed_, all = args, rest = of_chunk_;
   batch.push_back(h_);
   all.push_back(kc_);
   rest.push_back(kc_);
-  RDom k(0, kStaged / kMultiplied, "rk"), r(0, blocks_of(d.length, kStaged), "rd");
-  const auto left = [&](int x, int y) -> Expr {
-    return own(at({scores_.row(v_ * 2 + x, w_), k * kMultiplied + t_ + 4 * y, kc_, ib_}, batch));
-  };
-  const auto right = [&](int y) -> Expr {
-    return other(at({u_ * 8 + w_ % 8, k * kMultiplied + t_ + 4 * y, kc_, c_}, batch));
-  };
+  RDom k(0, summed / products.depth(), "rk"), r(0, blocks_of(d.length, summed), "rd");
+  Func of_own(name + "_own_words"), of_other(name + "_other_words");
+  of_own(joined({v_, k_, t_, w_, kc_, ib_}, batch)) =
+      own.words(scores_.first_row(v_, w_), k_, lane_of(t_, w_), at({kc_, ib_}, batch));
+  of_other(joined({u_, k_, t_, w_, kc_, c_}, batch)) =
+      other.words(u_ * 16, k_, lane_of(t_, w_), at({kc_, c_}, batch));
   Func sums(dot.name() + "_fragment");
   sums(all) = no_sums(t_);
-  sums(all) = multiply_add(sums(all), {left(0, 0), left(1, 0), left(0, 1), left(1, 1)},
-                           {right(0), right(1)}, precision_);
-  const int n = dot.num_update_definitions();
+  sums(all) = multiply_add(sums(all), row_words(of_own(at({v_, k, t_, w_, kc_, ib_}, batch))),
+                           column_words(of_other(at({u_ / 2, k, t_, w_, kc_, c_}, batch)), u_ % 2),
+                           products);
   std::vector<Expr> of_round(of_chunk_.begin(), of_chunk_.end());
   of_round.emplace_back(r.x);
   dot(args) += element_of(sums, of_round);
@@ -40,31 +83,73 @@ void Sweep::add_fragments(Func dot, const TilesSpec::Dot& d, Func own, Func othe
   dot.update(n).reorder(order).unroll(u_).unroll(v_).gpu_threads(t_, w_).never_partition({r.x});
   in_registers(sums, LoopLevel(dot, RVar(r.x)), scores_.fragments());
   by_threads(sums.update(), {u_, v_, k.x}, rest);
-  for (Func f : {own, other}) f.compute_at(dot, r.x);
+  of_other.compute_at(sums, k.x).unroll(u_);
+  other.func.compute_at(dot, r.x);
+  const int64_t known = constant(d.length);
+  if (products.in_halves() && summed_.empty() && known > 0 && known <= summed &&
+      kept_halves_ + summed <= kMostHalves) {
+    kept_halves_ += summed;
+    of_own.bound(k_, 0, summed / products.depth()).unroll(k_);
+    own_shared_.push_back(own.func);
+    own_words_.push_back(of_own);
+  } else {
+    of_own.compute_at(sums, k.x).unroll(v_);
+    own.func.compute_at(dot, r.x);
+  }
 }
 
-// A thread's addends lie in the units' order if those of eight are counted 0 2 4 6 1 3 5 7.
+// The panel of a chunk, in halves that lie as in memory: features are neighbours.
+Pieces Sweep::panel_pieces(const Products& products) const {
+  std::vector<Var> rest = {fb_, c_};
+  rest.insert(rest.end(), summed_.begin(), summed_.end());
+  rest.push_back(h_);
+  return Pieces("out_panel", products, spec_.packs[sum_->panel].number,
+                {panel_.columns(), scores_.columns(), false}, scores_, rest,
+                [&](const Expr& feature, const Expr& other) {
+                  return panel_at(fb_ * panel_.columns() + feature, other);
+                });
+}
+
+// A thread's addends lie in the units' order: of halves, as they are; of f32, if those of eight are
+// counted 0 2 4 6 1 3 5 7.
 void Sweep::add_partial_fragments(Func panel) {
+  const Products products =
+      products_of(Halide::Float(32), spec_.packs[sum_->panel].number, precision_);
   std::vector<Var> batch = summed_, rest = of_chunk_;
   batch.push_back(h_);
   rest.insert(rest.begin() + 1, fb_);
-  RDom k(0, scores_.columns() / kMultiplied, "rk");
-  const auto left = [&](int x, int y) -> Expr {
-    return addends_(at({k * 2 + y, v_ * 2 + x, t_, w_}, of_chunk_));
-  };
-  const auto right = [&](int y) -> Expr {
-    return panel(at({u_ * 8 + w_ % 8, k * kMultiplied + t_ * 2 + y, 0, fb_, c_}, batch));
-  };
-  std::vector<Var> all = {u_, v_, t_, w_};
-  all.insert(all.end(), rest.begin(), rest.end());
+  RDom k(0, scores_.columns() / products.depth(), "rk");
+  const std::vector<Var> all = joined({u_, v_, t_, w_}, rest);
   Func sums("out_partial_fragment");
   sums(all) = no_sums(t_);
-  sums(all) = multiply_add(sums(all), {left(0, 0), left(1, 0), left(0, 1), left(1, 1)},
-                           {right(0), right(1)}, precision_);
+  const auto addend = [&](const Expr& u, int v) -> Expr {
+    return addends_(at({u, v_ * 2 + v, t_, w_}, of_chunk_));
+  };
+  std::array<Expr, 4> left;
+  std::array<Expr, 2> right;
+  if (products.in_halves()) {
+    for (int n = 0; n < 4; ++n) {
+      const Expr u = k * 4 + n / 2 * 2;
+      left[n] = pair(addend(u, n % 2), addend(u + 1, n % 2), products.number, t_);
+    }
+    Pieces pieces = panel_pieces(products);
+    Func words("out_panel_words");
+    words(joined({u_, k_, t_, w_, fb_, c_}, batch)) =
+        pieces.words(u_ * 16, k_, lane_of(t_, w_), at({fb_, c_}, batch));
+    right = column_words(words(at({u_ / 2, k, t_, w_, fb_, c_}, batch)), u_ % 2);
+    words.compute_at(sums, k.x).unroll(u_);
+    pieces.func.compute_at(of_chunk());
+  } else {
+    for (int n = 0; n < 4; ++n) left[n] = bits(addend(k * 2 + n / 2, n % 2));
+    for (int n = 0; n < 2; ++n)
+      right[n] =
+          bits(panel(at({u_ * 8 + w_ % 8, k * products.depth() + t_ * 2 + n, 0, fb_, c_}, batch)));
+    stage(panel, panel_.columns(), false, scores_, scores_.columns());
+    panel.compute_at(of_chunk());
+  }
+  sums(all) = multiply_add(sums(all), left, right, products);
   in_registers(sums, of_chunk(), panel_.fragments());
   by_threads(sums.update(), {u_, v_, k.x}, rest);
-  stage(panel, panel_.columns(), false, scores_, scores_.columns());
-  panel.compute_at(of_chunk());
   partial_ = Func("out_partial");
   partial_(all) = element_of(sums, {rest.begin(), rest.end()});
   in_registers(partial_, of_chunk(), panel_);

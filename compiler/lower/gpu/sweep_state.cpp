@@ -104,6 +104,7 @@ void Sweep::in_registers(Func f, const LoopLevel& level, const RegisterTile& til
                                               {t_.name(), scores_.threads_across},
                                               {w_.name(), scores_.threads_down}};
   for (const Var& a : std::vector<Var>(f.args())) {
+    if (a.name() == k_.name()) continue;  // it is bound
     const auto extent = extents.find(a.name());
     if (extent == extents.end()) {
       f.bound_extent(a, 1);
@@ -314,6 +315,8 @@ Func Sweep::write() {
       .gpu_blocks(o[4], o[5], o[6])
       .never_partition({o[4], o[5], o[6]});
   in_registers(state_, of_block);
+  for (Func f : own_shared_) f.compute_at(of_block);
+  for (const Func& f : own_words_) in_registers(f, of_block, scores_.fragments());
   if (is_joint) {
     out.compute_root().bound(vars[0], 0, features + 2);
     out.bound(vars[1], 0, own_extent_).bound(vars[2], 0, kept_batches_);

@@ -56,6 +56,7 @@ class Builder {
       skip_bodies(built.pipeline);
       show_data(built.pipeline);
       keep_registers_private(built.pipeline);
+      write_shared_addresses(built.pipeline);
       store_halves_as_words(built.pipeline);
       write_doubles_as_bits(built.pipeline);
     }

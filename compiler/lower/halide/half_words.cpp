@@ -55,6 +55,9 @@ class HalfWords : public IRMutator {
 
   Expr visit(const Cast* op) override {
     const Type from = op->value.type();
+    if (is_half(op->type)) {
+      if (const Expr stored = as_stored(op->value, op->type); stored.defined()) return stored;
+    }
     Expr value = mutate(op->value);
     if (op->type == from) return value;
     if (from == Halide::Float(16)) value = float_of(value);
@@ -62,6 +65,19 @@ class HalfWords : public IRMutator {
     if (op->type == Halide::Float(16)) return word_of(cast<float>(value));
     if (op->type == Halide::BFloat(16)) return upper_word_of(cast<float>(value));
     return cast(op->type, value);
+  }
+  Expr visit(const Reinterpret* op) override {
+    return is_half(op->value.type()) ? mutate(op->value) : IRMutator::visit(op);
+  }
+  // The word of a value that was such a half all the time; else undefined.
+  Expr as_stored(const Expr& value, const Type& half) {
+    if (const Cast* cast = value.as<Cast>())
+      return cast->value.type() == half ? mutate(cast->value) : Expr();
+    if (const Select* select = value.as<Select>()) {
+      const Expr a = as_stored(select->true_value, half), b = as_stored(select->false_value, half);
+      return a.defined() && b.defined() ? Select::make(mutate(select->condition), a, b) : Expr();
+    }
+    return is_const_zero(value) ? make_const(Halide::UInt(16), 0) : Expr();
   }
   Expr visit(const Load* op) override {
     if (!is_half(op->type)) return IRMutator::visit(op);

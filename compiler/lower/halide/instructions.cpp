@@ -26,7 +26,17 @@ constexpr Instruction kInstructions[] = {
     {"attn_no_sums", "mov.b32 $r:0, 0; mov.b32 $r:1, 0; mov.b32 $r:2, 0; mov.b32 $r:3, 0;"},
     {"attn_mma_tf32",
      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 @r, {$1, $2, $3, $4}, {$5, $6}, @0;"},
+    {"attn_mma_bf16",
+     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 @r, {$1, $2, $3, $4}, {$5, $6}, @0;"},
+    {"attn_mma_f16",
+     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 @r, {$1, $2, $3, $4}, {$5, $6}, @0;"},
     {"attn_element", "mov.b32 $r, $0:1;"},
+    {"attn_word", "mov.b32 $r, $0:1;"},
+    {"attn_piece", "mov.b32 $r:0, $0; mov.b32 $r:1, $1; mov.b32 $r:2, $2; mov.b32 $r:3, $3;"},
+    {"attn_pair_bf16", "cvt.rn.bf16x2.f32 $r, $1, $0;"},
+    {"attn_pair_f16", "cvt.rn.f16x2.f32 $r, $1, $0;"},
+    {"attn_matrices", "ldmatrix.sync.aligned.m8n8.x4.shared.b16 @r, [$0];"},
+    {"attn_turned_matrices", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 @r, [$0];"},
 };
 
 std::string_view trimmed(std::string_view s) {

@@ -24,6 +24,9 @@ struct Arguments {
 };
 constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index",
                      *kBodyCall = "attn_body";
+// Calls whose argument is an element in shared memory, of which they get the address from a pass.
+constexpr const char *kMatricesCall = "attn_matrices",
+                     *kTurnedMatricesCall = "attn_turned_matrices";
 
 class Translator {
  public:

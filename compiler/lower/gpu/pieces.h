@@ -1,0 +1,53 @@
+// Factors in shared memory as the matrix units take them: pieces of 16 bytes, of which one
+// instruction loads 32 for a warp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/gpu/matrix_units.h"
+#include "compiler/lower/gpu/register_tile.h"
+
+namespace attn::lower::gpu {
+
+// A part of a factor, over an outer index (a row or a column of the product) and one that is
+// summed, both from 0.
+class Pieces {
+ public:
+  struct Shape {
+    int outer, summed;  // multiples of 16, and of `Products::depth()`
+    // Where neighbours lie in memory: along what is summed, or along the outer index.
+    bool along_summed;
+  };
+  using Value = std::function<Expr(const Expr& outer, const Expr& summed)>;
+
+  // `number`: of all values, as products_of() takes it. `rest`: arguments of which the part
+  // depends.
+  Pieces(const std::string& name, const Products& products, const Type& number, const Shape& shape,
+         const RegisterTile& tile, const std::vector<Var>& rest, const Value& value);
+
+  // What a thread has of the sixteen from `first` on, in step `step` of the instruction's depth:
+  // words t of the pieces of g and g + 8, then the same of the next pieces. g and t as in
+  // matrix_units.h; `lane`: the thread's number in its warp.
+  Expr words(const Expr& first, const Expr& step, const Expr& lane, std::vector<Expr> rest) const;
+
+  Func func;  // (piece, row of pieces, rest...)
+
+ private:
+  const Products products_;
+  const bool is_turned_;  // pieces are along the outer index
+};
+
+// One of the four words.
+Expr word(const Expr& words, const Expr& which);
+
+// Which load this is for: of `words`, as columns of the product, those of column g of the eighth
+// `eighth` (0, 1) of the sixteen.
+std::array<Expr, 2> column_words(const Expr& words, const Expr& eighth);
+std::array<Expr, 4> row_words(const Expr& words);
+
+// The thread's number in its warp, in a RegisterTile of fragments.
+inline Expr lane_of(const Expr& t, const Expr& w) { return t + w % 8 * 4; }
+
+}  // namespace attn::lower::gpu
