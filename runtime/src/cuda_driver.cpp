@@ -34,6 +34,13 @@ constexpr const char* kNames[] = {"cuInit",
                                   "cuFuncGetAttribute",
                                   "cuFuncSetAttribute",
                                   "cuLaunchKernel",
+                                  "cuStreamBeginCapture_v2",
+                                  "cuStreamEndCapture",
+                                  "cuGraphGetNodes",
+                                  "cuGraphInstantiate_v2",
+                                  "cuGraphDestroy",
+                                  "cuGraphLaunch",
+                                  "cuGraphExecDestroy",
                                   "cuGetErrorName"};
 static_assert(sizeof(CudaFunctions) == sizeof kNames);
 

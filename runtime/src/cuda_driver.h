@@ -41,6 +41,13 @@ struct CudaFunctions {
   int (*LaunchKernel)(Handle function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z,
                       unsigned threads_x, unsigned threads_y, unsigned threads_z,
                       unsigned shared_bytes, Handle stream, void** arguments, void** extra);
+  int (*StreamBeginCapture)(Handle stream, int mode);
+  int (*StreamEndCapture)(Handle stream, Handle* graph);
+  int (*GraphGetNodes)(Handle graph, Handle* nodes, size_t* count);
+  int (*GraphInstantiate)(Handle* executable, Handle graph, Handle* node, char* log, size_t bytes);
+  int (*GraphDestroy)(Handle graph);
+  int (*GraphLaunch)(Handle executable, Handle stream);
+  int (*GraphExecDestroy)(Handle executable);
   int (*GetErrorName)(int code, const char** name);
 };
 

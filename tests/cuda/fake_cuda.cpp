@@ -65,6 +65,13 @@ char* device_memory(const std::string& function, Context* context, uint64_t addr
   return at;
 }
 
+void give(Stream* stream, std::function<int()> work) {
+  if (stream->recording != nullptr)
+    stream->recording->work.push_back(std::move(work));
+  else
+    stream->work.push_back(std::move(work));
+}
+
 int run(Stream* stream) {
   while (!stream->work.empty()) {
     const std::function<int()> next = std::move(stream->work.front());
@@ -102,6 +109,8 @@ bool has_work(Context* context) {
 void reset() {
   for (Stream* s : state().streams) delete s;
   for (Module* m : state().modules) delete m;
+  for (auto* graphs : {&state().graphs, &state().executables})
+    for (Graph* graph : *graphs) delete graph;
   for (auto* memory : {&state().memory, &state().pinned})
     for (auto& block : *memory) free(block.first);
   state() = State();
@@ -130,7 +139,9 @@ void* make_context(int device) {
   return state().contexts.back().get();
 }
 void* make_stream(void* context) {
-  return *state().streams.insert(new Stream{static_cast<Context*>(context), true, {}}).first;
+  return *state()
+              .streams.insert(new Stream{static_cast<Context*>(context), true, {}, nullptr})
+              .first;
 }
 void push(void* context) { stack().push_back(static_cast<Context*>(context)); }
 void* current() { return stack().empty() ? nullptr : stack().back(); }
@@ -156,6 +167,8 @@ std::string left() {
   count(s.memory.size(), "blocks of the device");
   count(s.pinned.size(), "pinned blocks");
   count(s.modules.size(), "modules");
+  count(s.graphs.size(), "graphs");
+  count(s.executables.size(), "executable graphs");
   count(stack().size(), "contexts on the stack");
   return text;
 }
