@@ -188,10 +188,9 @@ const char* Cuda::open(const attn_context_options& options) {
   const char* why = nullptr;
   stream = options.cuda_stream;
   void* pinned = nullptr;
-  constexpr unsigned kNotBlockedByOthers = 1;
   if (call.CtxGetDevice(&actual) != 0 || actual != device)
     why = "options.cuda_context is of another device than the options name";
-  else if (stream == nullptr && call.StreamCreate(&stream, kNotBlockedByOthers) != 0)
+  else if (stream == nullptr && call.StreamCreate(&stream, kStreamOfItsOwn) != 0)
     why = "the CUDA device gives no stream";
   else
     is_own_stream = options.cuda_stream == nullptr;
@@ -216,6 +215,7 @@ void Cuda::close(attn_context* owner, bool is_opened) {
   if (is_current) {
     if (staging.memory != nullptr) call.MemFreeHost(staging.memory);
     if (is_own_stream) call.StreamDestroy(stream);
+    if (recorder != nullptr) call.StreamDestroy(recorder);
     call.CtxPopCurrent(&popped);
   }
   if (is_ours && is_retained) call.DevicePrimaryCtxRelease(device);

@@ -26,6 +26,8 @@ struct Cuda {
   DeviceMemory memory;
   Staging staging;
   DevicePrograms programs = {};
+  // The stream that graphs are recorded in, made for the first; while one is, `stream` is this.
+  Handle recorder = nullptr;
   bool is_recording = false;
   int64_t graph_bytes = 0;  // of memory that graphs have
   char name[24] = "";

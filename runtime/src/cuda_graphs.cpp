@@ -1,5 +1,7 @@
-// Launch graphs on CUDA: the driver writes down what comes to the stream.
+// Launch graphs on CUDA: the driver writes down what comes to a stream. That is one of our own: the
+// default stream cannot be recorded, but a graph can be launched in it.
 #include <new>
+#include <utility>
 
 #include "cuda.h"
 
@@ -17,22 +19,31 @@ struct Graph {
   DeviceMemory::Kept kept;
 };
 
+// What the caller records may outlive a graph of ours.
+bool is_recorded_by_caller(const Cuda& cuda) {
+  int status = 0;
+  return cuda.call.StreamIsCapturing(cuda.stream, &status) != 0 || status != 0;
+}
+
 bool record(attn_context* context) {
   const CudaUse use(context);
   Cuda& cuda = cuda_of(context);
-  // Refused for the driver's default stream, and in a stream that the caller records.
-  if (use.failure() != 0 || cuda.call.StreamBeginCapture(cuda.stream, kRelaxed) != 0) return false;
+  if (use.failure() != 0 || is_recorded_by_caller(cuda)) return false;
+  if (cuda.recorder == nullptr && cuda.call.StreamCreate(&cuda.recorder, kStreamOfItsOwn) != 0)
+    return false;
+  if (cuda.call.StreamBeginCapture(cuda.recorder, kRelaxed) != 0) return false;
+  std::swap(cuda.stream, cuda.recorder);
   cuda.memory.hold();
   cuda.is_recording = true;
   return true;
 }
 
 // Null where the driver has none. The calls are made also after a failure of what was recorded: the
-// stream is to do work again.
+// stream is to record again.
 Handle recorded(attn_context* context) {
   const Cuda& cuda = cuda_of(context);
   Handle graph = nullptr, executable = nullptr;
-  int code = cuda.call.StreamEndCapture(cuda.stream, &graph);
+  int code = cuda.call.StreamEndCapture(cuda.recorder, &graph);
   if (graph == nullptr) {
     if (is_lost(code)) cuda_result(context, "", code);
     return nullptr;
@@ -49,6 +60,7 @@ Handle recorded(attn_context* context) {
 void* finish(attn_context* context) {
   Cuda& cuda = cuda_of(context);
   cuda.is_recording = false;
+  std::swap(cuda.stream, cuda.recorder);
   Handle executable = recorded(context);
   const DeviceMemory::Kept kept = cuda.memory.keep();
   const bool has_room = cuda.graph_bytes + kept.bytes <= context->options.pool_bytes;
@@ -68,6 +80,7 @@ int launch(attn_context* context, void* graph) {
   const CudaUse use(context);
   if (use.failure() != 0) return use.failure();
   Cuda& cuda = cuda_of(context);
+  if (is_recorded_by_caller(cuda)) return kDeviceFailed;
   const int code = cuda.call.GraphLaunch(static_cast<Graph*>(graph)->executable, cuda.stream);
   return is_lost(code) ? cuda_result(context, "", code) : code != 0 ? kDeviceFailed : 0;
 }

@@ -41,6 +41,11 @@ int begin_in(const std::string& function, Context** context) {
 
 Stream* stream_of(const std::string& function, Context* context, void* handle) {
   Stream* stream = static_cast<Stream*>(handle);
+  if (handle == kDefaultStream) {
+    Stream*& own = state().default_streams[context];
+    if (own == nullptr) own = static_cast<Stream*>(make_stream(context));
+    stream = own;
+  }
   if (state().streams.count(stream) == 0)
     complain(function + " in no stream");
   else if (stream->context != context)
@@ -140,12 +145,17 @@ void* make_context(int device) {
 }
 void* make_stream(void* context) {
   return *state()
-              .streams.insert(new Stream{static_cast<Context*>(context), true, {}, nullptr})
+              .streams.insert(new Stream{static_cast<Context*>(context), true, {}, nullptr, false})
               .first;
+}
+void set_recorded(void* stream, bool is_recorded) {
+  static_cast<Stream*>(stream)->is_recorded_by_caller = is_recorded;
 }
 void push(void* context) { stack().push_back(static_cast<Context*>(context)); }
 void* current() { return stack().empty() ? nullptr : stack().back(); }
 std::string complaints() { return state().complaints; }
+int fake_cuda_calls(const char* function) { return calls(function); }
+const char* fake_cuda_complaints() { return state().complaints.c_str(); }
 size_t device_bytes() {
   size_t all = 0;
   for (const auto& block : state().memory) all += block.second.bytes;

@@ -105,7 +105,7 @@ int cuCtxGetDevice(int* device) {
 int cuStreamCreate(void** stream, unsigned flags) {
   BEGIN_IN("cuStreamCreate");
   if (flags != 1) complain("a stream that waits for the default stream");
-  *stream = *state().streams.insert(new Stream{context, false, {}, nullptr}).first;
+  *stream = *state().streams.insert(new Stream{context, false, {}, nullptr, false}).first;
   return 0;
 }
 int cuStreamDestroy_v2(void* handle) {

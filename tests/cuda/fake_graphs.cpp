@@ -9,11 +9,19 @@ using namespace fake_cuda;
 
 extern "C" {
 
+int cuStreamIsCapturing(void* handle, int* status) {
+  BEGIN_IN("cuStreamIsCapturing");
+  Stream* stream = stream_of("cuStreamIsCapturing", context, handle);
+  if (stream == nullptr) return 400;
+  *status = stream->recording != nullptr || stream->is_recorded_by_caller ? 1 : 0;
+  return 0;
+}
 int cuStreamBeginCapture_v2(void* handle, int mode) {
   BEGIN_IN("cuStreamBeginCapture");
   Stream* stream = stream_of("cuStreamBeginCapture", context, handle);
   if (stream == nullptr) return 400;
   if (mode == 0) complain("a recording that lets calls of other threads fail");
+  if (handle == kDefaultStream) return 900;
   if (stream->recording != nullptr) return 401;
   stream->recording = std::make_unique<Graph>(Graph{context, false, {}, {}});
   return 0;
@@ -57,6 +65,7 @@ int cuGraphLaunch(void* executable, void* handle) {
   Stream* stream = stream_of("cuGraphLaunch", context, handle);
   Graph* graph = static_cast<Graph*>(executable);
   if (stream == nullptr || state().executables.count(graph) == 0) return 400;
+  if (stream->is_recorded_by_caller) complain("a graph in a stream that the caller records");
   if (graph->context != context) complain("a graph of another context");
   for (Module* module : graph->modules)
     if (state().modules.count(module) == 0) complain("a graph of a module that was unloaded");

@@ -31,6 +31,7 @@ struct Stream {
   bool is_callers = false;
   std::deque<std::function<int()>> work;
   std::unique_ptr<Graph> recording;
+  bool is_recorded_by_caller = false;
 };
 struct Memory {
   Context* context = nullptr;
@@ -59,6 +60,7 @@ struct State {
   std::vector<std::unique_ptr<Context>> contexts;
   std::map<int, Context*> primary;
   std::set<Stream*> streams;
+  std::map<Context*, Stream*> default_streams;
   std::map<char*, Memory> memory, pinned;
   std::set<Module*> modules;
   std::set<Graph*> graphs, executables;

@@ -240,8 +240,9 @@ TEST_F(CudaGraphs, ATraceSeesEveryKernel) {
 
 TEST_F(CudaGraphs, WhatCannotBeRecordedIsDoneWithout) {
   const std::pair<const char*, int> failures[] = {
-      {"cuStreamBeginCapture", 2}, {"cuStreamEndCapture", 2}, {"cuGraphGetNodes", 2},
-      {"cuGraphInstantiate", 1},   {"cuGraphLaunch", 1},      {"cuLaunchKernel", 3}};
+      {"cuStreamIsCapturing", 2}, {"cuStreamBeginCapture", 2}, {"cuStreamEndCapture", 2},
+      {"cuGraphGetNodes", 2},     {"cuGraphInstantiate", 1},   {"cuGraphLaunch", 1},
+      {"cuLaunchKernel", 3}};
   for (const auto& [function, n] : failures) {
     std::string logged;
     attn_context_options options = on(0);
@@ -260,6 +261,15 @@ TEST_F(CudaGraphs, WhatCannotBeRecordedIsDoneWithout) {
     EXPECT_EQ(logged, "") << function;
     EXPECT_EQ(context.message(), "") << function;
   }
+}
+
+TEST_F(CudaGraphs, TheStreamOfRecordingsMayBeWanting) {
+  Owned context(on(0));
+  Chain chain(context);
+  chain.expect_right();
+  for (int n : {1, 2}) fake_cuda::fail("cuStreamCreate", n, 2);
+  for (int k = 0; k < 3; ++k) chain.expect_right();
+  EXPECT_EQ(calls("cuGraphLaunch"), 0);
 }
 
 TEST_F(CudaGraphs, AFailureHasItsTextAlsoWhileRecording) {
@@ -294,22 +304,33 @@ TEST_F(CudaGraphs, ALostDeviceIsLostInAGraphToo) {
   }
 }
 
-TEST_F(CudaGraphs, AStreamThatTheCallerRecordsIsLeftAlone) {
+TEST_F(CudaGraphs, AStreamThatTheCallerRecordsGetsNoGraph) {
   void* theirs = fake_cuda::make_context(40);
   attn_context_options options = on(0);
   options.cuda_context = theirs;
   options.cuda_stream = fake_cuda::make_stream(theirs);
   {
     Owned context(options);
-    Chain chain(context);
-    chain.expect_right();
-    fake_cuda::fail("cuStreamBeginCapture", 1, 401);
-    fake_cuda::fail("cuStreamBeginCapture", 2, 401);
-    for (int k = 0; k < 3; ++k) chain.expect_right();
-    EXPECT_EQ(calls("cuStreamEndCapture"), 0);
-    EXPECT_EQ(calls("cuGraphLaunch"), 0);
+    Chain before(context), meanwhile(context);
+    for (int k = 0; k < 3; ++k) before.expect_right();
+    EXPECT_EQ(calls("cuGraphLaunch"), 2);
+    fake_cuda::set_recorded(options.cuda_stream, true);
+    before.expect_right();
+    for (int k = 0; k < 3; ++k) meanwhile.expect_right();
+    EXPECT_EQ(calls("cuGraphLaunch"), 2);
+    fake_cuda::set_recorded(options.cuda_stream, false);
   }
   fake_cuda::reset();
+}
+
+// It cannot be recorded itself.
+TEST_F(CudaGraphs, TheDefaultStreamHasThemToo) {
+  attn_context_options options = on(0);
+  options.cuda_stream = fake_cuda::kDefaultStream;
+  Owned context(options);
+  Chain chain(context);
+  for (int k = 0; k < 3; ++k) chain.expect_right();
+  EXPECT_EQ(calls("cuGraphLaunch"), 2);
 }
 
 // Code that is loaded again with fewer registers takes the graphs with it that have its functions.
