@@ -75,6 +75,7 @@ attn_status attn_context_create(const attn_context_options* given, attn_context*
 void attn_context_destroy(attn_context* context) {
   if (context == nullptr) return;
   pool_stop(context);
+  context->graphs.forget(context);
   if (context->close != nullptr) context->close(context);
   pthread_mutex_destroy(&context->pool.mutex);
   pthread_cond_destroy(&context->pool.wake);
@@ -111,6 +112,7 @@ void attn_context_trim(attn_context* context) {
   if (context == nullptr) return;
   release_cached(context);
   release_lists(&context->lists);
+  context->graphs.clear(context);
   if (context->trim != nullptr) context->trim(context);
   for (int32_t k = 0; k < context->pool.started; ++k)
     release_lists(&context->pool.workers[k].lists);

@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdarg>
 
+#include "launch_graphs.h"
+
 // Returns what a call came to, unless it went well.
 #define ATTN_TRY(call)                      \
   do {                                      \
@@ -90,6 +92,7 @@ struct attn_context {
   // keeps for reuse.
   void (*close)(attn_context* context) = nullptr;
   void (*trim)(attn_context* context) = nullptr;
+  attn::rt::LaunchGraphs graphs = {};
   attn::rt::FreeLists lists = {};      // of the calling thread
   attn::rt::Cached* cached = nullptr;  // the latest first
   attn::rt::Pool pool = {};

@@ -36,7 +36,11 @@ void* allocate(attn_context* context, size_t bytes) {
 
 void release(attn_context* context, void* memory) { cuda_of(context).memory.free(context, memory); }
 
+// What has to wait for the device, or that the host does, cannot be recorded.
+bool cannot_record(attn_context* context) { return cuda_of(context).is_recording; }
+
 int wait(attn_context* context) {
+  if (cannot_record(context)) return kDeviceFailed;
   const CudaUse use(context);
   if (use.failure() != 0) return use.failure();
   Cuda& cuda = cuda_of(context);
@@ -49,6 +53,7 @@ int wait(attn_context* context) {
 // memory when its function returns.
 int copy_in(attn_context* context, void* to, const void* host, size_t bytes) {
   if (bytes == 0) return 0;
+  if (cannot_record(context)) return kDeviceFailed;
   const CudaUse use(context);
   if (use.failure() != 0) return use.failure();
   Cuda& cuda = cuda_of(context);
@@ -68,6 +73,7 @@ int copy_in(attn_context* context, void* to, const void* host, size_t bytes) {
 
 int copy_out(attn_context* context, void* host, const void* from, size_t bytes) {
   if (bytes == 0) return 0;
+  if (cannot_record(context)) return kDeviceFailed;
   const CudaUse use(context);
   if (use.failure() != 0) return use.failure();
   Cuda& cuda = cuda_of(context);
@@ -182,10 +188,9 @@ const char* Cuda::open(const attn_context_options& options) {
   const char* why = nullptr;
   stream = options.cuda_stream;
   void* pinned = nullptr;
-  constexpr unsigned kNotBlockedByOthers = 1;
   if (call.CtxGetDevice(&actual) != 0 || actual != device)
     why = "options.cuda_context is of another device than the options name";
-  else if (stream == nullptr && call.StreamCreate(&stream, kNotBlockedByOthers) != 0)
+  else if (stream == nullptr && call.StreamCreate(&stream, kStreamOfItsOwn) != 0)
     why = "the CUDA device gives no stream";
   else
     is_own_stream = options.cuda_stream == nullptr;
@@ -210,6 +215,7 @@ void Cuda::close(attn_context* owner, bool is_opened) {
   if (is_current) {
     if (staging.memory != nullptr) call.MemFreeHost(staging.memory);
     if (is_own_stream) call.StreamDestroy(stream);
+    if (recorder != nullptr) call.StreamDestroy(recorder);
     call.CtxPopCurrent(&popped);
   }
   if (is_ours && is_retained) call.DevicePrimaryCtxRelease(device);
@@ -238,6 +244,7 @@ const char* cuda_open(attn_context* context) {
   context->capability = 10 * cuda->attribute(kMajor) + cuda->attribute(kMinor);
   context->close = close;
   context->trim = trim;
+  context->graphs.functions = &kCudaGraphs;
   context->own = {
       .id = {ATTN_CUDA, context->options.device.ordinal},
       .name = cuda->name,

@@ -26,6 +26,10 @@ struct Cuda {
   DeviceMemory memory;
   Staging staging;
   DevicePrograms programs = {};
+  // The stream that graphs are recorded in, made for the first; while one is, `stream` is this.
+  Handle recorder = nullptr;
+  bool is_recording = false;
+  int64_t graph_bytes = 0;  // of memory that graphs have
   char name[24] = "";
 
   const char* open(const attn_context_options& options);
@@ -34,6 +38,9 @@ struct Cuda {
 };
 
 inline Cuda& cuda_of(attn_context* context) { return *static_cast<Cuda*>(context->device->state); }
+
+// Launch graphs (cuda_graphs.cpp).
+extern const GraphFunctions kCudaGraphs;
 
 // While it lives, the driver's context is the current one of this thread.
 class CudaUse {

@@ -34,6 +34,14 @@ constexpr const char* kNames[] = {"cuInit",
                                   "cuFuncGetAttribute",
                                   "cuFuncSetAttribute",
                                   "cuLaunchKernel",
+                                  "cuStreamIsCapturing",
+                                  "cuStreamBeginCapture_v2",
+                                  "cuStreamEndCapture",
+                                  "cuGraphGetNodes",
+                                  "cuGraphInstantiate_v2",
+                                  "cuGraphDestroy",
+                                  "cuGraphLaunch",
+                                  "cuGraphExecDestroy",
                                   "cuGetErrorName"};
 static_assert(sizeof(CudaFunctions) == sizeof kNames);
 

@@ -41,6 +41,14 @@ struct CudaFunctions {
   int (*LaunchKernel)(Handle function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z,
                       unsigned threads_x, unsigned threads_y, unsigned threads_z,
                       unsigned shared_bytes, Handle stream, void** arguments, void** extra);
+  int (*StreamIsCapturing)(Handle stream, int* status);
+  int (*StreamBeginCapture)(Handle stream, int mode);
+  int (*StreamEndCapture)(Handle stream, Handle* graph);
+  int (*GraphGetNodes)(Handle graph, Handle* nodes, size_t* count);
+  int (*GraphInstantiate)(Handle* executable, Handle graph, Handle* node, char* log, size_t bytes);
+  int (*GraphDestroy)(Handle graph);
+  int (*GraphLaunch)(Handle executable, Handle stream);
+  int (*GraphExecDestroy)(Handle executable);
   int (*GetErrorName)(int code, const char** name);
 };
 
@@ -56,6 +64,8 @@ bool is_lost(int code);
 constexpr int kMostThreads = 1, kMostRegisters = 12, kMajor = 75, kMinor = 76, kMostShared = 97;
 constexpr int kThreadsOfFunction = 0, kStaticSharedOfFunction = 1, kRegistersOfFunction = 4,
               kDynamicSharedOfFunction = 8;
+// Of StreamCreate: it waits for no other stream, nor others for it.
+constexpr unsigned kStreamOfItsOwn = 1;
 // Options of ModuleLoadDataEx.
 constexpr int kLimitRegisters = 0, kErrorLog = 5, kErrorLogBytes = 6;
 

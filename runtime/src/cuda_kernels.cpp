@@ -73,6 +73,7 @@ int limit_registers(attn_context* context, DeviceProgram& program, DeviceFunctio
   if (threads > cuda.attribute(kMostThreads)) return 0;  // no limit helps
   Handle old = program.program;
   if (const int failure = context->device->wait(context)) return failure;
+  context->graphs.clear(context);  // which have its functions
   if (const int failure = load(context, program, cuda.attribute(kMostRegisters) / threads / 8 * 8))
     return failure;
   cuda.call.ModuleUnload(old);

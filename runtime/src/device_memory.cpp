@@ -56,30 +56,55 @@ bool DeviceMemory::has_place() {
   return true;
 }
 
+// A block from the device.
+DeviceMemory::Block* DeviceMemory::new_block(attn_context* context, int32_t size_class) {
+  auto* block = static_cast<Block*>(attn_allocate(nullptr, sizeof(Block)));
+  if (block == nullptr) return nullptr;
+  const size_t all = bytes_of(size_class) + 2 * kSlack;
+  void* memory = take_(context, all);
+  if (memory == nullptr && !is_holding_ && free_bytes_ > 0) {
+    release(context, false);
+    memory = take_(context, all);
+  }
+  if (memory == nullptr && !is_holding_ && context->graphs.clear(context)) {
+    release(context, false);
+    memory = take_(context, all);
+  }
+  if (memory == nullptr) {
+    attn_free(nullptr, block);
+    return nullptr;
+  }
+  block->memory = static_cast<char*>(memory);
+  block->size_class = size_class;
+  return block;
+}
+
+// One that was set aside; null: there is none.
+DeviceMemory::Block* DeviceMemory::held_block(int32_t size_class) {
+  Block** at = &kept_.blocks;
+  while (*at != nullptr && (*at)->size_class != size_class) at = &(*at)->next;
+  Block* block = *at;
+  if (block == nullptr) return nullptr;
+  *at = block->next;
+  kept_.bytes -= static_cast<int64_t>(bytes_of(size_class));
+  return block;
+}
+
 void* DeviceMemory::allocate(attn_context* context, size_t bytes) {
   if (injected_failure(&context->fail_allocation)) return nullptr;
   const int32_t wanted = class_of(bytes, kClasses);
   if (wanted < 0 || !has_place()) return nullptr;
-  Block* block = free_[wanted];
-  if (block != nullptr) {
+  Block* block = held_block(wanted);
+  if (block == nullptr && free_[wanted] != nullptr) {
+    block = free_[wanted];
     free_[wanted] = block->next;
     free_bytes_ -= static_cast<int64_t>(bytes_of(wanted));
-  } else {
-    block = static_cast<Block*>(attn_allocate(nullptr, sizeof(Block)));
+  } else if (block == nullptr) {
+    block = new_block(context, wanted);
     if (block == nullptr) return nullptr;
-    const size_t all = bytes_of(wanted) + 2 * kSlack;
-    void* memory = take_(context, all);
-    if (memory == nullptr && free_bytes_ > 0) {
-      release(context, false);
-      memory = take_(context, all);
-    }
-    if (memory == nullptr) {
-      attn_free(nullptr, block);
-      return nullptr;
-    }
-    block->memory = static_cast<char*>(memory);
-    block->size_class = wanted;
   }
+  block->hold = is_holding_ ? holds_ : 0;
+  if (is_holding_) ++kept_.in_use;
   Block** at = place_of(block->memory);
   block->next = *at;
   *at = block;
@@ -96,11 +121,40 @@ void DeviceMemory::free(attn_context* context, void* memory) {
   if (block == nullptr) return;
   *at = block->next;
   --count_;
+  if (!is_holding_ || block->hold != holds_) return put_away(context, block);
+  --kept_.in_use;
+  block->next = kept_.blocks;
+  kept_.blocks = block;
+  kept_.bytes += static_cast<int64_t>(bytes_of(block->size_class));
+}
+
+void DeviceMemory::put_away(attn_context* context, Block* block) {
   const int64_t bytes = static_cast<int64_t>(bytes_of(block->size_class));
   if (free_bytes_ + bytes > context->options.pool_bytes) return give_back(context, block);
   block->next = free_[block->size_class];
   free_[block->size_class] = block;
   free_bytes_ += bytes;
+}
+
+void DeviceMemory::hold() {
+  is_holding_ = true;
+  ++holds_;
+}
+
+DeviceMemory::Kept DeviceMemory::keep() {
+  const Kept kept = kept_;
+  kept_ = {};
+  is_holding_ = false;
+  return kept;
+}
+
+void DeviceMemory::drop(attn_context* context, const Kept& kept) {
+  Block* block = kept.blocks;
+  while (block != nullptr) {
+    Block* next = block->next;
+    put_away(context, block);
+    block = next;
+  }
 }
 
 void DeviceMemory::give_back(attn_context* context, Block* block) {

@@ -21,16 +21,31 @@ class DeviceMemory {
   // Gives back what is free; with `all`, what is in use too.
   void release(attn_context* context, bool all);
 
- private:
+  // From hold() to keep() nothing is given back, and what was taken and freed meanwhile is set
+  // aside for the next request: keep() gives it to the caller, until drop().
   struct Block {
     Block* next;
     char* memory;  // with slack
     int32_t size_class;
+    uint32_t hold;  // in which it was taken; 0: in none
   };
+  struct Kept {
+    Block* blocks = nullptr;
+    int64_t bytes = 0;
+    int64_t in_use = 0;  // blocks that were taken and not freed
+  };
+  void hold();
+  Kept keep();
+  void drop(attn_context* context, const Kept& kept);
+
+ private:
   static constexpr int kClasses = 8 * 40;
 
   Block** place_of(const char* memory) const;
   bool has_place();
+  Block* new_block(attn_context* context, int32_t size_class);
+  Block* held_block(int32_t size_class);
+  void put_away(attn_context* context, Block* block);
   void give_back(attn_context* context, Block* block);
 
   Take take_;
@@ -40,6 +55,9 @@ class DeviceMemory {
   Block** used_ = nullptr;  // lists of blocks by a hash of their addresses
   size_t places_ = 0;       // a power of two
   size_t count_ = 0;
+  bool is_holding_ = false;
+  uint32_t holds_ = 0;  // so far
+  Kept kept_;
 };
 
 // Host memory of copies that have returned and that the device has not made yet.

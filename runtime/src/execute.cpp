@@ -25,28 +25,68 @@ class Execution {
         f_(*frame.function),
         context_(frame.context),
         device_(frame.context->device) {}
-  ~Execution() { attn_device_free(context_, rows_); }
+  ~Execution() {
+    if (known_ == nullptr || rows_ != known_->rows) attn_device_free(context_, rows_);
+    LaunchGraphs::end(known_);
+  }
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  attn_status run() {
+  attn_status run(bool may_repeat) {
     if (frame_.target < 0) return refuse_device();
     ATTN_TRY(bind());
+    LaunchGraphs& graphs = context_->graphs;
+    if (may_repeat && graphs.functions != nullptr && graphs.is_wanted && !traces()) recognise();
+    if (frame_.empty_bytes > 0) ATTN_TRY(bind_empty());
     if (traces()) begin_trace();
-    ATTN_TRY(launch_all(0, f_.n_checks));
-    ATTN_TRY(check_data());
+    if (f_.n_data_checks > 0) {
+      ATTN_TRY(graphs.run(context_, known_, 0, [&] { return prepare(); }));
+      ATTN_TRY(check_data());
+      ATTN_TRY(graphs.run(context_, known_, 1, [&] { return run_kernels(); }));
+    } else {
+      ATTN_TRY(graphs.run(context_, known_, 0, [&] {
+        const attn_status status = prepare();
+        return status == ATTN_OK ? run_kernels() : status;
+      }));
+    }
+    if (traces()) end_trace();
+    return ATTN_OK;
+  }
+
+ private:
+  // What kernels find in memory, and what is checked before anything of the caller is written.
+  attn_status prepare() {
+    ATTN_TRY(zero_given());
+    if (rows_ != nullptr) ATTN_TRY(zero(rows_, static_cast<size_t>(frame_.empty_bytes)));
+    return launch_all(0, f_.n_checks);
+  }
+
+  attn_status run_kernels() {
     int32_t next = f_.n_checks;
     for (int32_t k = 0; k < f_.n_loops; ++k) {
       ATTN_TRY(launch_all(next, f_.loops[k].first));
       ATTN_TRY(run_loop(k));
       next = f_.loops[k].end;
     }
-    ATTN_TRY(launch_all(next, f_.n_kernels));
-    if (traces()) end_trace();
-    return ATTN_OK;
+    return launch_all(next, f_.n_kernels);
   }
 
- private:
+  // All that decides what is launched: the tables, the sizes, and where the tensors are.
+  void recognise() {
+    const size_t n_tensors = static_cast<size_t>(frame_.base[ATTN_SAVED]);
+    const size_t n_sizes = static_cast<size_t>(frame_.model.n_sizes);
+    CallKey key(context_, CallKey::words_of<attn_program>() + CallKey::words_of<attn_function>() +
+                              n_tensors + n_sizes + 3);
+    key.add_table(frame_.program);
+    key.add_table(f_);
+    key.add(frame_.header[0]);
+    for (size_t k = 0; k < n_sizes; ++k) key.add(frame_.value[k]);
+    for (size_t k = 0; k < n_tensors; ++k) key.add(frame_.tensors[k].data);
+    key.add(call_.saved);
+    key.add(call_.workspace);
+    known_ = context_->graphs.begin(context_, key);
+  }
+
   // Why no target of the program serves the context.
   attn_status refuse_device() const {
     const attn_device_type type = device_->id.type == ATTN_OTHER ? ATTN_CPU : device_->id.type;
@@ -89,8 +129,8 @@ class Execution {
     for (int32_t k = 0; k < frame_.program.n_saved; ++k)
       show(*t++, call_.saved ? static_cast<char*>(call_.saved) + frame_.saved_offsets[k] : nullptr);
     for (int32_t k = 0; k < f_.n_workspace; ++k) show(*t++, workspace_at(k));
-    ATTN_TRY(bind_optional());
-    return frame_.empty_bytes > 0 ? bind_empty() : ATTN_OK;
+    bind_optional();
+    return ATTN_OK;
   }
 
   char* workspace_at(int32_t k) const {
@@ -107,14 +147,21 @@ class Execution {
   }
 
   // What the caller leaves out although kernels need it in memory.
-  attn_status bind_optional() {
+  void bind_optional() {
     for (int32_t k = 0; k < f_.n_optional; ++k) {
       Tensor& t = frame_.tensor(f_.optional[k]);
-      if (t.data != nullptr || t.shape->count == 0) continue;
-      show(t, workspace_at(f_.n_workspace + k));
+      if (t.data == nullptr && t.shape->count > 0) show(t, workspace_at(f_.n_workspace + k));
+    }
+  }
+
+  // What is given by leaving it out.
+  attn_status zero_given() {
+    for (int32_t k = 0; k < f_.n_optional; ++k) {
+      const Tensor& t = frame_.tensor(f_.optional[k]);
       const int32_t group = f_.optional[k] >> 24;
       const bool is_given = group >= ATTN_GIVEN_PARAMS && group <= ATTN_GIVEN_OUTPUTS;
-      if (is_given) ATTN_TRY(zero(t.data, static_cast<size_t>(t.bytes())));
+      if (!is_given || t.shape->count == 0 || t.data != workspace_at(f_.n_workspace + k)) continue;
+      ATTN_TRY(zero(t.data, static_cast<size_t>(t.bytes())));
     }
     return ATTN_OK;
   }
@@ -125,10 +172,11 @@ class Execution {
 
   // Each empty tensor has a row of its own: kernels may write to it.
   attn_status bind_empty() {
-    const size_t bytes = static_cast<size_t>(frame_.empty_bytes);
-    rows_ = attn_device_allocate(context_, bytes);
+    if (known_ != nullptr) rows_ = known_->rows;
+    if (rows_ == nullptr)
+      rows_ = attn_device_allocate(context_, static_cast<size_t>(frame_.empty_bytes));
     if (rows_ == nullptr) return out_of_memory(context_);
-    ATTN_TRY(zero(rows_, bytes));
+    if (known_ != nullptr && known_->is_repeated) known_->rows = rows_;
     int64_t at = 0;
     for (Tensor* t = frame_.tensors; t < frame_.tensors + frame_.base[ATTN_SLICES]; ++t) {
       if (t->shape->count != 0) continue;
@@ -281,6 +329,7 @@ class Execution {
   const attn_function& f_;
   attn_context* context_;
   const attn_device* device_;
+  KnownCall* known_ = nullptr;  // of a call that may be recorded
   void* rows_ = nullptr;        // of empty tensors
   int64_t steps_ = 0;           // of the loop that runs
   uintptr_t checked_from_ = 0;  // where on the device `checked_` was; 0: it is not used
@@ -312,6 +361,8 @@ attn_status kernel_status(attn_context* context, const char* kernel, int code) {
                    text);
 }
 
-attn_status execute(Frame& frame, const Call& call) { return Execution(frame, call).run(); }
+attn_status execute(Frame& frame, const Call& call, bool may_repeat) {
+  return Execution(frame, call).run(may_repeat);
+}
 
 }  // namespace attn::rt

@@ -35,7 +35,7 @@ class Caller {
     ATTN_TRY(check_overlap(context_, n_intervals_, frame_.intervals));
     ATTN_TRY(check_bools(call));
     const LaunchScope scope(context_);
-    ATTN_TRY(execute(frame_, call));
+    ATTN_TRY(execute(frame_, call, true));
     if (frame_.function->kind != ATTN_FORWARD) return ATTN_OK;
     return device_status(
         context_, context_->device->copy_in(context_, call.saved, frame_.header, header_bytes()));

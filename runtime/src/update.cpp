@@ -135,7 +135,10 @@ class Update {
         program_(*model.program->step),
         given_(given),
         tensors_(context, 2 * (1 + model.n_step_states) + program_.n_scalars) {}
-  ~Update() { attn_device_free(context_, scalars_); }
+  ~Update() {
+    attn_device_free(context_, scalars_);
+    LaunchGraphs::end(known_);
+  }
   Update(const Update&) = delete;
   Update& operator=(const Update&) = delete;
 
@@ -143,13 +146,26 @@ class Update {
     scalars_ = static_cast<double*>(attn_device_allocate(
         context_, sizeof(double) * static_cast<size_t>(program_.n_scalars + 1)));
     if (scalars_ == nullptr || tensors_.data() == nullptr) return out_of_memory(context_);
-    double norm = 0;
-    if (program_.n_norms > 0) ATTN_TRY(find_norm(&norm));
-    const double* set = nullptr;  // the options that the scalars have
-    for (int32_t k = 0; k < model_.n_params; ++k) {
-      const double* options = given_.options + static_cast<int64_t>(k) * given_.stride;
+    if (program_.n_norms > 0) ATTN_TRY(find_norm());
+    int32_t first = 0;
+    while (first < model_.n_params && parts_of(first).n == 0) ++first;
+    if (first == model_.n_params) return ATTN_OK;
+    ATTN_TRY(set_scalars(options_of(first)));
+    LaunchGraphs& graphs = context_->graphs;
+    const bool is_traced = context_->options.trace != nullptr;
+    if (graphs.functions != nullptr && graphs.is_wanted && !is_traced) recognise();
+    return graphs.run(context_, known_, 0, [&] { return update_all(first); });
+  }
+
+ private:
+  // The scalars have the options of the first parameter. Those of others are copied between the
+  // updates, which cannot be recorded.
+  attn_status update_all(int32_t first) {
+    const double* set = options_of(first);
+    for (int32_t k = first; k < model_.n_params; ++k) {
+      const double* options = options_of(k);
       for (const Part& part : parts_of(k)) {
-        if (set == nullptr || !same_options(options, set)) ATTN_TRY(set_scalars(norm, options));
+        if (!same_options(options, set)) ATTN_TRY(set_scalars(options));
         set = options;
         ATTN_TRY(update(k, part));
       }
@@ -157,7 +173,31 @@ class Update {
     return ATTN_OK;
   }
 
- private:
+  // All that decides what updates launch, but for the scalars' values.
+  void recognise() {
+    const size_t count = static_cast<size_t>(model_.n_params);
+    CallKey key(context_, CallKey::words_of<attn_step_program>() + 3 +
+                              count * (4 + static_cast<size_t>(model_.n_step_states)));
+    key.add_table(program_);
+    key.add(static_cast<int64_t>(model_.source_hash));
+    key.add(given_.workspace);
+    key.add(scalars_);
+    for (int32_t k = 0; k < model_.n_params; ++k) {
+      const attn_tensor& param = given_.params[k];
+      key.add(attn_element_count(&param));
+      key.add(int64_t{param.type});
+      key.add(param.data);
+      key.add(given_.gradients[k].data);
+      for (int32_t s = 0; s < model_.n_step_states; ++s)
+        key.add(given_.states[s * model_.n_params + k].data);
+    }
+    known_ = context_->graphs.begin(context_, key);
+  }
+
+  const double* options_of(int32_t param) const {
+    return given_.options + static_cast<int64_t>(param) * given_.stride;
+  }
+
   // Of a parameter; none where it is left as it is.
   Parts parts_of(int32_t k) const {
     const bool skips = given_.gradients[k].data == nullptr;
@@ -168,11 +208,11 @@ class Update {
     return a == b || memcmp(a, b, sizeof *a * static_cast<size_t>(model_.n_step_options)) == 0;
   }
 
-  attn_status set_scalars(double norm, const double* options) {
+  attn_status set_scalars(const double* options) {
     for (int32_t k = 0; k < program_.n_scalars; ++k) {
       const int32_t which = program_.scalars[k];
       const double value = which == ATTN_STEP_COUNT  ? static_cast<double>(given_.step)
-                           : which == ATTN_STEP_NORM ? norm
+                           : which == ATTN_STEP_NORM ? norm_
                                                      : options[which];
       ATTN_TRY(
           device_status(context_, device_->copy_in(context_, scalars_ + k, &value, sizeof value)));
@@ -185,10 +225,10 @@ class Update {
     if (frame == nullptr) return out_of_memory(context_);
     frame->set_sizes(part.sizes);
     call.workspace = given_.workspace;
-    return execute(*frame, call);
+    return execute(*frame, call, false);
   }
 
-  attn_status find_norm(double* norm) {
+  attn_status find_norm() {
     ATTN_TRY(check_memory(context_, model_, "workspace", given_.workspace));
     attn_tensor output = {};
     output.data = scalars_;
@@ -202,10 +242,10 @@ class Update {
         double square;
         ATTN_TRY(
             device_status(context_, device_->copy_out(context_, &square, scalars_, sizeof square)));
-        *norm += square;
+        norm_ += square;
       }
     }
-    *norm = sqrt(*norm);
+    norm_ = sqrt(norm_);
     return ATTN_OK;
   }
 
@@ -235,7 +275,9 @@ class Update {
   const attn_step_program& program_;
   const Given& given_;
   const Scratch<attn_tensor> tensors_;  // inputs and outputs of an update
-  double* scalars_ = nullptr;           // in the device's memory
+  KnownCall* known_ = nullptr;
+  double norm_ = 0;
+  double* scalars_ = nullptr;  // in the device's memory
 };
 
 attn_status step_by(attn_context* context, const attn_model* model, const Given& given) {

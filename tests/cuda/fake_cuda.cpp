@@ -41,6 +41,11 @@ int begin_in(const std::string& function, Context** context) {
 
 Stream* stream_of(const std::string& function, Context* context, void* handle) {
   Stream* stream = static_cast<Stream*>(handle);
+  if (handle == kDefaultStream) {
+    Stream*& own = state().default_streams[context];
+    if (own == nullptr) own = static_cast<Stream*>(make_stream(context));
+    stream = own;
+  }
   if (state().streams.count(stream) == 0)
     complain(function + " in no stream");
   else if (stream->context != context)
@@ -63,6 +68,13 @@ char* device_memory(const std::string& function, Context* context, uint64_t addr
   char* at = find(state().memory, context, reinterpret_cast<void*>(address - kShift), bytes);
   if (at == nullptr) complain(function + " of memory that is not the context's");
   return at;
+}
+
+void give(Stream* stream, std::function<int()> work) {
+  if (stream->recording != nullptr)
+    stream->recording->work.push_back(std::move(work));
+  else
+    stream->work.push_back(std::move(work));
 }
 
 int run(Stream* stream) {
@@ -102,6 +114,8 @@ bool has_work(Context* context) {
 void reset() {
   for (Stream* s : state().streams) delete s;
   for (Module* m : state().modules) delete m;
+  for (auto* graphs : {&state().graphs, &state().executables})
+    for (Graph* graph : *graphs) delete graph;
   for (auto* memory : {&state().memory, &state().pinned})
     for (auto& block : *memory) free(block.first);
   state() = State();
@@ -130,11 +144,18 @@ void* make_context(int device) {
   return state().contexts.back().get();
 }
 void* make_stream(void* context) {
-  return *state().streams.insert(new Stream{static_cast<Context*>(context), true, {}}).first;
+  return *state()
+              .streams.insert(new Stream{static_cast<Context*>(context), true, {}, nullptr, false})
+              .first;
+}
+void set_recorded(void* stream, bool is_recorded) {
+  static_cast<Stream*>(stream)->is_recorded_by_caller = is_recorded;
 }
 void push(void* context) { stack().push_back(static_cast<Context*>(context)); }
 void* current() { return stack().empty() ? nullptr : stack().back(); }
 std::string complaints() { return state().complaints; }
+int fake_cuda_calls(const char* function) { return calls(function); }
+const char* fake_cuda_complaints() { return state().complaints.c_str(); }
 size_t device_bytes() {
   size_t all = 0;
   for (const auto& block : state().memory) all += block.second.bytes;
@@ -156,6 +177,8 @@ std::string left() {
   count(s.memory.size(), "blocks of the device");
   count(s.pinned.size(), "pinned blocks");
   count(s.modules.size(), "modules");
+  count(s.graphs.size(), "graphs");
+  count(s.executables.size(), "executable graphs");
   count(stack().size(), "contexts on the stack");
   return text;
 }

@@ -54,6 +54,8 @@ char* real(uint64_t address, size_t bytes);
 // A caller's own objects.
 void* make_context(int device);
 void* make_stream(void* context);
+inline void* const kDefaultStream = reinterpret_cast<void*>(1);  // of each context
+void set_recorded(void* stream, bool is_recorded);               // by the caller
 void push(void* context);
 void* current();
 
@@ -62,5 +64,9 @@ void* current();
 std::string complaints();
 std::string left();
 size_t device_bytes();
+
+// For programs in other languages.
+extern "C" int fake_cuda_calls(const char* function);
+extern "C" const char* fake_cuda_complaints();
 
 }  // namespace fake_cuda

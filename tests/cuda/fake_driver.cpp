@@ -105,7 +105,7 @@ int cuCtxGetDevice(int* device) {
 int cuStreamCreate(void** stream, unsigned flags) {
   BEGIN_IN("cuStreamCreate");
   if (flags != 1) complain("a stream that waits for the default stream");
-  *stream = *state().streams.insert(new Stream{context, false, {}}).first;
+  *stream = *state().streams.insert(new Stream{context, false, {}, nullptr, false}).first;
   return 0;
 }
 int cuStreamDestroy_v2(void* handle) {
@@ -113,6 +113,7 @@ int cuStreamDestroy_v2(void* handle) {
   Stream* stream = stream_of("cuStreamDestroy", context, handle);
   if (stream == nullptr) return 400;
   if (!stream->work.empty()) complain("a stream ends with work");
+  if (stream->recording != nullptr) complain("a stream ends while it records");
   if (stream->is_callers) complain("the caller's stream is destroyed");
   state().streams.erase(stream);
   delete stream;
@@ -121,7 +122,10 @@ int cuStreamDestroy_v2(void* handle) {
 int cuStreamSynchronize(void* handle) {
   BEGIN_IN("cuStreamSynchronize");
   Stream* stream = stream_of("cuStreamSynchronize", context, handle);
-  return stream == nullptr ? 400 : run(stream);
+  if (stream == nullptr) return 400;
+  if (stream->recording == nullptr) return run(stream);
+  stream->recording->is_broken = true;
+  return 900;
 }
 
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
@@ -161,11 +165,12 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* hand
   BEGIN_IN("cuMemcpyHtoDAsync");
   Stream* stream = stream_of("cuMemcpyHtoDAsync", context, handle);
   if (stream == nullptr) return 400;
+  if (stream->recording != nullptr) complain("cuMemcpyHtoDAsync is recorded");
   const bool is_pinned = find(state().pinned, nullptr, from, bytes) != nullptr;
   std::vector<char> now;
   if (!is_pinned)
     now.assign(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
-  stream->work.push_back([=] {
+  give(stream, [=] {
     char* at = device_memory("cuMemcpyHtoDAsync", context, to, bytes);
     if (at == nullptr) return 700;
     memcpy(at, is_pinned ? from : now.data(), bytes);
@@ -177,7 +182,8 @@ int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* handle) {
   BEGIN_IN("cuMemcpyDtoHAsync");
   Stream* stream = stream_of("cuMemcpyDtoHAsync", context, handle);
   if (stream == nullptr) return 400;
-  stream->work.push_back([=] {
+  if (stream->recording != nullptr) complain("cuMemcpyDtoHAsync is recorded");
+  give(stream, [=] {
     const char* at = device_memory("cuMemcpyDtoHAsync", context, from, bytes);
     if (at == nullptr) return 700;
     memcpy(to, at, bytes);
@@ -189,7 +195,7 @@ int cuMemsetD8Async(uint64_t to, unsigned char byte, size_t bytes, void* handle)
   BEGIN_IN("cuMemsetD8Async");
   Stream* stream = stream_of("cuMemsetD8Async", context, handle);
   if (stream == nullptr) return 400;
-  stream->work.push_back([=] {
+  give(stream, [=] {
     char* at = device_memory("cuMemsetD8Async", context, to, bytes);
     if (at == nullptr) return 700;
     memset(at, byte, bytes);
@@ -279,6 +285,7 @@ int cuLaunchKernel(void* function, unsigned bx, unsigned by, unsigned bz, unsign
   if (state().modules.count(f.module) == 0) complain("a function of a module that was unloaded");
   if (f.module->context != context) complain("a function of another context");
   if (extra != nullptr) complain("extra arguments");
+  if (stream->recording != nullptr) stream->recording->modules.push_back(f.module);
   const Kernel kernel = kernel_of(f);
   int most = 0;
   cuFuncGetAttribute(&most, 0, function);
@@ -290,7 +297,7 @@ int cuLaunchKernel(void* function, unsigned bx, unsigned by, unsigned bz, unsign
     memcpy(&launch.arguments.back(), arguments[k], kernel.sizes[k]);
   }
   if (f.entry == nullptr) {
-    stream->work.push_back([launch, run = kernel.run] {
+    give(stream, [launch, run = kernel.run] {
       state().launches.push_back(launch);
       return run(launch);
     });
@@ -299,7 +306,7 @@ int cuLaunchKernel(void* function, unsigned bx, unsigned by, unsigned bz, unsign
   std::vector<char> copied(f.entry->param_bytes);
   for (size_t k = 0; k < f.entry->params.size(); ++k)
     memcpy(&copied[f.entry->params[k].offset], arguments[k], f.entry->params[k].bytes);
-  stream->work.push_back([context, launch, copied, code = f.module->code, entry = f.entry] {
+  give(stream, [context, launch, copied, code = f.module->code, entry = f.entry] {
     state().launches.push_back(launch);
     return run(context, *code, *entry, launch, copied);
   });

@@ -18,10 +18,20 @@ struct Context {
   int device = 0, retained = 0, lost = 0;
   bool is_callers = false;
 };
+struct Module;
+// What a stream was given while it recorded.
+struct Graph {
+  Context* context = nullptr;
+  bool is_broken = false;  // by a call that cannot be recorded
+  std::vector<std::function<int()>> work;
+  std::vector<Module*> modules;  // of its kernels
+};
 struct Stream {
   Context* context = nullptr;
   bool is_callers = false;
   std::deque<std::function<int()>> work;
+  std::unique_ptr<Graph> recording;
+  bool is_recorded_by_caller = false;
 };
 struct Memory {
   Context* context = nullptr;
@@ -50,8 +60,10 @@ struct State {
   std::vector<std::unique_ptr<Context>> contexts;
   std::map<int, Context*> primary;
   std::set<Stream*> streams;
+  std::map<Context*, Stream*> default_streams;
   std::map<char*, Memory> memory, pinned;
   std::set<Module*> modules;
+  std::set<Graph*> graphs, executables;
   std::vector<std::unique_ptr<Function>> functions;
 };
 
@@ -69,6 +81,8 @@ Stream* stream_of(const std::string& function, Context* context, void* handle);
 // null.
 char* find(std::map<char*, Memory>& memory, Context* context, const void* at, size_t bytes);
 char* device_memory(const std::string& function, Context* context, uint64_t address, size_t bytes);
+// Work that a stream is given: for later, or for its graph.
+void give(Stream* stream, std::function<int()> work);
 // Does the work of a stream, until it fails.
 int run(Stream* stream);
 bool has_work(Context* context);

@@ -62,6 +62,11 @@ void attn_context_set_trace(attn_context* context,
                             void (*trace)(void* trace_data, const attn_trace_event* event),
                             void* trace_data);
 
+/* Whether calls that come again with the same tensors, sizes and memory are launched as one graph, on a
+ * device of CUDA: they are, unless this ends it. Those that are there are given up then. A traced call
+ * is launched kernel by kernel. */
+void attn_context_set_launch_graphs(attn_context* context, int32_t is_wanted);
+
 /* The number of threads that was asked for, the caller's included. */
 int32_t attn_context_threads(const attn_context* context);
 
