@@ -101,6 +101,50 @@ TEST(Products, ComeInTheOrderThatTakesLeast) {
                      2e-5);
 }
 
+// Up to 128 rows the weights are read where they lie, if they are stored as they are multiplied.
+TEST(Products, OfSomeRowsWithWeightsAsTheyLie) {
+  Library library(compile_text(R"(
+use std.activations
+size B, T, S = 65, I = 131, H = 3, E = 50, F = 48, O = 29, L = 2
+model dense(x: [B, T, I], token: int[B, T], heads: [B, H, T, F]) -> y, z, a, n {
+  param w: [L, O, I], b: [O], u: [O, H, E], table: [7, H*E], v: [O, H*F], narrow: bf16[O, I]
+  y[b,t,o: O] = gelu(sum[i] x[b,t,i] * w[1,o,i] + b[o])
+  z[b,t,o: O] = sum[h,e] tanh(table[token[b,t], h*E + e]) * u[o,h,e] where t > 0
+  a[b,t,o: O] = sum[h,f] heads[b,h,t,f] * v[o, h*F + f]
+  n[b,t,o: O] = sum[i] x[b,t,i] * narrow[o,i]
+}
+model known(x: [S, I], w: [O, I]) -> y { y[s,o: O] = sum[i] x[s,i] * w[o,i] / (1 + s) }
+model unknown(x: [B, T], w: [S, T], length: int) -> y {
+  y[b,s] = sum[t where t < length] x[b,t] * w[s,t]
+}
+)"));
+  for (const auto& [b, t] : std::vector<std::pair<int64_t, int64_t>>{{0, 3},
+                                                                     {1, 1},
+                                                                     {1, 3},
+                                                                     {1, 4},
+                                                                     {1, 5},
+                                                                     {3, 11},
+                                                                     {1, 63},
+                                                                     {1, 64},
+                                                                     {5, 13},
+                                                                     {1, 127},
+                                                                     {2, 64},
+                                                                     {3, 43}}) {
+    const Sizes s = {{"B", b}, {"T", t}};
+    SCOPED_TRACE(text_of(s));
+    Arrays given = random_call(library.model("dense"), s, 3);
+    for (double& token : given.at("token").values) token = static_cast<int>(std::abs(token)) % 7;
+    expect_agreement(library, "dense", given, 2e-5);
+  }
+  expect_agreement(library, "known", random_call(library.model("known"), {}, 3), 2e-5);
+  for (const int64_t t : {0, 1, 127, 128, 131, 300}) {
+    Arrays given = random_call(library.model("unknown"), {{"B", 9}, {"T", t}}, 3);
+    given.at("length").values = {static_cast<double>(t - 2)};
+    SCOPED_TRACE(t);
+    expect_agreement(library, "unknown", given, 2e-5);
+  }
+}
+
 TEST(Products, OfFewPlanes) {
   Library library(compile_text(R"(
 size B, T, H = 5, G = 4

@@ -2,6 +2,7 @@
 #include <attn/attn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xmmintrin.h>
@@ -24,6 +25,7 @@ int attn_k_error_access_out_of_bounds(void* context, const char* func, int dimen
                                       int min_touched, int max_touched, int min_valid,
                                       int max_valid);
 int attn_k_error_out_of_memory(void* context);
+int attn_k_fetch_ahead(const void* data, int64_t from, int64_t bytes);
 }
 
 namespace {
@@ -248,6 +250,19 @@ TEST(Memory, IsAlignedAndReused) {
     EXPECT_TRUE(all.insert(memory).second);
   }
   for (void* memory : all) attn_k_free(context, memory);
+}
+
+// A tile asks for what the next one reads, also where there is none.
+TEST(Memory, IsFetchedAheadWhereverItEnds) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  char* pages = static_cast<char*>(
+      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(mprotect(pages + page, page, PROT_NONE), 0);
+  for (const int64_t bytes : {-1, 0, 1, 63, 64, 65, 1 << 20})
+    for (const int64_t from : {int64_t{0}, static_cast<int64_t>(page) - 1, int64_t{1} << 40})
+      EXPECT_EQ(attn_k_fetch_ahead(pages, from, bytes), 0);
+  EXPECT_EQ(munmap(pages, 2 * page), 0);
 }
 
 TEST(Memory, ClassesHoldWhatWasAskedFor) {

@@ -111,6 +111,8 @@ Problem::Problem(const ContractionSpec& given, const Target& target)
   with_split = long_sums && small && some_rows <= costs.split_area &&
                some_columns <= costs.split_area && some_rows * some_columns <= costs.split_area;
   with_direct = some_rows > 0 ? some_rows <= 8 * costs.direct_rows : !rarely_thin;
+  with_in_place = reads_in_place(*this) &&
+                  (some_rows > 0 ? some_rows <= 2 * costs.rows_in_place : !rarely_thin);
 }
 
 Expr Problem::longest() const {
@@ -127,6 +129,10 @@ Expr Problem::wants_split() const {
   Expr longer_side = max(rows, columns);
   return length >= 4 * costs.least_split && rows <= costs.split_area && area <= costs.split_area &&
          length / 8 >= longer_side && (rows > costs.direct_rows || columns <= 64);
+}
+
+Expr Problem::wants_in_place() const {
+  return rows <= costs.rows_in_place && longest() >= costs.least_in_place;
 }
 
 Expr Problem::multiplied(const Factor& factor, const Expr& matrix, const Expr& outer,

@@ -20,6 +20,9 @@ struct Problem : ContractionSpec {
   // sums.
   Expr splits() const;
   Expr wants_split() const;
+  // Whether the rows are few enough to multiply the right factor where it lies, and its sums long
+  // enough.
+  Expr wants_in_place() const;
 
   const target::Costs& costs;
   Expr batch, rows, columns;
@@ -28,7 +31,7 @@ struct Problem : ContractionSpec {
   int lanes;
   ContractionTiles tiles;
   bool one_block;  // a matrix of the batch is typically one block: no use in threads for it
-  bool with_split, with_direct;
+  bool with_split, with_direct, with_in_place;
 
  private:
   Expr longest() const;  // of the terms' reductions
@@ -38,6 +41,9 @@ struct Problem : ContractionSpec {
 // sum(column in block, row, column block, batch), scheduled but for where it is computed. Columns
 // beyond the last repeat it.
 Func direct_sum(const Problem& problem, const ContractionTerm& term);
+
+// Whether the right factor is a tensor as it is stored, dense along k.
+bool reads_in_place(const Problem& problem);
 
 // Values of k in one step of the innermost loop.
 constexpr int kStepReduced = 2;

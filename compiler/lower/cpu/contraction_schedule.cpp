@@ -32,6 +32,7 @@ Func ContractionScheduler::schedule() {
   add(problem_.with_split, problem_.wants_split(), &ContractionScheduler::split);
   add(problem_.with_direct, problem_.rows <= problem_.costs.direct_rows,
       &ContractionScheduler::direct);
+  add(problem_.with_in_place, problem_.wants_in_place(), &ContractionScheduler::in_place);
   add(true, const_true(), &ContractionScheduler::blocked);
   if (std::optional<Func> found = find_non_finite(problem_)) fallback(*found);
 

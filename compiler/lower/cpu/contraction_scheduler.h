@@ -1,9 +1,10 @@
-// Three strategies, chosen at run time where extents do not settle it at compile time; each is one
+// Four strategies, chosen at run time where extents do not settle it at compile time; each is one
 // update of the output over its own blocks, switched on by a condition that empties its loops:
 //
 //   blocked  packed panels of both factors, register tiles; blocks of C in the second-level cache
 //            hold what a reduction of several chunks has summed so far;
 //   split    the same, the reduction cut into parts that are summed at the end (small C, long K);
+//   in_place up to some rows of a right factor that is a tensor as it lies: tiles of dot products;
 //   direct   up to four rows: the right factor is read once and never packed.
 //
 // After it, where conditions of one factor hide what is not finite of the other, results that see
@@ -23,7 +24,7 @@ namespace attn::lower {
 class ContractionScheduler {
  public:
   ContractionScheduler(const ContractionSpec& spec, const Target& target)
-      : problem_(spec, target), tiles_(problem_.tiles) {}
+      : problem_(spec, target), tuning_(tuning(target)), tiles_(problem_.tiles) {}
   Func schedule();
 
  private:
@@ -51,10 +52,14 @@ class ContractionScheduler {
   std::vector<Panels> pack_terms();
   void blocked(const Expr& condition);
   void split(const Expr& condition);
+  Func rows_by_vectors(const ContractionTerm& term);
+  Func dots(const ContractionTerm& term, const Func& left);
+  void in_place(const Expr& condition);
   void direct(const Expr& condition);
   void fallback(const Func& where);
 
   const Problem problem_;
+  const Tuning& tuning_;
   ContractionTiles tiles_;
   Func out_{"out"};
   Var x_{"x"}, y_{"y"}, k_{"k"}, tile_{"tile"}, panel_{"panel"}, chunk_{"chunk"}, part_{"part"};

@@ -20,10 +20,12 @@ StreamTiles stream_in_32_registers(int vectors) {
 
 constexpr int kSumRowsIn16[] = {8, 6, 4, 2}, kSumRowsIn32[] = {12, 12, 8, 6, 4};
 
-constexpr Tuning kV2 = {{4, 2, 64, 256, 256}, stream_in_16_registers, {4, 3, 48, 96}, kSumRowsIn16};
-constexpr Tuning kV3 = {{6, 2, 96, 256, 256}, stream_in_16_registers, {4, 3, 48, 96}, kSumRowsIn16};
+constexpr Tuning kV2 = {
+    {4, 2, 64, 256, 256}, {4, 3, 64, 96}, stream_in_16_registers, {4, 3, 48, 96}, kSumRowsIn16};
+constexpr Tuning kV3 = {
+    {6, 2, 96, 256, 256}, {4, 3, 64, 96}, stream_in_16_registers, {4, 3, 48, 96}, kSumRowsIn16};
 constexpr Tuning kV4 = {
-    {12, 2, 192, 256, 512}, stream_in_32_registers, {8, 3, 48, 144}, kSumRowsIn32};
+    {12, 2, 192, 256, 512}, {4, 6, 64, 96}, stream_in_32_registers, {8, 3, 48, 144}, kSumRowsIn32};
 
 }  // namespace
 

@@ -16,6 +16,12 @@ struct ContractionTiles {
   int block_rows, block_columns, block_reduced;
 };
 
+// Of dot products in registers.
+struct DotTile {
+  int rows, columns;
+  int block_rows, block_columns;
+};
+
 struct StreamTiles {
   int rows;                       // of a tile, which shares its bounds of columns
   int score_rows, score_vectors;  // of the scores' register tile
@@ -31,6 +37,7 @@ struct TileSizes {
 
 struct Tuning {
   ContractionTiles contraction;  // of f32
+  DotTile dots;
   // By the number of vectors of features.
   StreamTiles (*stream)(int vectors);
   TileSizes tiles;

@@ -1,6 +1,9 @@
 #include "compiler/lower/forms/contraction.h"
 
+#include <algorithm>
+
 #include "compiler/lower/forms/scope.h"
+#include "compiler/lower/terms/linear_index.h"
 #include "compiler/plan/sets.h"
 
 namespace attn::lower {
@@ -26,6 +29,22 @@ Factor::Along contiguous(const ir::Expr& value, const std::vector<ir::IndexId>& 
   return along;
 }
 
+// Factor::run of what no condition hides.
+int64_t run_along(const Scope& scope, const ir::Expr& value, const IndexGroup& reduced) {
+  if (!value.is(ir::Kind::read) || value.args().empty() || reduced.empty()) return 0;
+  const ir::Expr k = ir::index_value(reduced.back());
+  size_t alone = 0;
+  for (const ir::Expr& subscript : value.args())
+    for (const ir::Expr& addend : ir::addends_of(subscript)) {
+      if (!ir::uses(addend, reduced.back())) continue;
+      if (addend != k || &subscript != &value.args().back()) return 0;
+      ++alone;
+    }
+  if (alone != 1) return 0;
+  return reduced.size() == 1 ? Factor::kWholeRun
+                             : std::max<int64_t>(constant(scope.extent(reduced.back())), 0);
+}
+
 // A factor over (batch, outer, reduced), one linear index each, computed in `type`.
 Factor factor(const Scope& scope, const Type& type, const IndexGroup& batch,
               const IndexGroup& outer, const IndexGroup& reduced, const ir::Expr& value,
@@ -46,6 +65,7 @@ Factor factor(const Scope& scope, const Type& type, const IndexGroup& batch,
     f.visible = [=](Expr b, Expr row, Expr k) { return translator(b, row, k).condition(guard); };
   f.contiguous = contiguous(value, outer, reduced);
   f.number = scope.number_of(value);
+  if (guard.empty()) f.run = run_along(scope, value, reduced);
   return f;
 }
 

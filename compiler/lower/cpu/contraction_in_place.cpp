@@ -1,0 +1,139 @@
+// Contractions of some rows whose right factor is a tensor as it is stored, dense along k. Packing
+// it would take longer than multiplying it: tiles of dot products read it where it lies, lanes
+// along k, and each fetches a part of what the next one reads.
+#include <algorithm>
+
+#include "compiler/lower/cpu/contraction_scheduler.h"
+#include "compiler/lower/terms/linear_index.h"
+
+namespace attn::lower {
+
+using Halide::Internal::Call;
+using Halide::Internal::Variable;
+
+namespace {
+
+// A tensor's element, as its place.
+struct Element {
+  Halide::Parameter tensor;
+  std::vector<Expr> at;
+};
+
+// The element that a value is, if it is one. A call of a parameter is one of the function that
+// stands for it.
+std::optional<Element> stored_element(const Expr& value) {
+  const Call* call = value.as<Call>();
+  if (call == nullptr || call->call_type != Call::Halide) return std::nullopt;
+  const Halide::Internal::Function function(call->func);
+  if (function.values().size() != 1) return std::nullopt;
+  const Call* load = function.values()[0].as<Call>();
+  if (load == nullptr || load->call_type != Call::Image || !load->param.defined())
+    return std::nullopt;
+  return Element{load->param, call->args};
+}
+
+// Calls the runtime to fetch `bytes` bytes, from so many after the element on, and gives `value`.
+Expr fetching(const Element& element, const Expr& after, const Expr& bytes, const Expr& value) {
+  const std::string& name = element.tensor.name();
+  Expr offset = make_zero(Halide::Int(64));
+  for (size_t d = 0; d < element.at.size(); ++d) {
+    const std::string stride = name + ".stride." + std::to_string(d);
+    offset += cast<int64_t>(element.at[d]) *
+              cast<int64_t>(Variable::make(Halide::Int(32), stride, element.tensor));
+  }
+  const Expr buffer =
+      Variable::make(Halide::type_of<halide_buffer_t*>(), name + ".buffer", element.tensor);
+  const Expr data =
+      Call::make(Halide::type_of<void*>(), Call::buffer_get_host, {buffer}, Call::Extern);
+  const Expr fetch = Call::make(
+      Halide::Int(32), "halide_fetch_ahead",
+      {data, offset * element.tensor.type().bytes() + cast<int64_t>(after), cast<int64_t>(bytes)},
+      Call::Extern);
+  return Call::make(value.type(), Call::return_second, {fetch, value}, Call::PureIntrinsic);
+}
+
+}  // namespace
+
+bool reads_in_place(const Problem& problem) {
+  if (problem.terms.size() != 1) return false;
+  const Factor& right = problem.terms[0].right;
+  if (right.run == 0 || right.run % problem.lanes != 0 || right.fallback) return false;
+  const Expr value = right.at(0, 0, 0);
+  return value.type() == problem.type && stored_element(value);
+}
+
+// The left factor as tiles read it, one vector of each row after the other: rows(lane, row in tile,
+// vector, row tile, batch). Beyond the last row it repeats.
+Func ContractionScheduler::rows_by_vectors(const ContractionTerm& term) {
+  const int lanes = problem_.lanes;
+  Var lane("lane");
+  Func rows("out_rows");
+  RDom k(0, term.reduced, "k");
+  rows(lane, y_, k_, tile_, batch_) = undef(problem_.type);
+  rows(k % lanes, y_, k / lanes, tile_, batch_) = problem_.multiplied(
+      term.left, in_range(batch_, problem_.batch),
+      clamped(likely(tile_ * tuning_.dots.rows + y_), problem_.rows), in_range(k, term.reduced));
+  rows.bound_extent(lane, lanes).bound_extent(y_, tuning_.dots.rows);
+  rows.update().allow_race_conditions().vectorize(k, lanes);
+  return rows;
+}
+
+// sum(column in block, row in block, row block, column block, batch).
+Func ContractionScheduler::dots(const ContractionTerm& term, const Func& left) {
+  const DotTile& tile = tuning_.dots;
+  const int lanes = problem_.lanes;
+  Var lane("lane");
+  Func sum("out_sum"), dot("out_dot");
+  RDom k(0, term.reduced / lanes, "k"), along(0, lanes, "along");
+  RDom rest(0, term.reduced % lanes, "rest");
+  const Expr matrix = in_range(batch_, problem_.batch);
+  const Expr row = row_block_ * tile.block_rows + y_;
+  const Expr place = column_block_ * tile.block_columns + x_;
+  const Expr column = clamped(place, problem_.columns);
+  auto product = [&](const Expr& vector, const Expr& within) {
+    return left(within, row % tile.rows, vector, row / tile.rows, batch_) *
+           problem_.multiplied(term.right, matrix, column,
+                               in_range(vector * lanes + within, term.reduced));
+  };
+  // The rows' tiles share the fetching.
+  const Expr tiles = blocks_of(min(problem_.rows, tile.block_rows), tile.rows);
+  const Expr bytes = term.reduced * (tile.columns * problem_.type.bytes());
+  const Expr part = (bytes + tiles - 1) / tiles;
+  const Expr next = clamped(place / tile.columns * tile.columns + tile.columns, problem_.columns);
+  const Expr zero = make_zero(problem_.type);
+  const Expr begins = x_ % tile.columns == 0 && y_ % tile.rows == 0;
+  const Expr fetch =
+      fetching(*stored_element(term.right.at(matrix, next, 0)), y_ / tile.rows * part, part, zero);
+  dot(lane, x_, y_, row_block_, column_block_, batch_) =
+      Call::make(problem_.type, Call::if_then_else, {begins, fetch, zero}, Call::PureIntrinsic);
+  dot(lane, x_, y_, row_block_, column_block_, batch_) += product(k, lane);
+  sum(x_, y_, row_block_, column_block_, batch_) = zero;
+  sum(x_, y_, row_block_, column_block_, batch_) +=
+      dot(along, x_, y_, row_block_, column_block_, batch_);
+  sum(x_, y_, row_block_, column_block_, batch_) += product(term.reduced / lanes, rest);
+
+  Var column_tile("x_outer"), x("x_inner"), row_tile("y_outer"), y("y_inner");
+  sum.update(0)
+      .atomic()
+      .vectorize(along)
+      .split(x_, column_tile, x, tile.columns, TailStrategy::RoundUp)
+      .split(y_, row_tile, y, tile.rows, TailStrategy::RoundUp)
+      .reorder(along, x, y, row_tile, column_tile)
+      .unroll(x)
+      .unroll(y);
+  sum.update(1).reorder(rest, x_, y_);
+  dot.compute_at(sum, row_tile).vectorize(lane).unroll(x_).unroll(y_);
+  dot.update().reorder(lane, x_, y_, k).vectorize(lane).unroll(x_).unroll(y_);
+  return sum;
+}
+
+void ContractionScheduler::in_place(const Expr& condition) {
+  const ContractionTerm& term = problem_.terms[0];
+  Loops loops = open(condition, tuning_.dots.block_rows, tuning_.dots.block_columns, 1, 1);
+  Func left = rows_by_vectors(term), sum = dots(term, left);
+  left.compute_at(out_, loops.batch);
+  sum.compute_at(out_, loops.column_block);
+  store(loops, sum(loops.column, loops.row, loops.row_block, loops.column_block, loops.batch));
+}
+
+}  // namespace attn::lower
