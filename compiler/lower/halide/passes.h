@@ -25,6 +25,9 @@ void skip_bodies(Halide::Pipeline& pipeline);
 // What blocks of threads keep in registers is each thread's own part of it.
 void keep_registers_private(Halide::Pipeline& pipeline);
 
+// Launches of more than `most` blocks down or deep become several, each of a part of the blocks.
+void split_launches(Halide::Pipeline& pipeline, int most);
+
 // Halves in memory are read and written as words of 16 bits: OpenCL's devices need not have a type
 // for them, and LLVM's PTX has no casts of bf16.
 void store_halves_as_words(Halide::Pipeline& pipeline);
