@@ -28,6 +28,9 @@ class Problem:
     threads: int = 1
     compiled: dict = dataclasses.field(default_factory=dict)  # sizes of ours besides features
     avx2: bool = False  # and no wider vectors
+    device: str = "cpu"
+    storage: str = "f32"  # of q, k, v and z
+    precision: Optional[str] = None  # of our products
 
     @property
     def n(self):
@@ -118,7 +121,9 @@ def our_call(p):
     if p.doc is not None:
         arrays["doc"] = p.doc
     target = "x86-64-v3" if p.avx2 else "host"
-    return ours.Model(name, threads=p.threads, target=target, **sizes).call(arrays)
+    model = ours.Model(name, threads=p.threads, target=target, device=p.device, storage=p.storage,
+                       precision=p.precision, **sizes)
+    return model.call(peers.placed(p, arrays) if p.device != "cpu" else arrays)
 
 
 def our_contestant(p, direction):

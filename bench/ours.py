@@ -3,6 +3,7 @@ is left of a call is below a microsecond."""
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -10,8 +11,9 @@ import numpy as np
 
 BENCH = pathlib.Path(__file__).resolve().parent
 ROOT = BENCH.parent
-ATTNC = pathlib.Path(os.environ.get("ATTNC", ROOT / "build/bin/attnc"))
-RUNTIME = ROOT / "build/lib/libattn_rt.a"
+BUILD = pathlib.Path(os.environ.get("ATTN_BUILD", ROOT / "build"))
+ATTNC = pathlib.Path(os.environ.get("ATTNC", BUILD / "bin/attnc"))
+RUNTIME = BUILD / "lib/libattn_rt.a"
 CACHE = BENCH / "out/cache"
 
 os.environ["ATTNC"] = str(ATTNC)
@@ -46,13 +48,19 @@ def build(file, sizes, target="host", folder=None, cache=True):
 
 
 class Model:
-    """The model of bench/models/NAME.attn, with the sizes that are compiled in."""
+    """The model of bench/models/NAME.attn, with the sizes that are compiled in. What a source leaves as
+    f32 is of the type `storage`."""
 
-    def __init__(self, name, threads=1, target="host", **sizes):
+    def __init__(self, name, threads=1, target="host", device="cpu", storage="f32", precision=None,
+                 **sizes):
         mine = os.sched_getaffinity(0)
         os.sched_setaffinity(0, range(os.cpu_count()))  # attnc compiles on all processors
-        self.model = attn.compile(BENCH / "models" / f"{name}.attn", model=name, threads=threads,
-                                  target=target, sizes=sizes)
+        text = (BENCH / "models" / f"{name}.attn").read_text()
+        if storage != "f32":
+            text = re.sub(r": \[", f": {storage}[", text).replace("-> z {", f"-> z: {storage} {{")
+        self.model = attn.compile_text(
+            text, model=name, threads=threads, device=device, sizes=sizes, matmul_precision=precision,
+            target=target if device == "cpu" else None)
         os.sched_setaffinity(0, mine)
 
     def call(self, arrays, wanted=None):
@@ -88,7 +96,9 @@ class Call:
             if name in arrays:
                 tensors.put(k, arrays[name])
             elif make is True or (make and make(a)):
-                tensors.make(k)[...] = 0
+                made = tensors.make(k)
+                if isinstance(made, np.ndarray):  # memory that was touched
+                    made[...] = 0
             if tensors.arrays[k] is not None:
                 self.arrays[name] = tensors.arrays[k]
         return tensors

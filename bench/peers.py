@@ -22,14 +22,36 @@ class Refused(Exception):
     """What a peer does not offer."""
 
 
+def put(problem, array, is_real=True):
+    """An array of the problem as a tensor on its device; of its type, where that stores numbers like it."""
+    import torch
+    tensor = torch.from_numpy(array)
+    if problem.device == "cpu":
+        return tensor
+    types = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+    return tensor.to(problem.device, types[problem.storage] if is_real else tensor.dtype)
+
+
+def placed(problem, arrays):
+    """What our models are given: cotangents are f32, whatever the type of z."""
+    import torch
+    return {name: put(problem, a, a.dtype == np.float32) if not name.startswith("d") or name == "doc"
+            else torch.from_numpy(a).to(problem.device) for name, a in arrays.items()}
+
+
+def on_host(tensor):
+    """As an array in which numbers can be compared."""
+    return tensor.detach().float().cpu().numpy()
+
+
 def torch_tensors(problem, direction):
     import torch
     torch.set_num_threads(problem.threads)
     torch._dynamo.reset()
     backward = direction != "forward"
-    tensors = [torch.from_numpy(a) for a in (problem.q, problem.k, problem.v)]
+    tensors = [put(problem, a) for a in (problem.q, problem.k, problem.v)]
     if problem.add is not None:
-        tensors.append(torch.from_numpy(problem.add))
+        tensors.append(put(problem, problem.add))
     return [t.detach().requires_grad_(backward) for t in tensors]
 
 
@@ -41,8 +63,8 @@ def torch_contestant(problem, direction, function, tensors):
         def call():
             with torch.no_grad():
                 kept["z"] = function(*tensors)
-        return call, lambda: [kept["z"].numpy()]
-    dz = torch.from_numpy(problem.dz)
+        return call, lambda: [on_host(kept["z"])]
+    dz = put(problem, problem.dz)
     z = function(*tensors) if direction == "backward" else None
 
     def backward():
@@ -52,7 +74,7 @@ def torch_contestant(problem, direction, function, tensors):
         kept["d"] = torch.autograd.grad(function(*tensors), tensors, dz)
 
     call = backward if direction == "backward" else both
-    return call, lambda: [g.numpy() for g in kept["d"]]
+    return call, lambda: [on_host(g) for g in kept["d"]]
 
 
 def torch_add(problem, add):
@@ -60,7 +82,7 @@ def torch_add(problem, add):
     import torch
     if problem.variant != "relative":
         return add
-    i = torch.arange(problem.n)
+    i = torch.arange(problem.n, device=problem.device)
     return add[:, i[:, None] - i[None, :] + problem.n - 1]
 
 
@@ -69,10 +91,10 @@ def sdpa(problem, direction):
     if problem.variant == "soft_cap":
         raise Refused("no soft-cap")
     tensors = torch_tensors(problem, direction)
-    visible = None if problem.visible is None else torch.from_numpy(problem.visible)
+    visible = None if problem.visible is None else put(problem, problem.visible, False)
     mask = None if problem.is_causal else visible
     if problem.constant is not None:
-        mask = torch.from_numpy(problem.constant).masked_fill(~visible, float("-inf"))[None]
+        mask = put(problem, problem.constant).masked_fill(~visible, float("-inf"))[None]
 
     def function(q, k, v, add=None):
         if add is not None:
@@ -87,8 +109,8 @@ def sdpa(problem, direction):
 def compiled_formula(problem, direction):
     import torch
     tensors = torch_tensors(problem, direction)
-    visible = None if problem.visible is None else torch.from_numpy(problem.visible)
-    constant = None if problem.constant is None else torch.from_numpy(problem.constant)
+    visible = None if problem.visible is None else put(problem, problem.visible, False)
+    constant = None if problem.constant is None else put(problem, problem.constant)
     scale = problem.scale
 
     def function(q, k, v, add=None):
@@ -110,8 +132,8 @@ def flex(problem, direction):
     import torch
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
     tensors = torch_tensors(problem, direction)
-    constant = None if problem.constant is None else torch.from_numpy(problem.constant)
-    doc = None if problem.doc is None else torch.from_numpy(problem.doc)
+    constant = None if problem.constant is None else put(problem, problem.constant)
+    doc = None if problem.doc is None else put(problem, problem.doc, False)
     n, heads = problem.n, problem.q.shape[1]
     masks = {"causal": lambda b, h, i, j: j <= i,
              "window": lambda b, h, i, j: (j <= i) & (i - j < 256),
@@ -120,7 +142,7 @@ def flex(problem, direction):
     block_mask = None
     if problem.visible is not None:
         block_mask = create_block_mask(masks.get(problem.variant, masks["causal"]), None, None, n,
-                                       problem.m, device="cpu")
+                                       problem.m, device=problem.device)
 
     def function(q, k, v, add=None):
         changes = {"alibi": lambda s, b, h, i, j: s + constant[h, i, j],

@@ -18,12 +18,13 @@ from ._arrays import bfloat16
 from ._calls import Outputs
 from ._compile import cache_folder, compile, compile_text, load
 from ._description import Argument, Description, Extent, Size
+from ._device import DeviceArray
 from ._model import Model
 from ._update import Group
 from .errors import CompileError, Error
 
-__all__ = ["Argument", "CompileError", "Description", "Error", "Extent", "Group", "Model", "Outputs",
-           "Size", "bfloat16", "cache_folder", "compile", "compile_text", "load", "torch"]
+__all__ = ["Argument", "CompileError", "Description", "DeviceArray", "Error", "Extent", "Group", "Model",
+           "Outputs", "Size", "bfloat16", "cache_folder", "compile", "compile_text", "load", "torch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from ._description import Argument
+from ._device import DeviceArray, DLTensor, is_on_host, taken
 from ._library import Library
 from .errors import Error
 
@@ -41,15 +42,6 @@ def empty(shape: Sequence[int], type_: str) -> np.ndarray:
     return made
 
 
-class _DLTensor(c.Structure):
-    """Of DLPack, whose layout is the same in all versions from 0.2 on."""
-
-    _fields_ = [("data", c.c_void_p), ("device_type", c.c_int32), ("device_id", c.c_int32),
-                ("ndim", c.c_int32), ("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16),
-                ("shape", c.POINTER(c.c_int64)), ("strides", c.POINTER(c.c_int64)),
-                ("byte_offset", c.c_uint64)]
-
-
 _KDLBFLOAT = 4
 
 
@@ -59,7 +51,7 @@ def _bits_of_bfloat16(value: Any, name: str) -> Optional[np.ndarray]:
     capsule = value.__dlpack__()
     pointer = c.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
-    t = _DLTensor.from_address(pointer(capsule, b"dltensor"))
+    t = DLTensor.from_address(pointer(capsule, b"dltensor"))
     if (t.code, t.bits, t.lanes) != (_KDLBFLOAT, 16, 1):
         return None
     shape = tuple(t.shape[k] for k in range(t.ndim))
@@ -118,7 +110,7 @@ class Tensors:
     def __init__(self, library: Library, arguments: Sequence[Argument], derivative: bool = False) -> None:
         self.library = library
         self.arguments = arguments
-        self.arrays: List[Optional[np.ndarray]] = [None] * len(arguments)
+        self.arrays: List[Any] = [None] * len(arguments)  # of NumPy, or DeviceArray
         self.types = [derivative_type(a.type) if derivative else a.type for a in arguments]
         self.list = (library.Tensor * max(len(arguments), 1))()
 
@@ -131,12 +123,32 @@ class Tensors:
 
     def put(self, k: int, value: Array, kind: str = "") -> None:
         a = self.arguments[k]
+        if not self.library.device.is_host:
+            return self._put_on_device(k, value, kind + a.name)
+        if isinstance(value, DeviceArray) or not is_on_host(value):
+            raise Error(f"{kind}{a.name}: it is on a device, the model is on the host: give it numpy()")
         array = array_of(value, a, self.types[k], kind + a.name)
         t = self.list[k]
         t.data = array.ctypes.data
         t.type = self.library.types.index(_TYPES[array.dtype])
         t.rank = array.ndim
         t.extent[:array.ndim] = array.shape
+        self.arrays[k] = array
+
+    def _put_on_device(self, k: int, value: Array, name: str) -> None:
+        """What is on the host is copied there."""
+        if isinstance(value, DeviceArray) and value.library is self.library:
+            array = value
+        elif not isinstance(value, DeviceArray) and is_on_host(value):
+            host = array_of(value, self.arguments[k], self.types[k], name)
+            array = DeviceArray.empty(self.library, host.shape, _TYPES[host.dtype], host.itemsize)
+            if host.size > 0:
+                array.copy_from(host)
+        else:
+            array = taken(self.library, value, name)
+        if len(array.shape) > 8:
+            raise Error(f"{name}: rank is {len(array.shape)}, must be {len(self.arguments[k].extents)}")
+        self.list[k] = array.tensor()
         self.arrays[k] = array
 
     def shape(self, k: int) -> Tuple[int, ...]:
@@ -158,13 +170,20 @@ class Tensors:
                 self.make(k)
         return self
 
-    def make(self, k: int) -> np.ndarray:
+    def make(self, k: int) -> Any:
         """An array for a tensor whose extents are known; the one that is there where it has them."""
-        shape, dtype, old = self.shape(k), DTYPES[self.types[k]], self.arrays[k]
-        array = old if old is not None and old.shape == shape else empty(shape, self.types[k])
-        assert array.dtype == dtype
+        return self.make_of(k, self.shape(k))
+
+    def make_of(self, k: int, shape: Sequence[int]) -> Any:
+        type_, old = self.types[k], self.arrays[k]
+        if old is not None and old.shape == tuple(shape):
+            array = old
+        elif self.library.device.is_host:
+            array = empty(shape, type_)
+        else:
+            array = DeviceArray.empty(self.library, shape, type_, DTYPES[type_].itemsize)
         self.put(k, array)
         return array
 
-    def named(self) -> Dict[str, np.ndarray]:
+    def named(self) -> Dict[str, Any]:
         return {a.name: array for a, array in zip(self.arguments, self.arrays) if array is not None}

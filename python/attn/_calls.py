@@ -9,6 +9,7 @@ import numpy as np
 
 from ._arrays import Array, Tensors
 from ._description import Argument, Description
+from ._device import DeviceArray, is_on_host
 from ._library import Block, Library
 from .errors import Error
 
@@ -111,10 +112,11 @@ class Calls:
                 return a.name
         raise self._refusal("the model has no scalar output: give backward the cotangents")
 
-    @staticmethod
-    def _writable(value: Array, name: str) -> None:
+    def _writable(self, value: Array, name: str) -> None:
         if isinstance(value, np.ndarray) and not value.flags.writeable:
             raise Error(f"{name}: the array is read-only")
+        if not self.library.device.is_host and is_on_host(value) and not isinstance(value, DeviceArray):
+            raise Error(f"{name}: what is written is on {self.library.device}; this array is on the host")
 
     def _take(self, inputs: Sequence[Array], named: Mapping[str, Array],
               states: Optional[Mapping[str, Array]]) -> Tensors:

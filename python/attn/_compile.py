@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
+from ._device import Device
 from ._library import Library
 from ._model import Model, model_of
 from .errors import CompileError, Error
@@ -124,24 +125,30 @@ def build(source: PathLike, options: Sequence[str], cache: bool = True) -> pathl
 
 def compile(source: PathLike, *, model: Optional[str] = None, threads: int = 0,
             sizes: Optional[Mapping[str, int]] = None, derive: Sequence[str] = (),
-            wrt: Sequence[str] = (), target: str = "host", cache: bool = True,
+            wrt: Sequence[str] = (), target: Optional[str] = None, device: str = "cpu",
+            matmul_precision: Optional[str] = None, cache: bool = True,
             **more_sizes: int) -> Model:
     """Compiles an .attn file, or takes what was compiled before, and loads a model of it:
     attn.compile("model.attn", D=256).
 
     model: which, where the file has several. threads: 0 for as many as this process may run on. sizes:
-    values of sizes that are compiled in, also given by name. derive, wrt, target: as options of `attnc
-    build`. Needs a C compiler, which links the library; `attn.load` needs none.
+    values of sizes that are compiled in, also given by name. derive, wrt, target, matmul_precision: as
+    options of `attnc build`; it is compiled for the device where no target is given. device: "cpu", "cuda",
+    "cuda:1" or "opencl", in whose memory all of the model is. Needs a C compiler, which links the library;
+    `attn.load` needs none.
 
     Raises CompileError with what attnc printed."""
-    options = ["--target", target]
+    options = ["--target", Device(device).target if target is None else target]
     for name, value in {**(sizes or {}), **more_sizes}.items():
         options += ["-D", f"{name}={value}"]
+    if matmul_precision is not None:
+        options += ["--matmul-precision", matmul_precision]
     for name in derive:
         options += ["--derive", name]
     for name in wrt:
         options += ["--wrt", name]
-    return load(build(source, options, cache), model=model, threads=threads, _source=str(source))
+    return load(build(source, options, cache), model=model, threads=threads, device=device,
+                _source=str(source))
 
 
 def compile_text(text: str, **options: object) -> Model:
@@ -155,12 +162,12 @@ def compile_text(text: str, **options: object) -> Model:
             raise CompileError(str(e).replace(f"{folder}/", "")) from None
 
 
-def load(library: PathLike, *, model: Optional[str] = None, threads: int = 0,
+def load(library: PathLike, *, model: Optional[str] = None, threads: int = 0, device: str = "cpu",
          _source: str = "") -> Model:
     """Loads a model of a shared library: one that `attnc build --shared` or CMake's
-    attn_add_model(… SHARED) made. `model` says which, where there are several."""
+    attn_add_model(… SHARED) made. `model` says which, where there are several; `device` as in compile."""
     path = os.path.abspath(os.fspath(library))
-    loaded, what = Library(path, threads), _source or path
+    loaded, what = Library(path, threads, device), _source or path
     tables: Dict[str, int] = loaded.models()
     if model is None and len(tables) == 1:
         return model_of(loaded, next(iter(tables.values())))

@@ -11,6 +11,7 @@ import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional
 
+from ._device import DEFAULT_STREAM, Device
 from .errors import STATUSES, Error
 
 ABI_VERSION = 9
@@ -43,6 +44,11 @@ _OTHERS: Dict[str, List[Any]] = {
     "attn_context_create": [_I32, _P, _P],
     "attn_context_destroy": [None, _P],
     "attn_context_message": [_TEXT, _P],
+    "attn_context_wait": [_I32, _P],
+    "attn_device_refusal": [_TEXT, _I64],
+    "attn_device_allocate": [_P, _P, c.c_size_t],
+    "attn_device_free": [None, _P, _P],
+    "attn_copy": [_I32, _P, _P, _P],
     "attn_context_threads": [_I32, _P],
     "attn_context_set_threads": [_I32, _P, _I32],
     "attn_allocate": [_P, _P, c.c_size_t],
@@ -76,12 +82,13 @@ def _struct(name: str, description: Dict[str, Any]) -> Any:
 
 
 class Library:
-    """The models of a shared library, and a context (threads, pooled memory) that they share.
+    """The models of a shared library, and a context (a device, threads, pooled memory) that they share.
 
     One call runs at a time; calls of several threads wait for each other."""
 
-    def __init__(self, path: str, threads: int = 0) -> None:
+    def __init__(self, path: str, threads: int = 0, device: str = "cpu") -> None:
         self.path = path
+        self.device = Device(device)
         try:
             self._c = c.CDLL(path)
         except OSError as e:
@@ -104,10 +111,17 @@ class Library:
         self.LoadOptions = structs["attn_load_options"]
         self.lock = threading.RLock()
         self._context = c.c_void_p()
-        options = structs["attn_context_options"](threads=threads)
+        options = structs["attn_context_options"](
+            threads=threads, device_type=self.device.type, device_ordinal=self.device.ordinal)
+        if self.device.kind == "cuda":
+            options.cuda_stream = DEFAULT_STREAM
         status = self._c.attn_context_create(c.addressof(options), c.addressof(self._context))
         if status:
-            raise Error("a context could not be made", STATUSES[status])
+            # The struct of a device's type and ordinal, as a function takes it by value.
+            id_ = self.device.type | self.device.ordinal << 32
+            why = self._c.attn_device_refusal(id_)
+            raise Error(f"device {self.device}: {why.decode()}" if why else
+                        "a context could not be made", STATUSES[status])
         weakref.finalize(self, self._c.attn_context_destroy, self._context)
 
     def _declare(self, name: str, result: Any, arguments: List[Any]) -> None:
@@ -175,14 +189,28 @@ class Library:
     def allocate(self, count: int) -> "Block":
         return Block(self, count)
 
+    def copy(self, to: Any, from_: Any) -> None:
+        """Between two tensors of one shape, on the host or the device."""
+        self.call("attn_copy", c.addressof(to), c.addressof(from_))
+
+    def wait(self) -> None:
+        """Until the device has done what calls have begun."""
+        self.call("attn_context_wait")
+
 
 class Block:
     """Bytes as kernels take them for workspaces and what is kept for gradients."""
 
     def __init__(self, library: Library, count: int) -> None:
         self.count = max(count, 1)
-        address = library.plain("attn_allocate", None, self.count)
+        if library.device.is_host:
+            address = library.plain("attn_allocate", None, self.count)
+        else:
+            address = library.get("attn_device_allocate", self.count)
         if address is None:
-            raise Error(f"out of memory: {self.count} bytes", "no memory")
+            raise Error(f"out of memory: {self.count} bytes on {library.device}", "no memory")
         self.address: int = address
-        weakref.finalize(self, library.plain, "attn_free", None, address)
+        if library.device.is_host:
+            weakref.finalize(self, library.plain, "attn_free", None, address)
+        else:
+            weakref.finalize(self, library.get, "attn_device_free", address)

@@ -10,9 +10,10 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Tensors
+from ._arrays import DTYPES, Array, Tensors
 from ._calls import Calls, Outputs, outputs_of
 from ._description import Description
+from ._device import DeviceArray
 from ._library import REPORT, Library
 from ._update import Group, Update
 
@@ -23,7 +24,8 @@ class Model(Calls):
     """A model of a library; `attn.compile` and `attn.load` make it.
 
     Its calls take NumPy arrays, or arrays of any library that speaks DLPack, and read them where they
-    are. What they give are NumPy arrays. `print(m)` shows what they are called and how they are shaped."""
+    are. What they give are NumPy arrays, or DeviceArrays of a model on a device, where what is on the host
+    is copied. `print(m)` shows what they are called and how they are shaped."""
 
     def __init__(self, library: Library, table: int) -> None:
         super().__init__(library, table)
@@ -32,6 +34,16 @@ class Model(Calls):
     @property
     def name(self) -> str:
         return self.description.name
+
+    @property
+    def device(self) -> str:
+        """"cpu", "cuda:0": in whose memory parameters and results are."""
+        return str(self.library.device)
+
+    def wait(self) -> None:
+        """Until the device has done what calls have begun; a failure of that is raised here, or by a later
+        call. On the CPU there is nothing to wait for."""
+        self.library.wait()
 
     @property
     def threads(self) -> int:
@@ -165,7 +177,11 @@ class Model(Calls):
             raise self._refusal("it keeps no state")
         made = self._shaped(self._arguments, sizes, 1, len(self.description.inputs))
         for k in range(len(self.description.inputs), len(self._arguments)):
-            made.make(k)[...] = 0
+            state = made.make(k)
+            if isinstance(state, DeviceArray):
+                state.copy_from(np.zeros(state.shape, DTYPES[made.types[k]]))
+            else:
+                state[...] = 0
         return made.named()
 
     def backward(self, cotangents: Optional[Mapping[str, Array]] = None, *,

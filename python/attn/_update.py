@@ -7,7 +7,7 @@ import dataclasses
 import math
 from typing import Any, List, Mapping, Optional, Sequence
 
-from ._arrays import Tensors, empty
+from ._arrays import Tensors
 from ._description import Argument, Description
 from ._library import Library
 from .errors import Error
@@ -43,7 +43,7 @@ class Update:
                          for a in params.arguments]
             states = Tensors(self.library, arguments)
             for k, a in enumerate(arguments):
-                states.put(k, empty(params.shape(k % len(params)), a.type))
+                states.make_of(k, params.shape(k % len(params)))
             self.library.call("attn_initialise_states", self.table, states.address)
             self._states = states
         return self._states

@@ -5,21 +5,23 @@ DistributedDataParallel take it as they take any other.
     layer = attn.torch.Module(m, seed=1)  # an nn.Module with the model's parameters: y = layer(x)
 
 Tensors are read and written where they are; those that are not contiguous are copied first. Calls use as
-many threads as torch.get_num_threads() says."""
+many threads as torch.get_num_threads() says. A model on "cuda" takes tensors of that GPU."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as c
 import hashlib
 import keyword
 import math
 import re
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import torch
 
 from ._arrays import derivative_type
 from ._description import Argument, Extent
+from ._device import DeviceArray
 from ._library import Block
 from ._model import Model
 from .errors import Error
@@ -56,6 +58,7 @@ class Operator:
     def __init__(self, model: Model, name: str) -> None:
         d = model.description
         self.model = model
+        self.device = torch.device(model.device)
         self.given = d.inputs + d.states
         self.arguments = self.given + d.params
         self.first_state, self.first_param = len(d.inputs), len(self.given)
@@ -77,13 +80,13 @@ class Operator:
                            for k, n in enumerate(names))
         results = ", ".join(["Tensor"] * (len(d.outputs) + 1))
         self.forward: Any = torch.library.custom_op(
-            name, self._forward, mutates_args=states, device_types="cpu",
+            name, self._forward, mutates_args=states, device_types=self.device.type,
             schema=f"({schema}, bool keep) -> ({results})")
         self.forward.register_fake(self._forward_shapes)
         if not d.gradient:
             return
         self.backward: Any = torch.library.custom_op(
-            name + "_backward", self._backward, mutates_args=(), device_types="cpu",
+            name + "_backward", self._backward, mutates_args=(), device_types=self.device.type,
             schema="(Tensor[] arguments, Tensor[] outputs, Tensor saved, Tensor?[] cotangents, "
                    "bool[] wanted) -> Tensor[]")
         self.backward.register_fake(self._backward_shapes)
@@ -118,9 +121,10 @@ class Operator:
             call = _Call(self, [[int(n) for n in t.shape] for t in tensors], None)
             shapes, saved = call.output_shapes, call.need.saved if keep else 0
         made = [tensors[0].new_empty(shape, dtype=_DTYPES[a.type]) if tensors else
-                torch.empty(shape, dtype=_DTYPES[a.type]) for a, shape in zip(d.outputs, shapes)]
+                torch.empty(shape, dtype=_DTYPES[a.type], device=self.device)
+                for a, shape in zip(d.outputs, shapes)]
         return (*made, torch.empty([saved], dtype=torch.uint8,
-                                   device=tensors[0].device if tensors else "cpu"))
+                                   device=tensors[0].device if tensors else self.device))
 
     def _backward_shapes(self, arguments: List[torch.Tensor], outputs: List[torch.Tensor],
                          saved: torch.Tensor, cotangents: List[Optional[torch.Tensor]],
@@ -142,21 +146,32 @@ class Operator:
             self.model.library.threads = threads
             self._threads = threads
 
+    @contextlib.contextmanager
+    def _in_order(self) -> Iterator[None]:
+        """Calls are in CUDA's default stream. Where PyTorch works in another, each waits for the other."""
+        stream = torch.cuda.current_stream(self.device) if self.device.type == "cuda" else None
+        is_other = stream is not None and stream.cuda_stream != 0
+        if stream is not None and is_other:
+            stream.synchronize()
+        yield
+        if is_other:
+            self.model.library.wait()
+
     def _forward(self, *arguments: Any) -> Tuple[torch.Tensor, ...]:
         *tensors, keep = arguments
         library, d = self.model.library, self.model.description
         tensors = self._contiguous(tensors)
-        with library.lock:
+        with library.lock, self._in_order():
             self._set_threads()
             call = _Call(self, [t.shape for t in tensors], tensors)
-            outputs = [torch.empty(shape, dtype=_DTYPES[a.type])
+            outputs = [torch.empty(shape, dtype=_DTYPES[a.type], device=self.device)
                        for a, shape in zip(d.outputs, call.output_shapes)]
             need = call.need.saved if not self._symbolic else self._saved_bytes(tensors)
             if need < call.need.saved:
                 raise Error(f"{d.name}: {call.need.saved} bytes are kept, not {need}", "internal")
             # No one writes between the parts of the block. opcheck compares its bytes.
             make = torch.zeros if need <= _ZEROED else torch.empty
-            saved = make([need if keep else 0], dtype=torch.uint8)
+            saved = make([need if keep else 0], dtype=torch.uint8, device=self.device)
             list_ = call.pack(d.outputs, outputs)
             library.call("attn_forward", self.model.table, call.params, call.inputs,
                          c.addressof(list_), saved.data_ptr() if keep else None,
@@ -172,11 +187,11 @@ class Operator:
         tensors = self._contiguous(arguments)
         if saved.data_ptr() % 64:
             saved = saved.clone()
-        with library.lock:
+        with library.lock, self._in_order():
             self._set_threads()
             call = _Call(self, [t.shape for t in tensors], tensors)
-            made = [torch.empty(t.shape, dtype=_DTYPES[derivative_type(a.type)]) if is_wanted else None
-                    for t, a, is_wanted in zip(tensors, self.arguments, wanted)]
+            made = [torch.empty(t.shape, dtype=_DTYPES[derivative_type(a.type)], device=self.device)
+                    if is_wanted else None for t, a, is_wanted in zip(tensors, self.arguments, wanted)]
             results = call.pack(d.outputs, [t.contiguous() for t in outputs])
             given = call.pack(d.outputs, [None if t is None else t.contiguous() for t in cotangents],
                               "cotangent of ")
@@ -254,6 +269,8 @@ class _Call:
                  tensors: Optional[Sequence[torch.Tensor]]) -> None:
         model, n = op.model, op.first_param
         self.library = model.library
+        self._device = op.device
+        self._place = (model.library.device.type, model.library.device.ordinal)
         self._lists: List[Any] = []
         d = model.description
         if tensors is None:
@@ -284,6 +301,7 @@ class _Call:
         list_ = (self.library.Tensor * max(len(arguments), 1))()
         for to, a, shape in zip(list_, arguments, shapes):
             to.data, to.type, to.rank = 128, self.library.types.index(a.type), len(shape)
+            to.device_type, to.device_ordinal = self._place
             to.extent[:len(shape)] = shape
         self._lists.append(list_)
         return list_
@@ -296,9 +314,12 @@ class _Call:
                 continue
             if t.dtype not in _TYPES:
                 raise Error(f"{kind}{a.name}: type is {t.dtype}, must be {a.type}")
+            if t.device != self._device:
+                raise Error(f"{kind}{a.name}: it is on {t.device}, the model is on {self._device}")
             if t.dim() > 8:
                 raise Error(f"{kind}{a.name}: rank is {t.dim()}, must be {len(a.extents)}")
             to.data, to.type, to.rank = t.data_ptr(), self.library.types.index(_TYPES[t.dtype]), t.dim()
+            to.device_type, to.device_ordinal = self._place
             to.extent[:t.dim()] = t.shape
         self._lists.append((list_, tensors))
         return list_
@@ -310,7 +331,10 @@ def function(model: Model) -> Operator:
 
     It is a custom operator of PyTorch: autograd takes the gradients that the model was compiled with, of
     inputs and parameters; torch.compile keeps it whole. States change in place."""
-    digest = hashlib.sha256(repr(model.description).encode()).hexdigest()[:12]
+    if model.library.device.kind not in ("cpu", "cuda"):
+        raise Error(f"{model.name}: it is on {model.device}, whose memory PyTorch does not know")
+    what = repr(model.description) + ("" if model.device == "cpu" else model.device)
+    digest = hashlib.sha256(what.encode()).hexdigest()[:12]
     name = f"attn::{re.sub(r'[^0-9A-Za-z]', '_', model.name)}_{digest}"
     if name not in _operators:
         _operators[name] = Operator(model, name)
@@ -319,6 +343,8 @@ def function(model: Model) -> Operator:
 
 def _tensor(array: Any) -> torch.Tensor:
     """On the memory of an array."""
+    if isinstance(array, DeviceArray):
+        return torch.from_dlpack(array)
     if array.dtype.itemsize == 2 and array.dtype.kind != "f":  # bfloat16, by its bits
         return torch.from_numpy(array.view("uint16")).view(torch.bfloat16)
     return torch.from_numpy(array)
@@ -342,8 +368,9 @@ class Module(torch.nn.Module):
                 if part not in where._modules:
                     where.add_module(part, torch.nn.Module())
                 where = where.get_submodule(part)
+            tensor = _tensor(array)
             where.register_parameter(last, torch.nn.Parameter(
-                _tensor(array), requires_grad=array.dtype.kind not in "ib"))
+                tensor, requires_grad=tensor.is_floating_point()))
 
     def forward(self, *inputs: torch.Tensor, **named: torch.Tensor) -> Result:
         """The outputs for inputs and states, given in order or by name."""

@@ -18,6 +18,18 @@ expect 2 "$root/tools/test-gpu.sh" --bogus
 expect_text "unknown option --bogus"
 expect 2 env ATTN_BUILD="$scratch" "$root/tools/test-gpu.sh"
 expect_text "attnc is not built"
+expect 0 bash -n "$root/bench/gpu.sh"
+[[ -x $root/bench/gpu.sh ]] || fail "not executable: bench/gpu.sh"
+expect 0 "$root/bench/gpu.sh" --help
+expect_text "bench/gpu.sh [--quick] [--only TEXT]"
+expect 2 "$root/bench/gpu.sh" --bogus
+expect_text "unknown option --bogus"
+expect 2 "$root/bench/gpu.sh" --device opencl
+expect_text "this benchmark is for cuda"
+expect 3 env ATTN_BUILD="$scratch" "$root/bench/gpu.sh"
+expect_text "attnc is not built"
+expect 3 env ATTN_BUILD="$build" "$root/bench/gpu.sh" --device cuda:99
+expect_text "bench/gpu.sh: attnc: --device cuda:99"
 expect 2 "$root/tools/check_package.sh" nowhere
 expect_text "tools/check_package.sh SYSTEM TARBALL [DEB]"
 for name in "" nothing ../digits; do

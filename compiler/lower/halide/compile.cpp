@@ -17,6 +17,9 @@
 namespace attn::lower {
 namespace {
 
+// That CUDA starts down, or deep.
+constexpr int kMostBlocksDown = 65535;
+
 struct Built {
   Halide::Pipeline pipeline;
   std::vector<Halide::Argument> arguments;
@@ -57,6 +60,7 @@ class Builder {
       show_data(built.pipeline);
       keep_registers_private(built.pipeline);
       write_shared_addresses(built.pipeline);
+      if (target_.device == ATTN_CUDA) split_launches(built.pipeline, kMostBlocksDown);
       store_halves_as_words(built.pipeline);
       write_doubles_as_bits(built.pipeline);
     }

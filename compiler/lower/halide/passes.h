@@ -28,6 +28,9 @@ void keep_registers_private(Halide::Pipeline& pipeline);
 // The calls that take addresses in shared memory get them in place of the elements there.
 void write_shared_addresses(Halide::Pipeline& pipeline);
 
+// Launches of more than `most` blocks down or deep become several, each of a part of the blocks.
+void split_launches(Halide::Pipeline& pipeline, int most);
+
 // Halves in memory are read and written as words of 16 bits: OpenCL's devices need not have a type
 // for them, and LLVM's PTX has no casts of bf16.
 void store_halves_as_words(Halide::Pipeline& pipeline);
