@@ -31,6 +31,13 @@ const TileResult* TilesForm::find(TileResult::Kind kind) const {
   return nullptr;
 }
 
+std::vector<IndexId> TilesForm::summed_batch(const TileResult& r) const {
+  std::vector<IndexId> summed;
+  for (IndexId i : batch)
+    if (r.kind != TileResult::Kind::scatter && !contains(r.free, i)) summed.push_back(i);
+  return summed;
+}
+
 Conditions TilesForm::visible_somewhere() const {
   Conditions everywhere = tiles.at(results.at(0).tile).visible;
   for (const TileResult& r : results)
@@ -180,14 +187,23 @@ class Definer {
     }
     guard.insert(r.panel_guard.begin(), r.panel_guard.end());
     if (r.kind == TileResult::Kind::scatter) return scatter(form, r, guard, product);
-    const TensorId sum = tensor(g_[r.tensor].name + ".sum", g_[r.tensor], r.free);
+    const std::vector<IndexId> summed_batch = form.summed_batch(r);
+    std::vector<IndexId> free = r.free;
+    free.insert(free.end(), summed_batch.begin(), summed_batch.end());
+    const TensorId sum = tensor(g_[r.tensor].name + ".sum", g_[r.tensor], free);
     define({.target = sum,
-            .free = r.free,
+            .free = free,
             .combine = Combine::sum,
             .reduced = {r.of_rows() ? form.column : form.row},
             .guard = guard,
             .body = product});
-    map(r.tensor, r.free, {}, multiply({r.scale, at(sum, r.free)}));
+    const Expr scaled = multiply({r.scale, at(sum, free)});
+    if (summed_batch.empty()) return map(r.tensor, r.free, {}, scaled);
+    define({.target = r.tensor,
+            .free = r.free,
+            .combine = Combine::sum,
+            .reduced = summed_batch,
+            .body = scaled});
   }
 
   // A row sees the columns within the bounds of its block only.

@@ -79,10 +79,12 @@ struct TileResult {
   ir::Conditions counted;  // where its weight is not 0, beside what is visible
   // Over (batch, what is summed, feature), or at each point; 1 without a feature.
   ir::Expr panel;
-  ir::Conditions panel_guard;      // 0 elsewhere
-  ir::IndexId feature;             // invalid for none
-  ir::Expr scale;                  // of the sum, over (batch, the kept index, feature)
-  std::vector<ir::IndexId> free;   // the dimensions; of a scatter none
+  ir::Conditions panel_guard;  // 0 elsewhere
+  ir::IndexId feature;         // invalid for none
+  ir::Expr scale;              // of the sum, over (batch, the kept index, feature)
+  // The dimensions; of a scatter none. What a sum of the tile's rows or columns has scaled is added
+  // up over the indices of the batch that are missing here.
+  std::vector<ir::IndexId> free;
   std::vector<ir::Expr> position;  // of a scatter, one a dimension, the feature standing for itself
 
   bool of_rows() const { return kind != Kind::columns; }
@@ -114,6 +116,8 @@ struct TilesForm {
   bool streams() const { return results.at(0).kind == TileResult::Kind::logsumexp; }
   // The result of a kind that occurs once at most, or null.
   const TileResult* find(TileResult::Kind kind) const;
+  // The indices of the batch over which a result is summed, save a scatter.
+  std::vector<ir::IndexId> summed_batch(const TileResult& r) const;
   // The conditions under which some result needs anything.
   ir::Conditions visible_somewhere() const;
   // Whether a product has one factor of the rows and one of the columns, of which neither hides

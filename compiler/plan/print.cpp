@@ -136,8 +136,12 @@ class FormPrinter {
         break;
       }
       case TileResult::Kind::rows:
-      case TileResult::Kind::columns:
-        value = fmt::format("sum[{}] {}", g_[r.of_rows() ? form.column : form.row].name, tile);
+      case TileResult::Kind::columns: {
+        std::vector<IndexId> summed = form.summed_batch(r);
+        summed.push_back(r.of_rows() ? form.column : form.row);
+        value = fmt::format("sum[{}] {}", names_text(g_, summed), tile);
+        break;
+      }
     }
     line("{}= {}", target, value);
     if (r.kind == TileResult::Kind::weighted && !(r.weight.is_one() && r.counted.empty()))

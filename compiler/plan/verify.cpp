@@ -255,7 +255,12 @@ class Checker {
       for (const Expr& e : r.position)
         require(within(indices(e), all), "a position of another index");
     } else {
-      require(r.position.empty() && set_of(r.free) == kept, "a result over other indices");
+      const std::vector<IndexId> summed_batch = form.summed_batch(r);
+      require(r.position.empty() && set_of(r.free).size() == r.free.size() &&
+                  joined(set_of(r.free), summed_batch) == kept,
+              "a result over other indices");
+      require(summed_batch.empty() || r.kind == Kind::rows || r.kind == Kind::columns,
+              "a log-sum-exp, or what it weighs, that is summed over the batch");
     }
     require(within(indices(r.scale), kept), "a scale over what is summed");
     require(within(indices(r.panel), all) && within(indices(r.panel_guard), all),

@@ -91,6 +91,39 @@ train model first(q: [B, P, E], k: [B, P, E], v: [B, P, E]) -> y {
     }
 }
 
+// The gradient of a long table is added up over the batch where its parts are.
+TEST(Tiles, OfATableThatIsSummedOverTheBatch) {
+  Library library(compile_text(R"(
+size B, T
+size V = 5000, D = 5
+train model tied(token: int[B, T], next: int[B, T]) -> loss {
+  param table: [V, D]
+  y[b,t,d] = tanh(table[token[b,t], d])
+  s[b,t,v] = sum[d] y[b,t,d] * table[v,d]
+  loss = sum[b,t] ((logsumexp[v] s[b,t,v]) - s[b, t, next[b,t]])
+}
+train model hidden(x: [B, T, D], keep: bool[B, T], late: bool[B]) -> z {
+  param left: [V, D], right: [V, D]
+  s[b,t,v] = sum[d] x[b,t,d] * left[v,d]
+  w[b,t,v] = exp(-s[b,t,v]^2)    where keep[b,t] and (v <= 700 + t or late[b])
+  z[b,t,d] = sum[v] w[b,t,v] * right[v,d]
+}
+)"));
+  for (const char* name : {"tied", "hidden"})
+    for (int64_t b : {0, 1, 3})
+      for (int64_t t : {0, 1, 49}) {
+        const Sizes s = {{"B", b}, {"T", t}};
+        SCOPED_TRACE(name + (" " + text_of(s)));
+        Arrays given = random_call(library.model(name), s, 5);
+        expect_agreement(library, name, given, 2e-5);
+        if (!given.count("keep") || b * t == 0) continue;
+        // What is hidden changes nothing.
+        given.at("keep").values[0] = 0;
+        for (size_t d = 0; d < 5; ++d) given.at("x").values[d] = d % 2 == 0 ? NAN : INFINITY;
+        expect_agreement(library, name, given, 2e-5);
+      }
+}
+
 // Readers sum over less than all of it, or keep less, and pass gradients back to all.
 TEST(Tiles, OfDifferentRanges) {
   Library library(compile_text(R"(

@@ -22,6 +22,14 @@ train model relative(q: [T, E], k: [T, E], v: [T, E]) -> z {
 }
 )";
 
+constexpr const char* kBatch = R"(
+size B, T, E
+model attend(q: [B, T, E], k: [B, T, E], v: [B, T, E]) -> z {
+  p[b,i,j] = softmax[j] (sum[e] q[b,i,e] * k[b,j,e])
+  z[b,i,e] = sum[j] p[b,i,j] * v[b,j,e]
+}
+)";
+
 TilesForm& streaming(Plan& p) { return form<TilesForm>(p.forward); }
 TilesForm& tiles(Plan& p, size_t n = 0) { return form<TilesForm>(*p.backward, n); }
 
@@ -82,6 +90,8 @@ std::vector<Promise> tile_promises() {
        [](Plan& p) { scattered(p).position[0] = new_index(p.backward->graph); }},
       {"a result over other indices", kAttend,
        [](Plan& p) { tiles(p).results[0].free = {tiles(p).column}; }},
+      {"a log-sum-exp, or what it weighs, that is summed over the batch", kBatch,
+       [](Plan& p) { std::erase(streaming(p).results[0].free, streaming(p).batch[0]); }},
       {"a scale over what is summed", kAttend,
        [](Plan& p) { tiles(p).results[0].scale = index_value(tiles(p).column); }},
       {"a panel over other indices", kAttend,

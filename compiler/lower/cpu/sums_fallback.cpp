@@ -61,6 +61,25 @@ void SumsScheduler::add_fallback(const Result& s, Sum& result) {
       spec_.scaled(s, batch_of(h_), kept, feature, value_of(s.tile) * element);
 }
 
+// What the sums of a point of a result begin with.
+Expr SumsScheduler::start_of(const Result& s, Sum& result) {
+  const auto of_batch = [&](const Expr& batch) {
+    return select(non_finite(s.panel).of_all(batch) != 0, result.fallback(d_, n_, batch), 0.0f);
+  };
+  if (s.summed_batch.empty()) return of_batch(linear_batch());
+  Halide::Region region;
+  for (int k : s.summed_batch) region.emplace_back(0, spec_.batch_extents[k]);
+  const RDom summed(region, "nb");
+  std::vector<Expr> batch(batch_vars_.begin(), batch_vars_.end());
+  int next = 0;
+  for (int k : s.summed_batch) batch[k] = summed[next++];
+  const std::vector<Var> vars = vars_of(s, n_, d_);
+  result.start = Func("out_start");
+  result.start(vars) = 0.0f;
+  result.start(vars) += of_batch(batch_of(linear(batch)));
+  return result.start(std::vector<Expr>(vars.begin(), vars.end()));
+}
+
 // They run only where something is not finite, and are small.
 void SumsScheduler::schedule_fallbacks() {
   for (auto& [index, pack] : non_finite_) {
@@ -72,7 +91,16 @@ void SumsScheduler::schedule_fallbacks() {
   for (Sum& r : sums_) {
     if (!r.fallback.defined()) continue;
     const RVar summed(r.fallback.rvars(0)[0]);
-    r.fallback.compute_at(r.sums, n_).vectorize(d_, lanes_);
+    if (r.start.defined()) {
+      std::vector<VarOrRVar> order = {d_};
+      for (const RVar& b : r.start.rvars(0)) order.emplace_back(b);
+      r.start.compute_at(r.sums, n_).vectorize(d_, lanes_);
+      r.start.update().reorder(order).vectorize(d_, lanes_);
+      r.fallback.compute_at(r.start, RVar(r.start.rvars(0)[0]));
+    } else {
+      r.fallback.compute_at(r.sums, n_);
+    }
+    r.fallback.vectorize(d_, lanes_);
     r.fallback.update().reorder(d_, summed).vectorize(d_, lanes_);
     for (Func& dot : r.fallback_dots) dot.compute_at(r.fallback, summed);
   }

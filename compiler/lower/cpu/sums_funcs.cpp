@@ -44,12 +44,26 @@ SumsScheduler::SumTile SumsScheduler::sum_tile(const Result& r) const {
 // too few tasks. It depends on extents only, and so does the order of every sum.
 Expr SumsScheduler::number_of_parts() const {
   const target::Costs& costs = target::costs(target_.arch);
-  Expr most = min(costs.tile_tasks / max(batches_, 1), chunks_);
+  // What is summed over the batch takes no memory for each place in it, and gives no tasks: parts
+  // do instead, in the memory that there would be otherwise.
+  Expr parallel = 1, serial = 1, spared = cast<int64_t>(0);
+  for (size_t k = 0; k < spec_.batch_extents.size(); ++k) {
+    Expr& tasks = serial_.count(static_cast<int>(k)) ? serial : parallel;
+    tasks = tasks * spec_.batch_extents[k];
+  }
+  for (const Result& r : spec_.results)
+    if (!r.summed_batch.empty())
+      spared += cast<int64_t>(batches_) * columns_ * (r.features.defined() ? r.features : Expr(1));
+  Expr tasks = costs.tile_tasks / max(simplify(parallel), 1);
+  if (!serial_.empty()) tasks = max(tasks, serial);
+  const Expr floats_of_parts = max(spared, costs.part_floats);
+  Expr most = min(tasks, chunks_);
   for (const Result& r : spec_.results) {
     if (r.kind() == TilesSpec::Kind::scatter) return 1;
     if (!r.of_rows) continue;
     Expr floats = cast<int64_t>(batches_) * rows_ * (r.features.defined() ? r.features : Expr(1));
-    most = min(most, cast<int32_t>(costs.part_floats / max(floats, 1)));
+    most = min(most, cast<int32_t>((serial_.empty() ? Expr(costs.part_floats) : floats_of_parts) /
+                                   max(floats, 1)));
   }
   return max(most, 1);
 }
@@ -287,8 +301,7 @@ void SumsScheduler::add_sums(const Result& s, Sum& result, const std::string& na
   Expr start = 0.0f;
   if (has_fallback(s)) {
     add_fallback(s, result);
-    Expr batch = linear_batch();
-    start = select(non_finite(s.panel).of_all(batch) != 0, result.fallback(d_, n_, batch), 0.0f);
+    start = start_of(s, result);
     if (result.in_parts) start = select(part_ == 0, start, 0.0f);
   }
   result.sums(vars) = start;

@@ -120,7 +120,8 @@ void SumsScheduler::schedule_sums(Sum& r, const Result& s) {
   }
   stage.reorder(order).unroll(r.domain[0]);
   if (has_features) stage.vectorize(d_, lanes_).unroll(d_);
-  for (const Var& b : batch_vars_) r.sums.parallel(b);
+  for (int k = 0; k < static_cast<int>(batch_vars_.size()); ++k)
+    if (!s.summed_batch.count(k)) r.sums.parallel(batch_vars_[k]);
   r.part.bound_extent(u_, r.tile.rows);
   if (has_features) {
     r.part.compute_at(r.sums, dy_).bound_extent(d_, width);

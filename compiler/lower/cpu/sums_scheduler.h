@@ -49,6 +49,7 @@ class SumsScheduler : TilesScheduler {
     bool in_parts = false;    // `sums` has the part as a last dimension
     std::vector<RVar> batch;  // outermost first
     Func fallback;            // what the sums begin with, where a panel has one
+    Func start;               // the same, summed over the batch, where the result is
     std::vector<Func> fallback_dots;
   };
 
@@ -82,6 +83,7 @@ class SumsScheduler : TilesScheduler {
   const NonFinitePack& non_finite(int index);
   std::vector<Func> tiles_as_written(std::vector<Func>& dots) const;
   void add_fallback(const Result& s, Sum& result);
+  Expr start_of(const Result& s, Sum& result);
   void schedule_fallbacks();
   // Where and in what order: sums_schedule.cpp.
   std::vector<VarOrRVar> loop_order(Sum& r, std::vector<VarOrRVar> inner) const;

@@ -92,6 +92,8 @@ TilesSpec::Result TilesSpec::result(const plan::TileResult& r, bool is_written) 
                                     ? static_cast<int>(found - form_.batch.begin())
                                     : batches + (kept ? 0 : 1));
   }
+  for (int k = 0; k < batches; ++k)
+    if (std::ranges::find(r.free, form_.batch[k]) == r.free.end()) result.summed_batch.insert(k);
   return result;
 }
 

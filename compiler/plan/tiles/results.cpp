@@ -1,6 +1,7 @@
 // Definitions that read tiles as results of a kernel.
 #include <algorithm>
 
+#include "compiler/plan/estimate.h"
 #include "compiler/plan/tiles/tiles.h"
 #include "compiler/solve/prove.h"
 
@@ -182,8 +183,8 @@ class Conversion {
     r.panel = shared(real_product(p.panel));
     r.scale = real_product(p.scale);
     result_.weight = shared(real_product(p.weight));
-    const bool whole = std::set(d_.free.begin(), d_.free.end()) == all && rest.empty() &&
-                       g_[d_.target].storage == Storage::f32;
+    const bool alone = rest.empty() && g_[d_.target].storage == Storage::f32;
+    const bool whole = alone && (set_of(d_.free) == all || sums_batch(free));
     if (whole) r.scale = where(p.outer, r.scale);
     r.scale = shared(r.scale);
     for (IndexId i : whole ? d_.free : free) r.free.push_back(names_.count(i) ? names_.at(i) : i);
@@ -202,6 +203,28 @@ class Conversion {
     part.body = real_product(std::move(inner));
     leave_rest(part, rest, p.outer);
     return result_;
+  }
+
+  static std::set<IndexId> set_of(const std::vector<IndexId>& list) {
+    return {list.begin(), list.end()};
+  }
+
+  // Whether a sum of the rows is added up over the batch where it is, of which it would have a part
+  // over `free` for each place: where those had more elements than all that the tiles are made of.
+  bool sums_batch(std::vector<IndexId> free) const {
+    const double parts = points(g_, set_of(free));
+    std::erase_if(free, [&](IndexId i) { return contains(d_.reduced, i); });
+    if (result_.result.kind != TileResult::Kind::columns || set_of(free) != set_of(d_.free))
+      return false;
+    std::set<TensorId> read = reads(d_);
+    for (TensorId t : tiles_) read.merge(reads(*g_.definition_of(t)));
+    double elements = 0;
+    for (TensorId t : read) {
+      double of_one = tiles_.count(t) ? 0 : 1;
+      for (const Poly& p : g_[t].extents) of_one *= estimate(g_, p);
+      elements += of_one;
+    }
+    return parts > elements;
   }
 
   // A sum's factors: of the points, of what is summed and the feature, of neither. Conditions that
