@@ -65,12 +65,10 @@ _TYPES = {code: name for name, code in _CODES.items()}
 _lent: Dict[int, Any] = {}  # what capsules have that are not yet released, by their addresses
 
 
-@_DELETER
 def _take_back(managed: Any) -> None:
     _lent.pop(c.addressof(managed.contents), None)
 
 
-@_FREE_CAPSULE
 def _free_capsule(capsule: Any) -> None:
     # Nobody took what is in it.
     valid, pointer = c.pythonapi.PyCapsule_IsValid, c.pythonapi.PyCapsule_GetPointer
@@ -78,6 +76,11 @@ def _free_capsule(capsule: Any) -> None:
     pointer.restype, pointer.argtypes = c.c_void_p, [c.c_void_p, c.c_char_p]
     if valid(capsule, b"dltensor"):
         _lent.pop(pointer(capsule, b"dltensor"), None)
+
+
+# As C calls them, for as long as the process lives.
+_TAKE_BACK: Any = _DELETER(_take_back)
+_FREE: Any = _FREE_CAPSULE(_free_capsule)
 
 
 class DeviceArray:
@@ -151,11 +154,11 @@ class DeviceArray:
         code, bits = _CODES[self.type]
         shape = (c.c_int64 * max(rank, 1))(*self.shape)
         managed = _Managed(DLTensor(self.address, kind, ordinal, rank, code, bits, 1,
-                                    c.cast(shape, c.POINTER(c.c_int64)), None, 0), None, _take_back)
+                                    c.cast(shape, c.POINTER(c.c_int64)), None, 0), None, _TAKE_BACK)
         _lent[c.addressof(managed)] = (managed, shape, self)
         make = c.pythonapi.PyCapsule_New
         make.restype, make.argtypes = c.py_object, [c.c_void_p, c.c_char_p, c.c_void_p]
-        return make(c.addressof(managed), b"dltensor", c.cast(_free_capsule, c.c_void_p))
+        return make(c.addressof(managed), b"dltensor", c.cast(_FREE, c.c_void_p))
 
 
 def dlpack_device(value: Any) -> Optional[Tuple[int, int]]:

@@ -256,7 +256,7 @@ class Model(Calls):
         """Reads what save_states wrote, after init or load."""
         self._update.load(self._ready(), os.fsencode(path))
 
-    def probe(self, name: str) -> np.ndarray:
+    def probe(self, name: str) -> Any:
         """A probe of the last forward call, whose arrays are still there and unchanged."""
         probes = self.description.probes
         k = self._position(probes, name, "probe")

@@ -117,5 +117,5 @@ using namespace attn::rt;
 void attn_context_set_launch_graphs(attn_context* context, int32_t is_wanted) {
   if (context == nullptr) return;
   context->graphs.is_wanted = is_wanted != 0;
-  if (is_wanted == 0) context->graphs.forget(context);
+  if (is_wanted == 0) context->graphs.clear(context);
 }
