@@ -26,12 +26,12 @@ struct Factor {
   // Which index walks through neighbours in memory. Only speed depends on it.
   enum class Along { kOuter, kReduced, kNeither };
   Along contiguous = Along::kNeither;
-  // A half where all of its values are such halves; else f32.
-  Type number = Halide::Float(32);
   // Where the value is an element of a tensor: so many in k lie beside each other, from every
   // multiple of this number on. 0 where it is none, or neighbours are elsewhere.
   int64_t run = 0;
   static constexpr int64_t kWholeRun = int64_t{1} << 40;  // more than any extent
+  // A half where all of its values are such halves; else f32.
+  Type number = Halide::Float(32);
   // Where it may be other than 0; empty: everywhere.
   At visible = {};
   // The other factor's conditions hide elements of this one, whatever lies there: what is not
