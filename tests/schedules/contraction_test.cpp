@@ -69,7 +69,8 @@ struct Product {
     Factor c{[this](Expr b, Expr n, Expr k) {
                return right_transposed ? Expr(right(k, n, b)) : Expr(right(n, k, b));
              },
-             rt ? Along::kReduced : Along::kOuter, rt ? Factor::kWholeRun : 0};
+             rt ? Along::kReduced : Along::kOuter};
+    if (rt) c.run = Factor::kWholeRun;
     spec.terms = {{a, c, reduced}};
     spec.output = {
         {Group::kBatch, left.dim(2).extent()}, {Group::kRow, rows}, {Group::kColumn, columns}};
@@ -198,8 +199,9 @@ TEST(Contraction, PacksWhatDoesNotLieAsItIsMultiplied) {
                    {[&](Expr, Expr n, Expr k) {
                       return packed.factor == 1 ? Expr(c(k, n)) : Expr(packed.factor * c(k, n));
                     },
-                    Along::kReduced, packed.run},
+                    Along::kReduced},
                    a.dim(0).extent()}};
+    spec.terms[0].right.run = packed.run;
     spec.terms[0].right.fallback = packed.hidden;
     spec.output = {{Group::kRow, a.dim(1).extent()}, {Group::kColumn, c.dim(1).extent()}};
     Halide::Func out = ContractionScheduler(spec, host()).schedule();
