@@ -6,8 +6,8 @@
 
 #include <attn/attn.h>
 
-#if ATTN_ABI_VERSION != 9
-#error "digits.h is for version 9 of attn/abi.h: compile digits.attn with the attnc of these headers"
+#if ATTN_ABI_VERSION != 10
+#error "digits.h is for version 10 of attn/abi.h: compile digits.attn with the attnc of these headers"
 #endif
 
 #ifdef __cplusplus
