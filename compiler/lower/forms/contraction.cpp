@@ -46,6 +46,8 @@ Factor factor(const Scope& scope, const Type& type, const IndexGroup& batch,
     f.visible = [=](Expr b, Expr row, Expr k) { return translator(b, row, k).condition(guard); };
   f.contiguous = contiguous(value, outer, reduced);
   f.number = scope.number_of(value);
+  f.is_dense = guard.empty() &&
+               scope.lies_along(value, f.contiguous == Factor::Along::kOuter ? outer : reduced);
   return f;
 }
 

@@ -26,6 +26,7 @@ struct Factor {
   // Which index walks through neighbours in memory. Only speed depends on it.
   enum class Along { kOuter, kReduced, kNeither };
   Along contiguous = Along::kNeither;
+  bool is_dense = false;  // everywhere, and read as it is stored
   // A half where all of its values are such halves; else f32.
   Type number = Halide::Float(32);
   // Where it may be other than 0; empty: everywhere.
