@@ -33,8 +33,10 @@ void* CallMemory::block(int64_t bytes, size_t alignment) {
   const size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 0));
   Block b{GuardedMemory(size, alignment), size, false, false, false, nullptr, 0};
   if (is_mirrored_) {
-    // Aligned to no more than was asked for.
-    b.offset = kFringe + (alignment < 64 ? alignment : 0);
+    // Aligned to no more than was asked for, but for every second one: kernels may ask whether it
+    // is.
+    const bool is_aligned = alignment >= 64 || blocks_.size() % 2 == 0;
+    b.offset = kFringe + (is_aligned ? 0 : alignment);
     const size_t all = size + 2 * kFringe + 64;
     b.mirror = static_cast<char*>(library_.device().allocate(library_.context(), all));
     if (b.mirror == nullptr) throw std::runtime_error("no memory on the device");

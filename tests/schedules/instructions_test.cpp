@@ -128,6 +128,59 @@ TEST(Instructions, LoadMatricesAndRoundPairs) {
 )");
 }
 
+// Of a number that stands for what lies there the address is taken, in each kernel for itself.
+TEST(Instructions, TakeAddressesOfWhatIsLoaded) {
+  EXPECT_EQ(with_instructions(R"(.visible .entry first(
+	ld.global.nc.v2.b64 	{%rd5, %rd6}, [%rd4+32];
+	ld.global.b64 	%rd7, [%rd3];
+	{ // callseq 1, 0
+	.param .b32 	param0;
+	st.param.b32 	[param0], %r4;
+	.param .b64 	param1;
+	st.param.b64 	[param1], %rd6;
+	.param .b32 	retval0;
+	call.uni (retval0), attn_copy, (param0, param1);
+	} // callseq 1
+	{ // callseq 2, 0
+	.param .b64 	param0;
+	st.param.b64 	[param0], %rd5;
+	.param .b32 	retval0;
+	call.uni (retval0), attn_address_in_line, (param0);
+	ld.param.b32 	%r9, [retval0];
+	} // callseq 2
+.visible .entry second(
+	ld.global.b64 	%rd5, [%rd3];
+)"),
+            R"(.visible .entry first(
+	.reg .b64 %attn_at_rd5;
+	add.s64 %attn_at_rd5, %rd4, 32;
+	.reg .b64 %attn_at_rd6;
+	add.s64 %attn_at_rd6, %rd4, 32;
+	add.s64 %attn_at_rd6, %attn_at_rd6, 8;
+	ld.global.b64 	%rd7, [%rd3];
+	{ // attn_copy
+	.reg .b32 %attn_0;
+	mov.b32 %attn_0, %r4;
+	cp.async.cg.shared.global [%attn_0], [%attn_at_rd6], 16;
+	}
+	{ // attn_address_in_line
+	cvt.u32.u64 %r9, %attn_at_rd5; and.b32 %r9, %r9, 15;
+	}
+.visible .entry second(
+	ld.global.b64 	%rd5, [%rd3];
+)");
+  EXPECT_THROW(with_instructions(std::string(R"(	ld.global.v2.b64 	{%rd5, %rd6}, [%rd4];
+	{ // callseq 2, 0
+	.param .b64 	param0;
+	st.param.b64 	[param0], %rd5;
+	.param .b32 	retval0;
+	call.uni (retval0), attn_address_in_line, (param0);
+	ld.param.b32 	%r9, [retval0];
+	} // callseq 2
+)")),
+               InternalError);
+}
+
 TEST(Instructions, LeaveOtherCallsAsTheyAre) {
   const std::string text = R"(	{ // callseq 0, 0
 	.param .b32 	param0;

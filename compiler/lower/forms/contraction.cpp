@@ -66,6 +66,8 @@ Factor factor(const Scope& scope, const Type& type, const IndexGroup& batch,
   f.contiguous = contiguous(value, outer, reduced);
   f.number = scope.number_of(value);
   if (guard.empty()) f.run = run_along(scope, value, reduced);
+  f.is_dense = guard.empty() &&
+               scope.lies_along(value, f.contiguous == Factor::Along::kOuter ? outer : reduced);
   return f;
 }
 

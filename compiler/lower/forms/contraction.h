@@ -30,6 +30,8 @@ struct Factor {
   // multiple of this number on. 0 where it is none, or neighbours are elsewhere.
   int64_t run = 0;
   static constexpr int64_t kWholeRun = int64_t{1} << 40;  // more than any extent
+  // Everywhere along the contiguous index, and read as it is stored.
+  bool is_dense = false;
   // A half where all of its values are such halves; else f32.
   Type number = Halide::Float(32);
   // Where it may be other than 0; empty: everywhere.

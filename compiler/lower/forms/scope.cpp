@@ -46,6 +46,16 @@ Type Scope::number_of(const ir::Expr& value) const {
   return stored.is_float() && stored.bits() == 16 ? stored : real;
 }
 
+bool Scope::lies_along(const ir::Expr& value, const IndexGroup& index) const {
+  if (!value.is(ir::Kind::read) || index.size() != 1 || value.args().empty()) return false;
+  const ir::Tensor& t = g[value->tensor];
+  if (t.split || !storage_type(t.storage).is_float() || storage_type(t.storage).bits() > 32)
+    return false;
+  for (size_t k = 0; k + 1 < value.args().size(); ++k)
+    if (ir::uses(value.args()[k], index[0])) return false;
+  return value.args().back() == ir::index_value(index[0]);
+}
+
 Translator Scope::at(Translator::Indices indices) const {
   return Translator(g, arguments, std::move(indices), true);
 }

@@ -27,6 +27,8 @@ struct Scope {
   void decode(const IndexGroup& group, const Expr& linear, Translator::Indices& indices) const;
   // A half where `value` is read as it is stored, in such halves; else f32.
   Type number_of(const ir::Expr& value) const;
+  // Whether `value` is read as it is stored, from elements that along the index lie side by side.
+  bool lies_along(const ir::Expr& value, const IndexGroup& index) const;
   // At indices that come out of linear ones.
   Translator at(Translator::Indices indices) const;
 };

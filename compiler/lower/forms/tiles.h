@@ -39,6 +39,7 @@ class TilesSpec {
     // is not finite by 0; a fallback adds it where it is visible.
     bool fallback = false;
     Type number = Halide::Float(32);  // a half where all values are such halves
+    bool is_dense = false;            // read as it is stored, everywhere, features side by side
   };
   // A sum over features: of the products of a pack of rows and one of columns, or without packs of
   // the product at each point on its own.

@@ -158,9 +158,11 @@ class Tiles {
                             const Var& block) {
       return Pieces(
           name, products, factor.number, {size, staged, factor.contiguous != Factor::Along::kOuter},
-          tile_, {block, c_, b_}, [&](const Expr& m, const Expr& k) {
+          tile_, {block, c_, b_},
+          [&](const Expr& m, const Expr& k) {
             return at_chunk(factor, term.reduced, extent, block * size + m, c_ * staged + k);
-          });
+          },
+          memory(factor, term.reduced, extent, products, block * size, c_ * staged));
     };
     Pieces left = pieces("out_left", term.left, counts_[1], tile_.rows(), ib_);
     Pieces right = pieces("out_right", term.right, counts_[2], tile_.columns(), jb_);
@@ -199,6 +201,22 @@ class Tiles {
         factor.at(own(b_, counts_[0]), own(min(outer, max(extent - 1, 0)), max(extent, 1)),
                   own(min(k, max(reduced - 1, 0)), max(reduced, 1)));
     return select(unsolved(k < reduced), value, 0.0f);
+  }
+
+  // Of a chunk from `outer` and `k` on.
+  Pieces::Memory memory(const Factor& factor, const Expr& reduced, const Expr& extent,
+                        const Products& products, const Expr& outer, const Expr& k) const {
+    if (!factor.is_dense || factor.fallback) return {};
+    const bool along_k = factor.contiguous == Factor::Along::kReduced;
+    const int last = products.in_piece() - 1;
+    return {[=](const Expr& m, const Expr& n) {
+              return unsolved(k + n + (along_k ? last : 0) < reduced &&
+                              outer + m + (along_k ? 0 : last) < extent);
+            },
+            [=, this, at = factor.at](const Expr& m, const Expr& n) {
+              return at(own(b_, counts_[0]), own(outer + m, max(extent, 1)),
+                        own(k + n, max(reduced, 1)));
+            }};
   }
 
   // A chunk of a factor in shared memory.

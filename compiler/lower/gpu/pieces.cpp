@@ -27,7 +27,7 @@ Expr word_of(const std::vector<Expr>& values, size_t k, const Products& products
 
 Pieces::Pieces(const std::string& name, const Products& products, const Type& number,
                const Shape& shape, const RegisterTile& tile, const std::vector<Var>& rest,
-               const Value& value)
+               const Value& value, const Memory& memory)
     : func(name), products_(products), is_turned_(products.in_halves() && !shape.along_summed) {
   const int in_piece = products.in_piece();
   Var p("p"), x("x");
@@ -40,7 +40,13 @@ Pieces::Pieces(const std::string& name, const Products& products, const Type& nu
   words.push_back(x);
   std::vector<Var> args = {p, x};
   args.insert(args.end(), rest.begin(), rest.end());
-  func(args) = Call::make(kPiece, "attn_piece", words, Call::PureExtern);
+  if (memory.first && number == products.number && (is_turned_ || shape.along_summed)) {
+    const Expr along = p * in_piece, outer = is_turned_ ? along : Expr(x);
+    const Expr summed = is_turned_ ? Expr(x) : along;
+    words.push_back(memory.has_piece(outer, summed));
+    words.push_back(memory.first(outer, summed));
+  }
+  func(args) = Call::make(kPiece, kPieceCall, words, Call::PureExtern);
   const int pieces = (is_turned_ ? shape.outer : shape.summed) / in_piece;
   const bool neighbours_are_pieces = is_turned_ || shape.along_summed;
   stage(func, pieces, !neighbours_are_pieces, tile, is_turned_ ? shape.summed : shape.outer, 1);

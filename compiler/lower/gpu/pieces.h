@@ -22,10 +22,17 @@ class Pieces {
   };
   using Value = std::function<Expr(const Expr& outer, const Expr& summed)>;
 
+  // Where a factor may lie in memory as it does here: whether the piece from a point on is in range
+  // and visible; and the point's value, which is read there. Empty: never.
+  struct Memory {
+    Value has_piece = {}, first = {};
+  };
+
   // `number`: of all values, as products_of() takes it. `rest`: arguments of which the part
   // depends.
   Pieces(const std::string& name, const Products& products, const Type& number, const Shape& shape,
-         const RegisterTile& tile, const std::vector<Var>& rest, const Value& value);
+         const RegisterTile& tile, const std::vector<Var>& rest, const Value& value,
+         const Memory& memory);
 
   // What a thread has of the sixteen from `first` on, in step `step` of the instruction's depth:
   // words t of the pieces of g and g + 8, then the same of the next pieces. g and t as in

@@ -75,6 +75,8 @@ class Sweep : Tiles {
   Func staged(const std::string& name, int pack, const Var& block, const Expr& length) const;
   Pieces pieces(const std::string& name, int pack, const Var& block, const Expr& length,
                 const Products& products, int summed) const;
+  Pieces::Memory memory(int pack, const Expr& first, const Expr& extent, const Expr& from,
+                        const Expr& length, const Products& products, const Expr& condition) const;
   Pieces panel_pieces(const Products& products) const;
   Expr panel_at(const Expr& feature, const Expr& in_chunk) const;
   Expr factor_at(int pack, bool is_own, const Expr& index, const Expr& feature,
@@ -85,6 +87,7 @@ class Sweep : Tiles {
   void add_partial();
   void add_partial_fragments(Func panel);
   bool has_fallback() const { return spec_.packs[sum_->panel].fallback; }
+  void find_not_finite(const Expr& features);
   void add_fallback(const Expr& features);
 
   // ---- of a block
@@ -117,6 +120,7 @@ class Sweep : Tiles {
   int kept_halves_ = 0;  // of a row, in those registers
   Func addends_;         // in registers
   Func shared_addends_;
+  Func found_;  // not 0: a chunk's panel has what is not finite
   size_t state_elements_ = 0;
   Var u_{"u"}, v_{"v"}, t_{"t"}, w_{"w"}, ib_{"ib"}, fb_{"fb"}, c_{"c"}, h_{"h"}, m_{"m"}, k_{"k"},
       kc_{"kc"};

@@ -174,6 +174,7 @@ Expr Sweep::panel_at(const Expr& feature, const Expr& in_chunk) const {
 void Sweep::add_partial() {
   const int groups = kStaged / scores_.across;
   const Expr features = max(sum_->features, 1);
+  if (has_fallback()) find_not_finite(features);
   std::vector<Var> batch = summed_, rest = of_chunk_;
   batch.push_back(h_);
   rest.insert(rest.begin() + 1, fb_);
@@ -205,8 +206,8 @@ void Sweep::add_partial() {
   if (has_fallback()) add_fallback(features);
 }
 
-// What staging has replaced, where it is visible. Two launches find the chunks that have any.
-void Sweep::add_fallback(const Expr& features) {
+// Two launches find the chunks whose panel has anything that is not finite.
+void Sweep::find_not_finite(const Expr& features) {
   Var i("i"), h("h"), chunk("chunk");
   RDom over_features(0, features, "rf"), over_chunk(0, scores_.columns(), "rk");
   const auto launch = [&](const std::string& name, const Var& x, const Expr& extent,
@@ -223,10 +224,14 @@ void Sweep::add_fallback(const Expr& features) {
                                    in_range(over_features, features));
   Func ones =
       launch("out_not_finite_one", i, other_extent_, cast<int32_t>(!has_finite_bits(of_one)));
-  Func found = launch("out_not_finite", chunk, blocks_of(other_extent_, scores_.columns()),
-                      ones(cut(chunk * scores_.columns() + over_chunk, other_extent_), h));
+  found_ = launch("out_not_finite", chunk, blocks_of(other_extent_, scores_.columns()),
+                  ones(cut(chunk * scores_.columns() + over_chunk, other_extent_), h));
+}
+
+// What staging has replaced, where it is visible.
+void Sweep::add_fallback(const Expr& features) {
   RDom r({{0, scores_.across}, {0, scores_.threads_across}}, "rn");
-  r.where(of_whole_body(RVar(r[1]), found(c_, batch()) != 0));
+  r.where(of_whole_body(RVar(r[1]), found_(c_, batch()) != 0));
   const Expr other = c_ * scores_.columns() + scores_.column(r[0], r[1]);
   const Expr feature = cut(fb_ * panel_.columns() + panel_.column(u_, t_), features);
   const Expr element =

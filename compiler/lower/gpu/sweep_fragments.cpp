@@ -22,6 +22,15 @@ std::vector<Var> joined(std::vector<Var> vars, const std::vector<Var>& rest) {
   return vars;
 }
 
+// Of a factor whose outer index is the features.
+Pieces::Memory turned(const Pieces::Memory& m) {
+  if (!m.first) return {};
+  const auto turn = [](const Pieces::Value& value) {
+    return [=](const Expr& outer, const Expr& summed) { return value(summed, outer); };
+  };
+  return {turn(m.has_piece), turn(m.first)};
+}
+
 Expr bits(const Expr& value) { return reinterpret(Halide::UInt(32), value); }
 
 }  // namespace
@@ -33,6 +42,23 @@ Expr Sweep::element_of(const Func& sums, const std::vector<Expr>& rest) const {
   return element(sums(at), v_ % 2 * 2 + u_ % 2);
 }
 
+// Of a pack from element `first` and feature `from` on, under one more condition.
+Pieces::Memory Sweep::memory(int pack, const Expr& first, const Expr& extent, const Expr& from,
+                             const Expr& length, const Products& products,
+                             const Expr& condition) const {
+  if (!spec_.packs[pack].is_dense) return {};
+  const Expr b = batch();
+  const int last = products.in_piece() - 1;
+  return {
+      [=](const Expr& element, const Expr& feature) {
+        return unsolved(first + element < extent && from + feature + last < length && condition);
+      },
+      [=, this](const Expr& element, const Expr& feature) {
+        return spec_.factor(pack, b, own(first + element, max(extent, 1)),
+                            own(from + feature, max(length, 1)));
+      }};
+}
+
 // The same of a block or a chunk in pieces, `summed` features at a time.
 Pieces Sweep::pieces(const std::string& name, int pack, const Var& block, const Expr& length,
                      const Products& products, int summed) const {
@@ -41,11 +67,14 @@ Pieces Sweep::pieces(const std::string& name, int pack, const Var& block, const 
   std::vector<Var> rest = {kc_, block};
   rest.insert(rest.end(), summed_.begin(), summed_.end());
   rest.push_back(h_);
-  return Pieces(name, products, spec_.packs[pack].number,
-                {is_own ? scores_.rows() : scores_.columns(), summed, true}, scores_, rest,
-                [&](const Expr& m, const Expr& k) {
-                  return factor_at(pack, is_own, first + m, kc_ * summed + k, length);
-                });
+  return Pieces(
+      name, products, spec_.packs[pack].number,
+      {is_own ? scores_.rows() : scores_.columns(), summed, true}, scores_, rest,
+      [&](const Expr& m, const Expr& k) {
+        return factor_at(pack, is_own, first + m, kc_ * summed + k, length);
+      },
+      memory(pack, first, is_own ? own_extent_ : others_, kc_ * summed, length, products,
+             const_true()));
 }
 
 // The features that are staged together at a time: what one instruction adds up loses digits.
@@ -103,11 +132,15 @@ Pieces Sweep::panel_pieces(const Products& products) const {
   std::vector<Var> rest = {fb_, c_};
   rest.insert(rest.end(), summed_.begin(), summed_.end());
   rest.push_back(h_);
-  return Pieces("out_panel", products, spec_.packs[sum_->panel].number,
-                {panel_.columns(), scores_.columns(), false}, scores_, rest,
-                [&](const Expr& feature, const Expr& other) {
-                  return panel_at(fb_ * panel_.columns() + feature, other);
-                });
+  return Pieces(
+      "out_panel", products, spec_.packs[sum_->panel].number,
+      {panel_.columns(), scores_.columns(), false}, scores_, rest,
+      [&](const Expr& feature, const Expr& other) {
+        return panel_at(fb_ * panel_.columns() + feature, other);
+      },
+      turned(memory(sum_->panel, c_ * scores_.columns(), others_, fb_ * panel_.columns(),
+                    sum_->features, products,
+                    has_fallback() ? found_(c_, batch()) == 0 : const_true())));
 }
 
 // A thread's addends lie in the units' order: of halves, as they are; of f32, if those of eight are

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ namespace attn::lower {
 namespace {
 
 // $1 is the register of argument 1, @1 the four of its 128 bits, $1:2 that of them which argument 2
-// says, a number; $r and @r those of the result.
+// says, a number; $r and @r those of the result. &1 is the address that argument 1 was loaded from.
 struct Instruction {
   std::string_view name, text;
 };
@@ -36,6 +37,9 @@ constexpr Instruction kInstructions[] = {
     {"attn_pair_bf16", "cvt.rn.bf16x2.f32 $r, $1, $0;"},
     {"attn_pair_f16", "cvt.rn.f16x2.f32 $r, $1, $0;"},
     {"attn_matrices", "ldmatrix.sync.aligned.m8n8.x4.shared.b16 @r, [$0];"},
+    {"attn_address_in_line", "cvt.u32.u64 $r, &0; and.b32 $r, $r, 15;"},
+    {"attn_copy", "cp.async.cg.shared.global [$0], [&1], 16;"},
+    {"attn_wait_for_copies", "cp.async.wait_all;"},
     {"attn_turned_matrices", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 @r, [$0];"},
 };
 
@@ -96,9 +100,48 @@ PtxCall call_of(const std::vector<std::string>& lines) {
   return call;
 }
 
-std::string in_place_of(const PtxCall& call) {
+const Instruction& instruction_of(const PtxCall& call) {
   const auto instruction = std::ranges::find(kInstructions, call.name, &Instruction::name);
   ATTN_CHECK(instruction != std::end(kInstructions), "a call that no instruction stands for");
+  return *instruction;
+}
+
+bool takes_address(const Instruction& instruction, size_t argument) {
+  return instruction.text.find("&" + std::to_string(argument)) != std::string_view::npos;
+}
+
+// The address from which a register was loaded.
+std::string address_name(const std::string& loaded) {
+  return "%attn_at_" + loaded.substr(loaded.find('%') + 1);
+}
+
+// In place of a load, whose number nobody wants, the addresses of its registers; or the load as it
+// is, if they are not in the set.
+std::string addresses_or_load(const std::string& line, const std::set<std::string>& wanted) {
+  const std::string_view load = trimmed(line), place = between(load, '[', ']');
+  const std::string_view before = load.substr(0, load.find('['));
+  const bool is_list = before.find('{') != before.npos;
+  const std::vector<std::string> loaded =
+      is_list ? parts_of(between(before, '{', '}'))
+              : parts_of(trimmed(before.substr(before.find_first_of(" \t"))));
+  const auto is_wanted = [&](const std::string& r) { return wanted.contains(r); };
+  if (std::ranges::none_of(loaded, is_wanted)) return line;
+  ATTN_CHECK(std::ranges::all_of(loaded, is_wanted) && before.find(".b64") != before.npos,
+             "a number is loaded for its address alone");
+  const size_t plus = std::min(place.find('+'), place.size());
+  const std::string base(place.substr(0, plus));
+  const std::string offset(plus < place.size() ? place.substr(plus + 1) : "0");
+  std::string lines;
+  for (size_t k = 0; k < loaded.size(); ++k) {
+    const std::string name = address_name(loaded[k]);
+    lines += "\t.reg .b64 " + name + ";\n\tadd.s64 " + name + ", " + base + ", " + offset + ";\n";
+    if (k > 0) lines += "\tadd.s64 " + name + ", " + name + ", " + std::to_string(8 * k) + ";\n";
+  }
+  return lines;
+}
+
+std::string in_place_of(const PtxCall& call) {
+  const Instruction* instruction = &instruction_of(call);
   std::ostringstream before, text, after;
   const auto quad = [](const std::string& name) {
     return "{" + name + "_0, " + name + "_1, " + name + "_2, " + name + "_3}";
@@ -109,6 +152,7 @@ std::string in_place_of(const PtxCall& call) {
   for (size_t k = 0; k < call.arguments.size(); ++k) {
     const std::vector<std::string>& a = call.arguments[k];
     const std::string name = "%attn_" + std::to_string(k);
+    if (takes_address(*instruction, k)) continue;
     if (a.size() == 2) {
       before << four(name);
       for (int half : {0, 1})
@@ -127,6 +171,10 @@ std::string in_place_of(const PtxCall& call) {
               << 2 * half + 1 << "};\n";
   const std::string_view pattern = instruction->text;
   for (size_t n = 0; n < pattern.size(); ++n) {
+    if (pattern[n] == '&') {
+      text << address_name(call.arguments.at(static_cast<size_t>(pattern[++n] - '0')).at(0));
+      continue;
+    }
     if (pattern[n] != '$' && pattern[n] != '@') {
       text << pattern[n];
       continue;
@@ -150,9 +198,17 @@ std::string in_place_of(const PtxCall& call) {
 
 }  // namespace
 
-std::string with_instructions(const std::string& ptx) {
+namespace {
+
+// The text in parts: a call, from `{ // callseq` to `} // callseq`, or one line of anything else.
+struct Part {
+  std::string text;
+  PtxCall call;  // without a name: of no call
+};
+
+std::vector<Part> parsed(const std::string& ptx) {
+  std::vector<Part> parts;
   std::istringstream in(ptx);
-  std::ostringstream out;
   for (std::string line; std::getline(in, line);) {
     const std::string_view s = trimmed(line);
     if (s.starts_with(".extern .func") && s.find("attn_") != s.npos) {
@@ -160,7 +216,7 @@ std::string with_instructions(const std::string& ptx) {
       continue;
     }
     if (!s.starts_with("{ // callseq")) {
-      out << line << '\n';
+      parts.push_back({line + '\n', {}});
       continue;
     }
     std::vector<std::string> lines;
@@ -172,10 +228,34 @@ std::string with_instructions(const std::string& ptx) {
       lines.push_back(std::move(joined));
       joined.clear();
     }
-    const PtxCall call = call_of(lines);
-    out << (call.name.starts_with("attn_") ? in_place_of(call) : whole + line + '\n');
+    parts.push_back({whole + line + '\n', call_of(lines)});
   }
-  return out.str();
+  return parts;
+}
+
+}  // namespace
+
+std::string with_instructions(const std::string& ptx) {
+  const std::vector<Part> parts = parsed(ptx);
+  const auto is_ours = [](const Part& p) { return p.call.name.starts_with("attn_"); };
+  const auto begins_kernel = [](const Part& p) { return p.text.find(".entry") != p.text.npos; };
+  std::string text;
+  for (size_t first = 0, end; first < parts.size(); first = end) {
+    for (end = first + 1; end < parts.size() && !begins_kernel(parts[end]);) ++end;
+    std::set<std::string> loaded;  // registers whose addresses are wanted
+    for (size_t n = first; n < end; ++n)
+      for (size_t k = 0; is_ours(parts[n]) && k < parts[n].call.arguments.size(); ++k)
+        if (takes_address(instruction_of(parts[n].call), k))
+          loaded.insert(parts[n].call.arguments[k].at(0));
+    for (size_t n = first; n < end; ++n) {
+      const Part& p = parts[n];
+      const bool is_load = !loaded.empty() && trimmed(p.text).starts_with("ld.global");
+      text += is_ours(p) ? in_place_of(p.call)
+              : is_load  ? addresses_or_load(p.text, loaded)
+                         : p.text;
+    }
+  }
+  return text;
 }
 
 Halide::Module with_instructions(const Halide::Module& module) {

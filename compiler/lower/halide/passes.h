@@ -25,7 +25,9 @@ void skip_bodies(Halide::Pipeline& pipeline);
 // What blocks of threads keep in registers is each thread's own part of it.
 void keep_registers_private(Halide::Pipeline& pipeline);
 
-// The calls that take addresses in shared memory get them in place of the elements there.
+// The calls that take addresses in shared memory get them in place of the elements there. Pieces
+// that lie in memory as they shall lie in shared memory are copied by an instruction, where they
+// are aligned.
 void write_shared_addresses(Halide::Pipeline& pipeline);
 
 // Launches of more than `most` blocks down or deep become several, each of a part of the blocks.
@@ -38,8 +40,8 @@ void store_halves_as_words(Halide::Pipeline& pipeline);
 // Numbers of 64 bits that no float is are written by their bits: Halide rounds them in OpenCL C.
 void write_doubles_as_bits(Halide::Pipeline& pipeline);
 
-// Calls that stand for instructions of CUDA's matrix units (gpu/matrix_units.h) become those, in the
-// PTX of a module.
+// Calls that stand for instructions of CUDA's matrix units (gpu/matrix_units.h) become those, in
+// the PTX of a module.
 Halide::Module with_instructions(const Halide::Module& module);
 // The same of a text. InternalError for a call that no instruction stands for.
 std::string with_instructions(const std::string& ptx);

@@ -22,11 +22,13 @@ struct Arguments {
   // at last: the host cannot read them, and Halide would where their place is known.
   bool hides_data = false;
 };
-constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index",
-                     *kBodyCall = "attn_body";
+constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index", *kBodyCall = "attn_body";
 // Calls whose argument is an element in shared memory, of which they get the address from a pass.
 constexpr const char *kMatricesCall = "attn_matrices",
                      *kTurnedMatricesCall = "attn_turned_matrices";
+// 16 bytes: four words and an index of the thread. Two more arguments: whether the bytes lie side
+// by side in memory, and the first number there.
+constexpr const char* kPieceCall = "attn_piece";
 
 class Translator {
  public:
