@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/plan/estimate.h"
+#include "compiler/plan/groups.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/sets.h"
 #include "compiler/solve/equalities.h"
@@ -262,8 +263,33 @@ std::optional<Proposal> claim_row(const Graph& g, const Costs& costs, const Open
   return Proposal{{{run[0].target, std::move(kernel)}}, {}};
 }
 
+namespace {
+
+// Reduces over `kept` last: `d` is the rest of it, and what comes first is the result, where `kept`
+// are the outermost or the innermost dimensions.
+Definition take_first(Graph& g, Definition& d, const std::vector<IndexId>& kept, bool outermost) {
+  Definition first = d;
+  first.free.insert(outermost ? first.free.begin() : first.free.end(), kept.begin(), kept.end());
+  std::erase_if(first.reduced, [&](IndexId i) { return contains(kept, i); });
+  const Storage whole = g[d.target].storage;
+  const Storage storage = arithmetic_type(whole) == Type::f32 ? Storage::f32 : whole;
+  first.target = g.new_part(d.target, ".part", storage, g.extents(first.free));
+  const Definition rest{.target = d.target,
+                        .free = d.free,
+                        .combine = d.combine,
+                        .reduced = kept,
+                        .body = g.target(first),
+                        .where = d.where};
+  d = with_fresh_indices(g, rest).definition;
+  return first;
+}
+
+}  // namespace
+
 std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
   std::vector<Definition> result;
+  if (const auto later = reduced_after_groups(g, costs, d); !later.empty())
+    result.push_back(take_first(g, d, later, true));
   while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
          !contraction_of(g, costs, d, nullptr)) {
     const std::optional<IndexId> column = contiguous_reduced(g, d);
@@ -272,21 +298,7 @@ std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
     std::erase(others, *column);
     // One long sum is taken down the columns first, in parallel; others along the rows.
     const bool down = d.free.empty() && d.combine == Combine::sum;
-    const std::vector<IndexId> kept = down ? std::vector{*column} : others;
-    Definition first = d;
-    first.free.insert(first.free.end(), kept.begin(), kept.end());
-    first.reduced = down ? others : std::vector{*column};
-    const Storage whole = g[d.target].storage;
-    const Storage storage = arithmetic_type(whole) == Type::f32 ? Storage::f32 : whole;
-    first.target = g.new_part(d.target, ".part", storage, g.extents(first.free));
-    const Definition rest{.target = d.target,
-                          .free = d.free,
-                          .combine = d.combine,
-                          .reduced = kept,
-                          .body = g.target(first),
-                          .where = d.where};
-    d = with_fresh_indices(g, rest).definition;
-    result.push_back(std::move(first));
+    result.push_back(take_first(g, d, down ? std::vector{*column} : others, false));
   }
   result.push_back(std::move(d));
   return result;

@@ -22,8 +22,7 @@ struct Arguments {
   // at last: the host cannot read them, and Halide would where their place is known.
   bool hides_data = false;
 };
-constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index",
-                     *kBodyCall = "attn_body";
+constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index", *kBodyCall = "attn_body";
 
 class Translator {
  public:
@@ -39,6 +38,8 @@ class Translator {
   void bound_by(const ir::Conditions& c, const std::vector<ir::IndexId>& loops);
   // Reads of this tensor give `value` instead.
   void replace(ir::TensorId tensor, Expr value) { replaced_[tensor] = value; }
+  // Where the expression occurs, `value` is it.
+  void replace(const ir::Expr& e, Expr value) { done_[e] = value; }
   // Reads of this log-sum-exp give the sum of `high` and `low`.
   void replace(ir::TensorId tensor, Expr high, Expr low) { planes_[tensor] = {high, low}; }
 
