@@ -133,6 +133,28 @@ class Copies {
   std::map<TensorId, TensorId> copies_;
 };
 
+// Indices that only conditions mention are reduced first, to whether these hold somewhere: along
+// such an index lies what they read, and the subscript is read once.
+void reduce_conditions(Graph& g, Definition& d, const std::string& data,
+                       std::vector<Definition>& result) {
+  std::vector<IndexId> others;
+  for (IndexId i : d.reduced)
+    if (!uses(d.body, i)) others.push_back(i);
+  if (others.empty()) return;
+  Definition holds{.combine = Combine::max, .reduced = others, .body = Expr(1)};
+  for (const Expr& c : Conditions(d.guard))
+    if (std::ranges::any_of(others, [&](IndexId i) { return uses(c, i); }))
+      holds.guard.insert(d.guard.extract(c));
+  std::erase_if(d.reduced, [&](IndexId i) { return !uses(d.body, i); });
+  const std::set<IndexId> used = indices(holds.guard);
+  for (IndexId i : d.reduced)
+    if (used.count(i)) holds.free.push_back(i);
+  holds.target = g.new_tensor(
+      {.name = data + ".seen", .storage = Storage::i32, .extents = g.extents(holds.free)});
+  d.guard.insert(is_zero(g.target(holds) - Expr(1)));
+  result.push_back(with_fresh_indices(g, holds).definition);
+}
+
 }  // namespace
 
 Checks data_checks(Graph& g) {
@@ -171,8 +193,9 @@ Checks data_checks(Graph& g) {
                     .data = g[*tensors(s.subscript).begin()].name,
                     .read = g[s.read].name,
                     .is_written = s.is_written};
+    reduce_conditions(g, d, check.data, result.definitions);
     for (Combine combine : {Combine::min, Combine::max}) {
-      d.combine = bound.empty() ? Combine::set : combine;
+      d.combine = d.reduced.empty() ? Combine::set : combine;
       d.target = g.new_tensor(
           {.name = fmt::format("{}.{}", check.data, combine == Combine::min ? "least" : "greatest"),
            .storage = Storage::i32});

@@ -1,9 +1,11 @@
 // Claims sums of products of two factors: C[batch, m, n] = sum over k of A[batch, m, k] B[batch, n,
 // k]. A factor may be any expression over its indices: packing evaluates it, so a shifted read, a
 // gather or a map in front are the same thing. Conditions go to the factor whose indices they use.
+// Where data picks a matrix for each row, the rows that pick the same are one product.
 #include <algorithm>
 
 #include "compiler/plan/estimate.h"
+#include "compiler/plan/groups.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/sets.h"
 #include "compiler/solve/prove.h"
@@ -18,10 +20,28 @@ struct Sides {
   std::set<IndexId> batch, rows, columns;
 };
 
-// The division of the factors with the most results a packed element, or nothing.
-std::optional<Sides> divide_factors(const Graph& g, const Definition& d, const Expr& product,
-                                    const std::optional<Sides>& like) {
+// The indices of the factors of one side. Of a right one those count that are left in one group of
+// rows; the group of a row is an index of the left side.
+struct Side {
+  std::vector<Expr> factors;
+  std::set<IndexId> used;
+  bool picks = false;
+
+  void add(const Expr& f, bool right, const Groups* groups) {
+    const bool picked = right && groups && plan::picks(*groups, f);
+    factors.push_back(f);
+    used.merge(indices(picked ? groups->at_one_group(f) : f));
+    picks = picks || picked;
+  }
+};
+
+// The division of the factors with the most results a packed element, or nothing. With groups it is
+// one into matrices.
+std::optional<Sides> divide_factors(const Graph& g, const Costs& costs, const Definition& d,
+                                    const Expr& product, const std::optional<Sides>& like,
+                                    const Groups* groups) {
   const std::set<IndexId> free(d.free.begin(), d.free.end());
+  const bool of_rows = groups && groups->of_rows();
   Sides base;
   std::vector<Expr> inner;
   for (const Expr& f : factors_of(product))
@@ -29,25 +49,30 @@ std::optional<Sides> divide_factors(const Graph& g, const Definition& d, const E
   if (inner.size() < 2 || inner.size() > 8) return std::nullopt;
   std::optional<Sides> best;
   double best_score = 0;
-  for (unsigned mask = 1; mask < (1u << (inner.size() - 1)); ++mask) {
+  const unsigned last = 1u << (of_rows ? inner.size() : inner.size() - 1);
+  for (unsigned mask = 1; mask < last - of_rows; ++mask) {
     Sides s = base;
-    std::set<IndexId> in_left, in_right;
+    Side left, right;
     for (size_t k = 0; k < inner.size(); ++k) {
-      bool right = mask >> k & 1;
-      (right ? s.right : s.left).push_back(inner[k]);
-      (right ? in_right : in_left).merge(indices(inner[k]));
+      const bool is_right = mask >> k & 1;
+      (is_right ? right : left).add(inner[k], is_right, groups);
     }
+    if (of_rows) left.used.merge(indices(groups->of));
+    s.left = left.factors;
+    s.right = right.factors;
     bool covered = true;
     for (IndexId i : free) {
-      bool l = in_left.count(i), r = in_right.count(i);
+      bool l = left.used.count(i), r = right.used.count(i);
       (l && r ? s.batch : l ? s.rows : s.columns).insert(i);
       covered = covered && (l || r);
     }
     if (!covered) continue;
+    if (of_rows && !(right.picks && has_any(s.rows, indices(groups->of)))) continue;
     double m = points(g, s.rows), n = points(g, s.columns);
+    if (groups && std::min(m, n) < costs.least_side) continue;
     double score = std::min(m, n) * 1e6 + m * n;
     if (like) {  // later terms keep the groups of the first, whichever factor stands left
-      if (s.rows == like->columns && s.columns == like->rows) {
+      if (!of_rows && s.rows == like->columns && s.columns == like->rows) {
         std::swap(s.left, s.right);
         std::swap(s.rows, s.columns);
       }
@@ -111,7 +136,7 @@ bool multiplies_vectors(const Graph& g, const Sides& s) {
 bool is_large(const Graph& g, const Costs& costs, const Definition& sum, const Sides& s) {
   const double m = points(g, s.rows), n = points(g, s.columns);
   if (std::max(m, n) < costs.least_side) return false;
-  if (multiplies_vectors(g, s)) return !reads_vectors_as_they_lie(g, sum);
+  if (multiplies_vectors(g, s)) return !reads_vectors_as_they_lie(g, costs, sum);
   return std::min(m, n) >= costs.least_side;
 }
 
@@ -139,43 +164,27 @@ void finish_with(const Graph& g, ContractionForm& c, const Definition& finish, c
   c.epilogue = solve::assume(g, c.epilogue, c.guard);
 }
 
-}  // namespace
-
-bool reads_vectors_as_they_lie(const Graph& g, const Definition& sum) {
-  if (sum.combine != Combine::sum) return false;
-  const std::optional<Sides> s = divide_factors(g, sum, addends_of(sum.body)[0], {});
-  if (!s || !multiplies_vectors(g, *s)) return false;
-  bool along_batch = false;
-  double most = -1;
-  for (const Expr& read : read_sites(sum.body)) {
-    if (read.args().empty() || !read.args().back().is(Kind::index)) continue;
-    const double count = points(g, indices(read));
-    if (count <= most) continue;
-    most = count;
-    along_batch = s->batch.count(read.args().back()->index) > 0;
-  }
-  return along_batch;
+// Whether the groups are those of the rows of all right factors, or of the terms of each matrix.
+bool suit(const Graph& g, const ContractionForm& c, const Groups& groups) {
+  const std::set<IndexId> used = indices(groups.of);
+  return has_none(used, c.columns) && (groups.of_rows() || has_none(used, c.rows)) &&
+         std::ranges::all_of(c.products,
+                             [&](const Product& p) { return have_groups(g, p.right, groups); });
 }
 
-bool is_short(const Graph& g, const Costs& costs, const std::vector<IndexId>& reduced) {
-  return std::ranges::all_of(reduced,
-                             [&](IndexId i) { return points(g, {i}) <= costs.most_mixed; });
-}
-
-std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs,
-                                              const Definition& sum, const Definition* finish,
-                                              bool keep) {
-  if (sum.combine != Combine::sum || !is_real(arithmetic_type(g[sum.target].storage)))
-    return std::nullopt;
+// The contraction of all rows or terms, or of each group of them.
+std::optional<ContractionForm> contraction_in(const Graph& g, const Costs& costs,
+                                              const Definition& whole, const Definition* finish,
+                                              bool keep, const Groups* groups) {
+  const Definition sum = groups ? without(*groups, whole) : whole;
   const std::set<IndexId> reduced(sum.reduced.begin(), sum.reduced.end());
-  if (points(g, reduced) < costs.least_reduced) return std::nullopt;
-  ContractionForm c{.free = sum.free, .sum = sum.target, .target = sum.target};
+  ContractionForm c{.free = whole.free, .sum = sum.target, .target = sum.target};
   std::optional<Sides> like;
   std::vector<Expr> value;
   Conditions of_result;
   const std::vector<Expr> addends = addends_of(sum.body);
   for (const Expr& product : addends) {
-    std::optional<Sides> s = divide_factors(g, sum, product, like);
+    std::optional<Sides> s = divide_factors(g, costs, sum, product, like, groups);
     if (!s || (!like && !is_large(g, costs, sum, *s))) return std::nullopt;
     Product term{.left = multiply(s->left), .right = multiply(s->right), .reduced = sum.reduced};
     // What has no reduced index multiplies the sum; with several terms it stays with a factor.
@@ -189,22 +198,60 @@ std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs
     if (!like) like = s;
   }
   // Neighbours in memory are neighbours among the columns.
-  if (!sum.free.empty() && like->rows.count(sum.free.back())) {
+  if (!sum.free.empty() && like->rows.count(sum.free.back()) && !(groups && groups->of_rows())) {
     std::swap(like->rows, like->columns);
     for (Product& t : c.products) {
       std::swap(t.left, t.right);
       std::swap(t.left_guard, t.right_guard);
     }
   }
-  if (!finish && is_mixture(g, costs, sum, *like)) return std::nullopt;
+  if (!finish && !groups && is_mixture(g, costs, sum, *like)) return std::nullopt;
   c.batch = in_order(sum.free, like->batch);
   c.rows = in_order(sum.free, like->rows);
   c.columns = in_order(sum.free, like->columns);
-  value.push_back(g.target(sum));
+  if (groups) {
+    if (!packs(g, costs, c) || !suit(g, c, *groups)) return std::nullopt;
+    c.groups = *groups;
+  }
+  value.push_back(g.target(whole));
   c.epilogue = where(of_result, multiply(std::move(value)));
   if (keep) c.kept = c.epilogue;
-  if (finish) finish_with(g, c, *finish, g.target(sum));
+  if (finish) finish_with(g, c, *finish, g.target(whole));
   return c;
+}
+
+}  // namespace
+
+bool reads_vectors_as_they_lie(const Graph& g, const Costs& costs, const Definition& sum) {
+  if (sum.combine != Combine::sum) return false;
+  const std::optional<Sides> s =
+      divide_factors(g, costs, sum, addends_of(sum.body)[0], {}, nullptr);
+  if (!s || !multiplies_vectors(g, *s)) return false;
+  bool along_batch = false;
+  double most = -1;
+  for (const Expr& read : read_sites(sum.body)) {
+    if (read.args().empty() || !read.args().back().is(Kind::index)) continue;
+    const double count = points(g, indices(read));
+    if (count <= most) continue;
+    most = count;
+    along_batch = s->batch.count(read.args().back()->index) > 0;
+  }
+  return along_batch;
+}
+
+std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs,
+                                              const Definition& sum, const Definition* finish,
+                                              bool keep) {
+  if (sum.combine != Combine::sum || !is_real(arithmetic_type(g[sum.target].storage)))
+    return std::nullopt;
+  const std::set<IndexId> reduced(sum.reduced.begin(), sum.reduced.end());
+  if (points(g, reduced) < costs.least_reduced) return std::nullopt;
+  auto plain = contraction_in(g, costs, sum, finish, keep, nullptr);
+  if (!costs.groups_by_data || (plain && packs(g, costs, *plain))) return plain;
+  // A matrix and a vector for each row are matrices for each group of rows.
+  for (const Groups& groups : possible_groups(g, sum))
+    if (auto c = contraction_in(g, costs, sum, finish, keep, &groups)) return c;
+  return plain;
 }
 
 bool packs(const Graph& g, const Costs& costs, const ContractionForm& c) {
@@ -254,6 +301,15 @@ struct Joint {
   }
 };
 
+// Whether the rows of two contractions are in the same groups; `names` are those of one for the
+// indices of the other. Terms of several sums are in groups of their own.
+bool same_groups(const Graph& g, const std::optional<Groups>& one,
+                 const std::optional<Groups>& other, const std::map<IndexId, Expr>& names) {
+  if (!one || !other) return !one && !other;
+  return one->of_rows() && other->of_rows() && one->of == substitute(other->of, names) &&
+         g.same(one->count, other->count);
+}
+
 // `c`, the contraction of `first`, with the products of `other`, where its epilogue only adds the
 // two sums and their groups of indices agree.
 std::optional<ContractionForm> with_sum(const Graph& g, const Costs& costs,
@@ -270,7 +326,7 @@ std::optional<ContractionForm> with_sum(const Graph& g, const Costs& costs,
     return result;
   };
   if (renamed(o->batch) != c.batch || renamed(o->rows) != c.rows ||
-      renamed(o->columns) != c.columns)
+      renamed(o->columns) != c.columns || !same_groups(g, c.groups, o->groups, names))
     return std::nullopt;
   Scaled value = split_coefficient(o->epilogue);
   if (!(value.rest == g.target(other))) return std::nullopt;

@@ -62,6 +62,15 @@ bool TilesForm::hides_panel(const TileResult& r) const {
   return lacks(known, tiles.at(r.tile).visible) || lacks(known, r.counted);
 }
 
+Expr Groups::at_one_group(const Expr& factor) const {
+  return rewrite(factor, [&](const Expr& e) { return e == of ? Expr(0) : e; });
+}
+
+Conditions Groups::condition() const {
+  if (of_rows()) return {};
+  return {is_zero(index_value(index) - of)};
+}
+
 std::optional<Poly> few_rows_of(const Graph& g, const Form& form) {
   const auto* tiles = std::get_if<TilesForm>(&form);
   if (!tiles || !tiles->streams()) return std::nullopt;
@@ -96,7 +105,9 @@ class Definer {
 
   void add(const ContractionForm& form) {
     std::vector<Expr> sums;
-    for (const Product& p : form.products) sums.push_back(sum_of(p, form.free, {}, g_[form.sum]));
+    const Conditions guard = form.groups ? form.groups->condition() : Conditions();
+    for (const Product& p : form.products)
+      sums.push_back(sum_of(p, form.free, guard, g_[form.sum]));
     const Expr sum = ir::add(std::move(sums));
     if (form.kept) map(form.sum, form.free, {}, replace_reads(*form.kept, form.sum, sum));
     map(form.target, form.free, form.guard, replace_reads(form.epilogue, form.sum, sum));

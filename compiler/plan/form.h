@@ -38,12 +38,30 @@ struct RowForm {
   bool in_place = false;
 };
 
+// Rows of a contraction, or terms of its sums, that data deals out to groups: there is a product
+// for each group, of the rows or the terms that are in it.
+struct Groups {
+  ir::Expr of;     // the group of a row or of a term, an integer
+  ir::Poly count;  // of groups
+  // Of terms: the free index that runs over the groups, at which a result sums the terms of one
+  // group. Invalid: of rows, of which the right factors depend through `of` alone.
+  ir::IndexId index;
+
+  bool of_rows() const { return !index.valid(); }
+  // The factor where the group is a number.
+  ir::Expr at_one_group(const ir::Expr& factor) const;
+  // Under this a term is in the group of a result.
+  ir::Conditions condition() const;
+};
+
 // A sum of products of two factors, and a map that finishes it. Every free index is in exactly one
-// of batch, rows and columns, which are in the order of the target's dimensions.
+// of batch, rows and columns, which are in the order of the target's dimensions, or is that of the
+// groups.
 struct ContractionForm {
   std::vector<ir::IndexId> batch, rows, columns;
   std::vector<ir::IndexId> free;  // the dimensions of the target
   std::vector<Product> products;
+  std::optional<Groups> groups;
   ir::TensorId sum;  // read in `epilogue` and `kept`, at the free indices, for the sum of products
   ir::TensorId target;
   ir::Expr epilogue;             // over the free indices

@@ -61,7 +61,7 @@ std::optional<ContractionForm> contraction_of(const ir::Graph& g, const Costs& c
 
 // Whether a sum of products is, in a batch, of a matrix and a vector each, and memory runs along an
 // index of the batch: vectors along it take both as they lie.
-bool reads_vectors_as_they_lie(const ir::Graph& g, const ir::Definition& sum);
+bool reads_vectors_as_they_lie(const ir::Graph& g, const Costs& costs, const ir::Definition& sum);
 
 // Whether each of these indices runs over so few points that their terms are summed one by one.
 bool is_short(const ir::Graph& g, const Costs& costs, const std::vector<ir::IndexId>& reduced);

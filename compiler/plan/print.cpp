@@ -47,6 +47,7 @@ class FormPrinter {
 
   void operator()(const ContractionForm& form) {
     axes("", form.batch, form.rows, form.columns);
+    if (form.groups) groups(*form.groups);
     for (const Product& p : form.products) product("", p, true);
     if (form.kept)
       line("{} = {}", place_text(g_, form.sum, form.free), of_sum(*form.kept, form.sum));
@@ -79,6 +80,14 @@ class FormPrinter {
       if (!group->empty())
         all += fmt::format("{}{} {}", all.empty() ? "" : "  ", label, names_text(g_, *group));
     if (!all.empty()) line("{}", all);
+  }
+
+  void groups(const Groups& all) {
+    const std::string of = text::to_string(g_, all.of);
+    if (all.of_rows())
+      line("groups of rows, {}: {}", poly_text(g_, all.count), of);
+    else
+      line("groups of terms, {}: {} = {}", poly_text(g_, all.count), g_[all.index].name, of);
   }
 
   // An expression in which `sum` is the sum of the products before it.
@@ -178,13 +187,16 @@ struct Operations {
   }
 
   // The products and their sums; each factor is computed once, when it is packed, and the epilogue
-  // once for each element.
+  // once for each element. A row is in one group, and so is a term.
   Poly operator()(const ContractionForm& c) const {
     const Poly rows = points(g, c.rows), columns = points(g, c.columns);
-    Poly sum = rows * columns * Poly(cost(c.epilogue));
+    const Poly groups = c.groups ? c.groups->count : Poly(1);
+    const bool of_rows = c.groups && c.groups->of_rows();
+    Poly sum = rows * columns * Poly(cost(c.epilogue)) * (of_rows ? Poly(1) : groups);
     for (const Product& p : c.products)
-      sum = sum + points(g, p.reduced) * (rows * columns * Poly(2) + rows * Poly(cost(p.left)) +
-                                          columns * Poly(cost(p.right)));
+      sum = sum +
+            points(g, p.reduced) * (rows * columns * Poly(2) + rows * Poly(cost(p.left)) +
+                                    columns * Poly(cost(p.right)) * (of_rows ? groups : Poly(1)));
     return points(g, c.batch) * sum;
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/plan/estimate.h"
+#include "compiler/plan/groups.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/sets.h"
 #include "compiler/solve/equalities.h"
@@ -44,7 +45,7 @@ bool is_row_reduction(Combine c) {
 
 // Few terms along memory: plain loops are as fast as memory.
 bool sums_in_registers(const Graph& g, const Costs& costs, const Definition& d) {
-  return is_short(g, costs, d.reduced) && reads_vectors_as_they_lie(g, d);
+  return is_short(g, costs, d.reduced) && reads_vectors_as_they_lie(g, costs, d);
 }
 
 // Rows and columns as the reduction has them, or nothing where plain loops do as well.
@@ -304,6 +305,24 @@ std::vector<Definition> sum_and_copy(Graph& g, const Definition& d,
   return {std::move(sum), with_fresh_indices(g, copy).definition};
 }
 
+// Reduces over `kept` last: `d` is the rest of it, and what comes first is the result, where `kept`
+// are the outermost or the innermost dimensions.
+Definition take_first(Graph& g, Definition& d, const std::vector<IndexId>& kept, bool outermost) {
+  Definition first = d;
+  first.free.insert(outermost ? first.free.begin() : first.free.end(), kept.begin(), kept.end());
+  std::erase_if(first.reduced, [&](IndexId i) { return contains(kept, i); });
+  first.target =
+      g.new_part(d.target, ".part", storage_of_parts(g[d.target].storage), g.extents(first.free));
+  const Definition rest{.target = d.target,
+                        .free = d.free,
+                        .combine = d.combine,
+                        .reduced = kept,
+                        .body = g.target(first),
+                        .where = d.where};
+  d = with_fresh_indices(g, rest).definition;
+  return first;
+}
+
 }  // namespace
 
 std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
@@ -311,6 +330,8 @@ std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
   if (!order.empty()) return sum_and_copy(g, d, order);
   if (sums_in_registers(g, costs, d)) return {std::move(d)};
   std::vector<Definition> result;
+  if (const auto later = reduced_after_groups(g, costs, d); !later.empty())
+    result.push_back(take_first(g, d, later, true));
   while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
          !contraction_of(g, costs, d, nullptr)) {
     const std::optional<IndexId> column = contiguous_reduced(g, d);
@@ -319,20 +340,7 @@ std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
     std::erase(others, *column);
     // One long sum is taken down the columns first, in parallel; others along the rows.
     const bool down = d.free.empty() && d.combine == Combine::sum;
-    const std::vector<IndexId> kept = down ? std::vector{*column} : others;
-    Definition first = d;
-    first.free.insert(first.free.end(), kept.begin(), kept.end());
-    first.reduced = down ? others : std::vector{*column};
-    const Storage storage = storage_of_parts(g[d.target].storage);
-    first.target = g.new_part(d.target, ".part", storage, g.extents(first.free));
-    const Definition rest{.target = d.target,
-                          .free = d.free,
-                          .combine = d.combine,
-                          .reduced = kept,
-                          .body = g.target(first),
-                          .where = d.where};
-    d = with_fresh_indices(g, rest).definition;
-    result.push_back(std::move(first));
+    result.push_back(take_first(g, d, down ? std::vector{*column} : others, false));
   }
   result.push_back(std::move(d));
   return result;

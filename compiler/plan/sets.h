@@ -32,4 +32,9 @@ bool has_all(const Set& set, const Some& some) {
   return std::ranges::all_of(some, [&](const auto& x) { return set.count(x) > 0; });
 }
 
+template <class Some, class Set>
+bool has_none(const Set& set, const Some& some) {
+  return !has_any(set, some);
+}
+
 }  // namespace attn::plan

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/key.h"
 #include "compiler/plan/function.h"
+#include "compiler/plan/groups.h"
 #include "compiler/plan/states.h"
 
 namespace attn::plan {
@@ -174,8 +175,11 @@ class Checker {
   void check(const ContractionForm& form) const {
     const Indices batch = set_of(form.batch), rows = joined(batch, form.rows),
                   columns = joined(batch, form.columns);
-    require(form.batch.size() + form.rows.size() + form.columns.size() == form.free.size() &&
-                joined(rows, form.columns) == set_of(form.free) &&
+    std::vector<IndexId> over_groups;
+    if (form.groups && !form.groups->of_rows()) over_groups.push_back(form.groups->index);
+    require(form.batch.size() + form.rows.size() + form.columns.size() + over_groups.size() ==
+                    form.free.size() &&
+                joined(joined(rows, form.columns), over_groups) == set_of(form.free) &&
                 set_of(form.free).size() == form.free.size(),
             "free indices that are not divided into batch, rows and columns");
     for (const auto* group : {&form.batch, &form.rows, &form.columns})
@@ -187,8 +191,11 @@ class Checker {
               "a group of indices in another order than the target's");
     require(!form.products.empty(), "no product");
     for (const Product& p : form.products) {
+      if (form.groups) check_groups(*form.groups, form, p);
       check_factor(p.left, p.left_guard, joined(rows, p.reduced));
-      check_factor(p.right, p.right_guard, joined(columns, p.reduced));
+      const Expr right =
+          form.groups && form.groups->of_rows() ? form.groups->at_one_group(p.right) : p.right;
+      check_factor(right, p.right_guard, joined(columns, p.reduced));
     }
     require(k_.writes.size() == (form.kept ? 2 : 1) && k_.writes[0] == form.target &&
                 (!form.kept || k_.writes[1] == form.sum),
@@ -196,6 +203,16 @@ class Checker {
     require(reads_at(form.epilogue, form.sum, form.free) &&
                 (!form.kept || reads_at(*form.kept, form.sum, form.free)),
             "an epilogue that does not read the sum at its point");
+  }
+
+  void check_groups(const Groups& groups, const ContractionForm& form, const Product& p) const {
+    require(groups.of.type() == Type::integer, "a group that is no integer");
+    require(within(indices(groups.of),
+                   joined(set_of(form.batch), groups.of_rows() ? form.rows : p.reduced)),
+            "a group of something else than rows or terms");
+    require(groups.of_rows() ? have_groups(g_, p.right, groups)
+                             : g_.same(groups.count, g_[groups.index].extent),
+            "another number of groups than there are");
   }
 
   void check(const TilesForm& form) const {

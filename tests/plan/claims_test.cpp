@@ -66,6 +66,18 @@ model t(a: [N, K], b: [K, M]) -> y, h {
 })",
      "contraction h <- h\n"
      "loops y <- y"},
+    {"MatricesThatDataPicks", R"(
+train model t(x: [N, D], expert: int[N]) -> y {
+  param w: [V, E, D], c: [V, E]
+  y[n,e] = tanh((sum[d] x[n,d] * w[expert[n], e, d]) + c[expert[n], e])
+})",
+     "row expert.least expert.greatest <- expert.least expert.greatest\n"
+     "contraction y <- y.sum y\n"
+     "backward: row expert.least expert.greatest <- expert.least expert.greatest\n"
+     "backward: loops dy.sum <- dy.sum\n"
+     "backward: contraction dx <- dx\n"
+     "backward: contraction dw <- dw\n"
+     "backward: loops dc <- dc; its products are added one by one where data says"},
     {"MatrixTimesVector", R"(
 model t(a: [N, K], b: [K]) -> y {
   y[i] = sum[k] a[i,k] * b[k]

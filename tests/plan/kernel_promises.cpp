@@ -42,6 +42,13 @@ void read_sum_of_columns(plan::Function& f) {
   row.definitions.push_back(reader);
 }
 
+plan::Groups& groups_of_terms(plan::Function& f) {
+  for (plan::Kernel& k : f.kernels)
+    if (auto* c = std::get_if<ContractionForm>(&k.form); c && c->groups && !c->groups->of_rows())
+      return *c->groups;
+  throw std::invalid_argument("the plan has no groups of terms");
+}
+
 }  // namespace
 
 std::vector<Promise> kernel_promises() {
@@ -144,6 +151,21 @@ std::vector<Promise> kernel_promises() {
        }},
       {"an epilogue that does not read the sum at its point", kGate,
        [](Plan& p) { form<ContractionForm>(p.forward).epilogue = Expr(1.0); }},
+      {"a group that is no integer", kPicked,
+       [](Plan& p) { form<ContractionForm>(p.forward).groups->of = Expr(0.5); }},
+      {"a group of something else than rows or terms", kPicked,
+       [](Plan& p) {
+         auto& contraction = form<ContractionForm>(p.forward);
+         contraction.groups->of = index_value(contraction.columns[0]);
+       }},
+      {"another number of groups than there are", kPicked,
+       [](Plan& p) { form<ContractionForm>(p.forward).groups->count = 2; }},
+      {"another number of groups than there are", kPicked,
+       [](Plan& p) { groups_of_terms(*p.backward).count = 2; }},
+      {"a factor over an index of the other", kPicked,
+       [](Plan& p) { form<ContractionForm>(p.forward).groups.reset(); }},
+      {"free indices that are not divided into batch, rows and columns", kPicked,
+       [](Plan& p) { groups_of_terms(*p.backward).index = {}; }},
   };
 }
 

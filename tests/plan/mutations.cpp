@@ -163,6 +163,13 @@ class Mutator {
     change("contraction", form.rows, form.columns, "columns as rows");
     for (plan::Product& p : form.products) mutate("contraction.product", p);
     mutate("contraction.products", form.products);
+    if (form.groups) {
+      mutate("contraction.groups.of", form.groups->of);
+      mutate("contraction.groups.index", form.groups->index);
+      change("contraction.groups.count", form.groups->count, form.groups->count + Poly(1),
+             "plus one");
+      change<std::optional<plan::Groups>>("contraction.groups", form.groups, std::nullopt, "none");
+    }
     mutate("contraction.sum", form.sum);
     mutate("contraction.target", form.target);
     mutate("contraction.epilogue", form.epilogue);

@@ -70,6 +70,16 @@ model remember(x: [B, T], at: int[B]) -> y, z {
 }
 )";
 
+// Forward: a contraction with groups of rows. Backward: one more, of dx, and one with groups of
+// terms, of dw.
+inline constexpr const char* kPicked = R"(
+size T, D, F, X
+train model picked(x: [T, D], expert: int[T]) -> y {
+  param w: [X, F, D]
+  y[t,f] = sum[d] x[t,d] * w[expert[t], f, d]
+}
+)";
+
 // Kernel `n` of those of a function that have such a form.
 template <class Form>
 plan::Kernel& kernel(plan::Function& f, size_t n = 0) {

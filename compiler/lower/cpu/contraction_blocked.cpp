@@ -8,25 +8,38 @@ namespace attn::lower {
 std::vector<ContractionScheduler::Panels> ContractionScheduler::pack_terms() {
   std::vector<Panels> panels;
   for (const ContractionTerm& term : problem_.terms) {
-    panels.push_back(
-        {pack_panels(problem_, "_left", term.left, term.reduced, problem_.rows, tiles_.rows),
-         pack_panels(problem_, "_right", term.right, term.reduced, problem_.columns,
-                     tiles_.vectors * problem_.lanes),
-         term.reduced});
+    panels.push_back({pack_panels(problem_, "_left", term, true, tiles_.rows),
+                      pack_panels(problem_, "_right", term, false, tiles_.vectors * problem_.lanes),
+                      &term});
   }
   return panels;
 }
 
-// One chunk of the reduction: tile(column, row, row tile, column tile, chunk, batch).
-Func ContractionScheduler::tile(const Panels& term) {
+Expr ContractionScheduler::chunks_of(const Panels& term, const Expr& matrix) const {
+  return blocks_of(problem_.reduced_of(*term.term, matrix), tiles_.block_reduced);
+}
+
+Expr ContractionScheduler::most_chunks(const Panels& term) const {
+  return blocks_of(term.term->reduced, tiles_.block_reduced);
+}
+
+Expr ContractionScheduler::last_chunk(const Panels& term) const {
+  const Expr last = max(chunks_of(term, batch_) - 1, 0);
+  return problem_.deals_terms() ? in_range(last, max(most_chunks(term), 1)) : last;
+}
+
+// One chunk of the reduction: tile(column, row, row tile, column tile, chunk, batch). Where data
+// says which is the last, tiles of that one have no other: Halide would compute all that it may be.
+Func ContractionScheduler::tile(const Panels& term, bool last) {
   const int length = tiles_.block_reduced;
+  const Expr chunk = last && problem_.deals_terms() ? last_chunk(term) : Expr(chunk_);
   Func tile("out_tile");
   RDom k({{0, kStepReduced}, {0, length / kStepReduced}}, "k");
-  k.where(k[1] * kStepReduced < term.reduced - chunk_ * length);
+  k.where(k[1] * kStepReduced < problem_.reduced_of(*term.term, batch_) - chunk * length);
   Expr at = k[1] * kStepReduced + k[0];
   tile(x_, y_, tile_, panel_, chunk_, batch_) = cast(problem_.type, 0);
   tile(x_, y_, tile_, panel_, chunk_, batch_) +=
-      term.left(y_, at, tile_, chunk_, batch_) * term.right(x_, at, panel_, chunk_, batch_);
+      term.left(y_, at, tile_, chunk, batch_) * term.right(x_, at, panel_, chunk, batch_);
   register_tile(tile, {x_, y_}, problem_.lanes);
   tile.update().unroll(k[0]).never_partition_all();
   return tile;
@@ -38,18 +51,18 @@ Func ContractionScheduler::tile(const Panels& term) {
 Func ContractionScheduler::block(const Loops& loops, const std::vector<Panels>& panels,
                                  const Expr& splits, bool packs_inside) {
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
-  const int length = tiles_.block_reduced;
   Func block("out_block");
   block(x_, y_, part_, row_block_, column_block_, batch_) = undef(problem_.type);
   int stages = 0;
   for (const Panels& term : panels) {
-    Expr chunks = blocks_of(term.reduced, length);
-    if (!packs_inside && stages + 1 == static_cast<int>(panels.size())) chunks = chunks - 1;
+    const bool last = !packs_inside && stages + 1 == static_cast<int>(panels.size());
+    const Expr chunks = chunks_of(term, batch_) - Expr(last ? 1 : 0);
+    const Expr most = most_chunks(term) - Expr(last ? 1 : 0);
     // The first chunk of a part sets the block, so there is one even where nothing is summed,
     // unless then nobody asks.
     const bool first = stages == 0;
     const bool always = packs_inside || panels.size() > 1;
-    Expr per_split = (chunks + splits - 1) / splits;
+    Expr per_split = (most + splits - 1) / splits;
     if (first && always) per_split = max(per_split, 1);
     RDom r({{0, columns},
             {0, rows},
@@ -57,14 +70,14 @@ Func ContractionScheduler::block(const Loops& loops, const std::vector<Panels>& 
             {0, min(tiles_.block_columns / columns, blocks_of(problem_.columns, columns))},
             {0, per_split}},
            "c");
-    r.where(r[2] * rows < problem_.rows - row_block_ * tiles_.block_rows);
+    r.where(r[2] * rows < problem_.rows_of(batch_) - row_block_ * tiles_.block_rows);
     r.where(r[3] * columns < problem_.columns - column_block_ * tiles_.block_columns);
     Expr chunk = part_ * per_split + r[4];
     r.where(first && always ? chunk < chunks || r[4] == 0 : chunk < chunks);
     Expr row_tile = row_block_ * (tiles_.block_rows / rows) + r[2];
     Expr column_tile = column_block_ * (tiles_.block_columns / columns) + r[3];
 
-    Func product = tile(term);
+    Func product = tile(term, false);
     Expr sum =
         block(r[3] * columns + r[0], r[2] * rows + r[1], part_, row_block_, column_block_, batch_);
     if (first) sum = select(r[4] == 0, make_zero(problem_.type), sum);
@@ -84,7 +97,7 @@ Func ContractionScheduler::block(const Loops& loops, const std::vector<Panels>& 
       stage.parallel(part_);
     }
   }
-  block.compute_at(out_, loops.column_block);
+  block.compute_at(out_, loops.block);
   // Odd row pitch, so that the rows of a register tile do not fall into one set of the cache.
   if (!packs_inside) block.align_storage(x_, tiles_.block_columns + problem_.lanes);
   return block;
@@ -95,8 +108,8 @@ Func ContractionScheduler::block(const Loops& loops, const std::vector<Panels>& 
 Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<Panels>& panels) {
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
   const int row_tiles = tiles_.block_rows / rows, column_tiles = tiles_.block_columns / columns;
-  Func before = block(loops, panels, 1, false), last = tile(panels.back());
-  Expr chunks = blocks_of(panels.back().reduced, tiles_.block_reduced);
+  Func before = block(loops, panels, 1, false), last = tile(panels.back(), true);
+  const Expr chunks = chunks_of(panels.back(), batch_);
   Func sum("out_sum");
   auto at = [&](const RDom& r) {
     return sum(r[0], r[1], tile_, panel_, row_block_, column_block_, batch_);
@@ -104,7 +117,7 @@ Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<P
   RDom r(0, columns, 0, rows, "r"), more(0, columns, 0, rows, "more");
   sum(x_, y_, tile_, panel_, row_block_, column_block_, batch_) = undef(problem_.type);
   at(r) = last(r[0], r[1], row_block_ * row_tiles + tile_, column_block_ * column_tiles + panel_,
-               max(chunks - 1, 0), batch_);
+               problem_.deals_terms() ? Expr(0) : last_chunk(panels.back()), batch_);
   if (panels.size() == 1) more.where(chunks > 1);
   at(more) += before(panel_ * columns + more[0], tile_ * rows + more[1], 0, row_block_,
                      column_block_, batch_);
@@ -123,16 +136,18 @@ Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<P
 
 void ContractionScheduler::blocked(const Expr& condition) {
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
-  Loops loops =
-      open(condition, rows, columns, tiles_.block_rows / rows, tiles_.block_columns / columns);
+  Loops loops = open(condition, rows, columns, tiles_.block_rows / rows,
+                     tiles_.block_columns / columns, has_few_rows(false));
   std::vector<Panels> panels = pack_terms();
   Func sum = finished_tile(loops, panels);
   store(loops, sum(loops.column, loops.row, loops.row_tile, loops.column_tile, loops.row_block,
                    loops.column_block, loops.batch));
   for (Panels& term : panels) {
-    term.left.compute_at(out_, loops.row_block);
-    term.right.compute_at(out_, loops.batch);
-    if (problem_.one_block) continue;
+    // Of a group there are few rows, and another matrix for each: its panels are used while they
+    // are in cache, and those of the rows stay.
+    term.left.compute_at(out_, problem_.deals_rows() ? loops.batch : loops.row_block);
+    term.right.compute_at(out_, problem_.deals_rows() ? loops.column_block : loops.batch);
+    if (problem_.one_block || problem_.deals_rows()) continue;
     for (int i = 0; i < term.right.num_update_definitions(); ++i)
       term.right.update(i).parallel(panel_);
   }

@@ -11,7 +11,7 @@ Func columns_sum(const Problem& problem, const ContractionTerm& term) {
   constexpr int kTogether = 8;
   Func sum("out_sum");
   Expr matrix = in_range(batch, problem.batch);
-  Expr row = clamped(y, problem.rows);
+  Expr row = in_range(min(y, problem.rows_of(matrix) - 1), problem.rows);
   Expr column = clamped(likely(column_block * problem.tiles.block_columns + x), problem.columns);
   auto product = [&](const Expr& k) { return problem.product(term, matrix, row, column, k); };
   RDom k({{0, kTogether}, {0, term.reduced / kTogether}}, "k");
@@ -32,7 +32,7 @@ Func dots_sum(const Problem& problem, const ContractionTerm& term) {
   const int lanes = problem.lanes;
   Func sum("out_sum"), dot("out_dot");
   Expr matrix = in_range(batch, problem.batch);
-  Expr row = clamped(y, problem.rows);
+  Expr row = in_range(min(y, problem.rows_of(matrix) - 1), problem.rows);
   Expr column = clamped(column_block * problem.tiles.block_columns + x, problem.columns);
   auto product = [&](const Expr& k) { return problem.product(term, matrix, row, column, k); };
   RDom k(0, term.reduced / lanes, "k"), along(0, lanes, "along");

@@ -15,28 +15,37 @@ Expr padded(const Expr& length) {
 
 }  // namespace
 
-Func pack_panels(const Problem& problem, const char* name, const Factor& factor,
-                 const Expr& reduced, const Expr& extent, int width) {
+Func pack_panels(const Problem& problem, const char* name, const ContractionTerm& term,
+                 bool is_left, int width) {
   Var y("y"), k_("k"), panel("panel"), chunk("chunk"), batch("batch");
   Func packed(std::string("out") + name);
+  const Factor& factor = is_left ? term.left : term.right;
   const int length = problem.tiles.block_reduced;
-  Expr outer = clamped(likely(panel * width + y), extent);
-  Expr left = clamp(reduced - chunk * length, 0, length);  // of the reduction, in this chunk
+  const Expr extent = is_left ? problem.rows_of(batch) : problem.columns;
+  const Expr most = is_left ? problem.rows : problem.columns;
+  Expr outer = in_range(min(likely(panel * width + y), extent - 1), most);
+  // Of the reduction, in this chunk.
+  Expr left = clamp(problem.reduced_of(term, batch) - chunk * length, 0, length);
   packed(y, k_, panel, chunk, batch) = undef(problem.type);
   packed.bound_extent(y, width);
   auto fill = [&](const Expr& k, bool pads) {
     Expr at = pads ? Expr(min(likely(k), left - 1)) : k;
     Expr value = problem.multiplied(factor, in_range(batch, problem.batch), outer,
-                                    in_range(chunk * length + at, reduced));
+                                    in_range(chunk * length + at, term.reduced));
     if (pads) value = select(likely(k < left), value, make_zero(problem.type));
     packed(y, k, panel, chunk, batch) = value;
     return packed.update(packed.num_update_definitions() - 1);
   };
   int lanes = problem.lanes;
+  // Of all rows some are there.
+  const auto has = [&](RDom& k) {
+    if (is_left && problem.deals_rows()) k.where(unsolved(panel * width < extent));
+  };
   if (factor.contiguous == Factor::Along::kOuter) {
     while (width % lanes != 0) lanes /= 2;
     RDom k(0, length, "k");
     k.where(k < padded(left));
+    has(k);
     // Of a row of the operand, which may be a page from the next one, some panels are filled at
     // once.
     Var together("panel_inner");
@@ -54,8 +63,10 @@ Func pack_panels(const Problem& problem, const char* name, const Factor& factor,
   while (width % lanes != 0) lanes /= 2;
   RDom k({{0, kSquare}, {0, length / kSquare}}, "k");
   k.where(k[1] < left / kSquare);
+  has(k);
   RDom rest(0, kSquare, "rest");
   rest.where(rest < padded(left % kSquare));
+  has(rest);
   Var outside("y_outer"), inside("y_inner");
   fill(k[1] * kSquare + k[0], false)
       .split(y, outside, inside, lanes, TailStrategy::RoundUp)

@@ -67,6 +67,7 @@ ContractionSpec transposed(ContractionSpec spec) {
 
 // Columns are the vectors: they should be dense in the output, or at least not be the few.
 bool wants_transpose(const ContractionSpec& spec, const target::Costs& costs) {
+  if (spec.groups && spec.groups->of_rows) return false;
   const int64_t rows = constant(extent_of(spec.output, Group::kRow));
   const int64_t columns = constant(extent_of(spec.output, Group::kColumn));
   const bool few_rows = rows >= 0 && rows <= costs.direct_rows;
@@ -101,18 +102,51 @@ Problem::Problem(const ContractionSpec& given, const Target& target)
     const int64_t value = constant(extent);
     return value >= 0 ? value : static_cast<int64_t>(typical);
   };
-  const int64_t some_rows = known(rows, typical_rows);
+  // Of the rows of one group nothing is known.
+  const int64_t some_rows = deals_rows() ? 0 : known(rows, typical_rows);
   const int64_t some_columns = known(columns, typical_columns);
   const bool small = some_rows > 0 && some_columns > 0;
   tiles = tiles_for(target, type, some_rows, some_columns);
   one_block = small && some_rows <= tiles.block_rows && some_columns <= tiles.block_columns;
   fit_blocks(tiles, *this);
   const bool long_sums = typical_reduced == 0 || typical_reduced >= costs.least_split;
-  with_split = long_sums && small && some_rows <= costs.split_area &&
+  with_split = !groups && long_sums && small && some_rows <= costs.split_area &&
                some_columns <= costs.split_area && some_rows * some_columns <= costs.split_area;
   with_direct = some_rows > 0 ? some_rows <= 8 * costs.direct_rows : !rarely_thin;
-  with_in_place = reads_in_place(*this) &&
+  with_in_place = !groups && reads_in_place(*this) &&
                   (some_rows > 0 ? some_rows <= 2 * costs.rows_in_place : !rarely_thin);
+  if (deals_terms()) with_direct = false;
+  if (groups) sort_members();
+}
+
+void Problem::sort_members() {
+  members_.emplace(*groups, batch, deals_rows() ? rows : terms[0].reduced);
+  batch = simplify(batch * groups->count);
+  const Members members = *members_;
+  for (ContractionTerm& term : terms)
+    for (Factor* f : {&term.left, &term.right}) {
+      if (deals_rows() && f == &term.right) continue;
+      const auto sorted = [members, of_rows = deals_rows()](const Factor::At& at) {
+        return [=](const Expr& matrix, const Expr& outer, const Expr& k) {
+          return of_rows ? at(matrix, members.at(matrix, outer), k)
+                         : at(matrix, outer, members.at(matrix, k));
+        };
+      };
+      f->at = sorted(f->at);
+      if (f->visible) f->visible = sorted(f->visible);
+    }
+}
+
+Expr Problem::rows_of(const Expr& matrix) const {
+  return deals_rows() ? members_->count(matrix) : rows;
+}
+
+Expr Problem::row_at(const Expr& matrix, const Expr& row) const {
+  return deals_rows() ? members_->at(matrix, row) : row;
+}
+
+Expr Problem::reduced_of(const ContractionTerm& term, const Expr& matrix) const {
+  return deals_terms() ? members_->count(matrix) : term.reduced;
 }
 
 Expr Problem::longest() const {

@@ -9,8 +9,38 @@
 
 namespace attn::lower {
 
+// The rows, or the terms of the sums, of the matrices of ContractionGroups.
+class Members {
+ public:
+  // `all`: members of all groups.
+  Members(const ContractionGroups& groups, const Expr& batches, const Expr& all);
+  // How many a matrix has, and the index of one of them among all.
+  Expr count(const Expr& matrix) const;
+  Expr at(const Expr& matrix, const Expr& place) const;
+  // The index in the batch, and the group, of a matrix.
+  std::pair<Expr, Expr> apart(const Expr& matrix) const;
+
+ private:
+  // The place of the first member in `sorted_`.
+  Expr first() const { return groups_ + 1; }
+
+  Expr groups_, batches_, all_;
+  Func before_{"out_before"}, sorted_{"out_sorted"};
+};
+
 struct Problem : ContractionSpec {
   Problem(const ContractionSpec& given, const Target& target);
+
+  // Of one matrix of the batch: its rows, which are at most `rows`, the index of one among all, and
+  // the terms of its sums, at most `term.reduced`.
+  Expr rows_of(const Expr& matrix) const;
+  Expr row_at(const Expr& matrix, const Expr& row) const;
+  Expr reduced_of(const ContractionTerm& term, const Expr& matrix) const;
+  std::pair<Expr, Expr> apart(const Expr& matrix) const {
+    return members_ ? members_->apart(matrix) : std::pair(matrix, Expr());
+  }
+  bool deals_rows() const { return groups && groups->of_rows; }
+  bool deals_terms() const { return groups && !groups->of_rows; }
 
   // The factor's value as it is multiplied: where it has a fallback, 0 for what is not finite.
   Expr multiplied(const Factor& factor, const Expr& batch, const Expr& outer, const Expr& k) const;
@@ -25,7 +55,8 @@ struct Problem : ContractionSpec {
   Expr wants_in_place() const;
 
   const target::Costs& costs;
-  Expr batch, rows, columns;
+  Expr batch;  // how many matrices
+  Expr rows, columns;
   Expr run = 1;   // the last dimension of the column group
   Expr runs = 1;  // columns / run
   int lanes;
@@ -35,6 +66,10 @@ struct Problem : ContractionSpec {
 
  private:
   Expr longest() const;  // of the terms' reductions
+  // The factors are those of the members of a matrix.
+  void sort_members();
+
+  std::optional<Members> members_;
 };
 
 // Contractions of a few rows: the right factor is read once and never packed. The sums of one term,
@@ -48,12 +83,12 @@ bool reads_in_place(const Problem& problem);
 // Values of k in one step of the innermost loop.
 constexpr int kStepReduced = 2;
 
-// A factor as the innermost loop wants it, panels of `width` neighbouring rows or columns:
-// panel(within, k in chunk, panel, chunk, batch), chunks of `block_reduced` values of k. Beyond
-// `extent` the last row repeats; beyond `reduced` a chunk goes on with zeros to a multiple of the
-// step.
-Func pack_panels(const Problem& problem, const char* name, const Factor& factor,
-                 const Expr& reduced, const Expr& extent, int width);
+// A factor of a term as the innermost loop wants it, panels of `width` neighbouring rows or
+// columns: panel(within, k in chunk, panel, chunk, batch), chunks of `block_reduced` values of k.
+// Beyond the last row it repeats; beyond the last term of the sum a chunk goes on with zeros to a
+// multiple of the step.
+Func pack_panels(const Problem& problem, const char* name, const ContractionTerm& term,
+                 bool is_left, int width);
 
 // Where conditions of one factor hide elements of the other, what is not finite is multiplied as 0
 // first. Results that see something of it are computed again, as they are written.

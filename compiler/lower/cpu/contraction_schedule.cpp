@@ -30,8 +30,11 @@ Func ContractionScheduler::schedule() {
     taken = taken || condition;
   };
   add(problem_.with_split, problem_.wants_split(), &ContractionScheduler::split);
-  add(problem_.with_direct, problem_.rows <= problem_.costs.direct_rows,
-      &ContractionScheduler::direct);
+  const Expr few = problem_.rows <= problem_.costs.direct_rows;
+  if (problem_.deals_rows())
+    direct(const_true());
+  else
+    add(problem_.with_direct, few, &ContractionScheduler::direct);
   add(problem_.with_in_place, problem_.wants_in_place(), &ContractionScheduler::in_place);
   add(true, const_true(), &ContractionScheduler::blocked);
   if (std::optional<Func> found = find_non_finite(problem_)) fallback(*found);
@@ -54,7 +57,7 @@ Func ContractionScheduler::schedule() {
 // is one run, cut at the tile's ends, and `hi` walks its vectors.
 ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, int rows, int columns,
                                                        int row_tiles, int column_tiles,
-                                                       const std::optional<Func>& where) {
+                                                       const OfMatrix& where) {
   const Problem& p = problem_;
   const bool one_run = constant(p.runs) == 1;
   Expr on = condition && p.rows > 0 && p.columns > 0;
@@ -70,11 +73,14 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
                            {0, blocks_of(p.columns, columns * column_tiles)},
                            {0, blocks_of(p.rows, rows * row_tiles)},
                            {0, select(on, p.batch, 0)}};
+  const int column_block = p.deals_rows() ? 6 : 5, row_block = 11 - column_block;
+  if (p.deals_rows()) std::swap(ranges[5], ranges[6]);
   RDom domain(ranges, "o");
-  if (where) domain.where(unsolved((*where)(domain[7]) != 0));
-  Expr first = (domain[5] * column_tiles + domain[4]) * columns;
-  Expr first_row = (domain[6] * row_tiles + domain[3]) * rows;
-  domain.where(below(first_row, p.rows));
+  if (where) domain.where(unsolved(where(domain[7])));
+  Expr first = (domain[column_block] * column_tiles + domain[4]) * columns;
+  Expr first_row = (domain[row_block] * row_tiles + domain[3]) * rows;
+  const Expr matrix = in_range(domain[7], p.batch), rows_here = p.rows_of(matrix);
+  domain.where(below(first_row, rows_here));
   domain.where(below(first, p.columns));
   Expr lo = domain[0], hi = 0, column = domain[0];
   if (one_run) {
@@ -90,7 +96,7 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
     column = in_range(within, columns);
   }
   Expr row = first_row + domain[2];
-  domain.where(below(row, p.rows));
+  domain.where(below(row, rows_here));
 
   Loops loops{.domain = domain,
               .one_run = one_run,
@@ -98,17 +104,21 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
               .row = domain[2],
               .row_tile = domain[3],
               .column_tile = domain[4],
-              .column_block = domain[5],
-              .row_block = domain[6],
+              .column_block = domain[column_block],
+              .row_block = domain[row_block],
+              .block = domain[5],
               .batch = domain[7]};
   // Coordinates of each group from its linear index; the columns' last one is `lo`.
-  std::vector<Expr> extents[3];
+  std::vector<Expr> extents[4];
   for (const OutputDim& dim : p.output) extents[static_cast<int>(dim.group)].push_back(dim.extent);
   if (!extents[2].empty()) extents[2].pop_back();
-  std::vector<Expr> coordinates[] = {decode_index(domain[7], extents[0]),
-                                     decode_index(row, extents[1]), decode_index(hi, extents[2])};
+  const auto [batch, dealt] = p.apart(domain[7]);
+  std::vector<Expr> coordinates[] = {decode_index(batch, extents[0]),
+                                     decode_index(p.row_at(matrix, row), extents[1]),
+                                     decode_index(hi, extents[2]),
+                                     {dealt}};
   coordinates[2].push_back(lo);
-  size_t next[3] = {0, 0, 0};
+  size_t next[4] = {0, 0, 0, 0};
   for (const OutputDim& dim : p.output) {
     const int group = static_cast<int>(dim.group);
     loops.coordinates.push_back(in_range(coordinates[group][next[group]++], dim.extent));
@@ -142,12 +152,22 @@ Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
   return stage;
 }
 
+// A group may have few rows or many.
+ContractionScheduler::OfMatrix ContractionScheduler::has_few_rows(bool few) const {
+  if (!problem_.deals_rows()) return {};
+  return [this, few](const Expr& matrix) {
+    const Expr is_few = problem_.rows_of(matrix) <= problem_.costs.direct_rows;
+    return few ? is_few : !is_few;
+  };
+}
+
 void ContractionScheduler::direct(const Expr& condition) {
-  Loops loops = open(condition, problem_.costs.direct_rows, tiles_.block_columns, 1, 1);
+  Loops loops =
+      open(condition, problem_.costs.direct_rows, tiles_.block_columns, 1, 1, has_few_rows(true));
   Expr total;
   for (const ContractionTerm& term : problem_.terms) {
     Func sum = direct_sum(problem_, term);
-    sum.compute_at(out_, loops.column_block);
+    sum.compute_at(out_, loops.block);
     Expr value = sum(loops.column, loops.row, loops.column_block, loops.batch);
     total = total.defined() ? total + value : value;
   }
@@ -156,10 +176,11 @@ void ContractionScheduler::direct(const Expr& condition) {
 
 // Results that see something that is not finite, as they are written.
 void ContractionScheduler::fallback(const Func& where) {
-  Loops loops = open(const_true(), problem_.costs.direct_rows, tiles_.block_columns, 1, 1, where);
+  Loops loops = open(const_true(), problem_.costs.direct_rows, tiles_.block_columns, 1, 1,
+                     [&](const Expr& matrix) { return where(matrix) != 0; });
   loops.is_fallback = true;
   Func sum = sum_as_written(problem_);
-  sum.compute_at(out_, loops.column_block);
+  sum.compute_at(out_, loops.block);
   store(loops, sum(loops.column, loops.row_block * problem_.costs.direct_rows + loops.row,
                    loops.column_block, loops.batch));
 }

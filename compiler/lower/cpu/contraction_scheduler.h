@@ -32,20 +32,28 @@ class ContractionScheduler {
   struct Loops {
     RDom domain;
     bool one_run = false, is_fallback = false;
-    Expr column;  // within the tile
-    RVar row;     // the same
-    RVar row_tile, column_tile, column_block, row_block, batch;
+    Expr column;                                                        // within the tile
+    RVar row;                                                           // the same
+    RVar row_tile, column_tile, column_block, row_block, block, batch;  // block: the inner of two
     std::vector<Expr> coordinates;  // of the output, outermost first
   };
   struct Panels {
     Func left, right;
-    Expr reduced;
+    const ContractionTerm* term;
   };
 
+  // Whether something holds of a matrix.
+  using OfMatrix = std::function<Expr(const Expr& matrix)>;
+
   Loops open(const Expr& condition, int rows, int columns, int row_tiles, int column_tiles,
-             const std::optional<Func>& where = {});
+             const OfMatrix& where = {});
+  OfMatrix has_few_rows(bool few) const;
   Stage store(const Loops& loops, const Expr& sum);
-  Func tile(const Panels& term);
+  // Chunks of a term's reduction, in a matrix and at most.
+  Expr chunks_of(const Panels& term, const Expr& matrix) const;
+  Expr most_chunks(const Panels& term) const;
+  Expr last_chunk(const Panels& term) const;
+  Func tile(const Panels& term, bool last);
   Func block(const Loops& loops, const std::vector<Panels>& panels, const Expr& splits,
              bool packs_inside);
   Func finished_tile(const Loops& loops, const std::vector<Panels>& panels);

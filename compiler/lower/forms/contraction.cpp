@@ -45,16 +45,39 @@ int64_t run_along(const Scope& scope, const ir::Expr& value, const IndexGroup& r
                              : std::max<int64_t>(constant(scope.extent(reduced.back())), 0);
 }
 
-// A factor over (batch, outer, reduced), one linear index each, computed in `type`.
-Factor factor(const Scope& scope, const Type& type, const IndexGroup& batch,
+// Rows are in one group at least, where results are written that conditions hide.
+Expr group_count(const Scope& scope, const plan::Groups& groups) {
+  const Expr count = Translator(scope.g, scope.arguments, {}).extent(groups.count);
+  return groups.of_rows() && constant(count) <= 0 ? max(count, 1) : count;
+}
+
+// Gives the indices of the batch their coordinates; the group.
+Expr decode_matrix(const Scope& scope, const plan::ContractionForm& c, const Expr& matrix,
+                   Translator::Indices& indices) {
+  Expr batch = matrix, group;
+  if (c.groups) {
+    const Expr count = group_count(scope, *c.groups);
+    const std::vector<Expr> at = decode_index(matrix, {scope.count(c.batch), count});
+    batch = c.batch.empty() ? Expr(0) : at[0];
+    group = c.batch.empty() ? in_range(matrix, count) : at[1];
+  }
+  scope.decode(c.batch, batch, indices);
+  return group;
+}
+
+// A factor over (batch, outer, reduced), one linear index each, computed in `type`. `picked`: the
+// group of a row is that of the matrix.
+Factor factor(const Scope& scope, const Type& type, const plan::ContractionForm& c,
               const IndexGroup& outer, const IndexGroup& reduced, const ir::Expr& value,
-              const ir::Conditions& guard) {
-  const auto translator = [=](const Expr& b, const Expr& row, const Expr& k) {
+              const ir::Conditions& guard, bool picked) {
+  const auto translator = [=, &c](const Expr& matrix, const Expr& row, const Expr& k) {
     Translator::Indices indices;
-    scope.decode(batch, b, indices);
+    const Expr group = decode_matrix(scope, c, matrix, indices);
     scope.decode(outer, row, indices);
     scope.decode(reduced, k, indices);
-    return scope.at(std::move(indices));
+    Translator t = scope.at(std::move(indices));
+    if (picked) t.replace(c.groups->of, group);
+    return t;
   };
   Factor f;
   f.at = [=](Expr b, Expr row, Expr k) {
@@ -71,6 +94,17 @@ Factor factor(const Scope& scope, const Type& type, const IndexGroup& batch,
   return f;
 }
 
+ContractionGroups groups_of(const Scope& scope, const plan::ContractionForm& c) {
+  const bool of_rows = c.groups->of_rows();
+  const auto of = [=, &c](const Expr& batch, const Expr& member) {
+    Translator::Indices indices;
+    scope.decode(c.batch, batch, indices);
+    scope.decode(of_rows ? c.rows : c.products[0].reduced, member, indices);
+    return scope.at(std::move(indices))(c.groups->of);
+  };
+  return {of_rows, group_count(scope, *c.groups), of};
+}
+
 }  // namespace
 
 ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm& c) {
@@ -80,17 +114,21 @@ ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm
   ContractionSpec spec;
   spec.type = type;
   for (const plan::Product& p : c.products) {
-    ContractionTerm term{factor(scope, type, c.batch, c.rows, p.reduced, p.left, p.left_guard),
-                         factor(scope, type, c.batch, c.columns, p.reduced, p.right, p.right_guard),
-                         scope.count(p.reduced)};
+    const bool picks = c.groups && c.groups->of_rows();
+    ContractionTerm term{
+        factor(scope, type, c, c.rows, p.reduced, p.left, p.left_guard, false),
+        factor(scope, type, c, c.columns, p.reduced, p.right, p.right_guard, picks),
+        scope.count(p.reduced)};
     term.left.fallback = p.hides_left();
     term.right.fallback = p.hides_right();
     spec.terms.push_back(term);
   }
+  if (c.groups) spec.groups = groups_of(scope, c);
   for (ir::IndexId i : c.free) {
-    const auto group = plan::contains(c.batch, i)  ? OutputDim::Group::kBatch
-                       : plan::contains(c.rows, i) ? OutputDim::Group::kRow
-                                                   : OutputDim::Group::kColumn;
+    const auto group = plan::contains(c.batch, i)     ? OutputDim::Group::kBatch
+                       : plan::contains(c.rows, i)    ? OutputDim::Group::kRow
+                       : plan::contains(c.columns, i) ? OutputDim::Group::kColumn
+                                                      : OutputDim::Group::kDealt;
     spec.output.push_back({group, scope.extent(i)});
   }
   spec.epilogue = [=, &g, &c](const std::vector<Expr>& coordinates, Expr sum) {
@@ -102,8 +140,9 @@ ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm
     if (c.kept) values.push_back(cast(storage_type(g[c.sum].storage), t(*c.kept)));
     return values;
   };
-  // A batch of such matrices is small work, and several terms are costly to compile twice.
-  spec.rarely_thin = !c.batch.empty() || c.products.size() > 1;
+  // A batch of such matrices is small work, and several terms are costly to compile twice. A group
+  // may well have a row or two.
+  spec.rarely_thin = !c.groups && (!c.batch.empty() || c.products.size() > 1);
   spec.typical_batch = scope.typical_count(c.batch);
   spec.typical_rows = scope.typical_count(c.rows);
   spec.typical_columns = scope.typical_count(c.columns);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "compiler/lower/forms/scope.h"
@@ -49,13 +50,29 @@ struct ContractionTerm {
 
 // One dimension of the output. The dimensions of a group make up its linear index.
 struct OutputDim {
-  enum class Group { kBatch, kRow, kColumn };  // batch, m, n
+  enum class Group {
+    kBatch,
+    kRow,
+    kColumn,
+    kDealt
+  };  // batch, m, n, the group of ContractionGroups
   Group group;
   Expr extent;
 };
 
+// Rows, or terms of the sums, that data deals out to groups. There is a matrix for each group: the
+// index of one, where a factor takes the batch, is batch * count + group. Rows and terms of other
+// groups have no part in it.
+struct ContractionGroups {
+  bool of_rows;
+  Expr count;
+  // The group of a row or of a term. A term may be in none, of which the number is another.
+  std::function<Expr(Expr batch, Expr member)> of;
+};
+
 struct ContractionSpec {
   std::vector<ContractionTerm> terms;
+  std::optional<ContractionGroups> groups;
   std::vector<OutputDim> output;  // outermost first, any order of groups; the buffer is row-major
   Type type = Halide::Float(32);  // of the sums
   // The stored values, one a buffer; `at` are the coordinates, outermost first, in range. The

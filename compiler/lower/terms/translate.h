@@ -44,6 +44,8 @@ class Translator {
   void bound_by(const ir::Conditions& c, const std::vector<ir::IndexId>& loops);
   // Reads of this tensor give `value` instead.
   void replace(ir::TensorId tensor, Expr value) { replaced_[tensor] = value; }
+  // Where the expression occurs, `value` is it.
+  void replace(const ir::Expr& e, Expr value) { done_[e] = value; }
   // Reads of this log-sum-exp give the sum of `high` and `low`.
   void replace(ir::TensorId tensor, Expr high, Expr low) { planes_[tensor] = {high, low}; }
 

@@ -167,7 +167,7 @@ void choose_axes(Graph& g, const Costs& costs, Group& group) {
     const Definition& d = *g.definition_of(t);
     visible.merge(substitute(d.guard, values_of(group.names.at(t))));
     std::optional<ContractionForm> c = contraction_of(g, costs, d, nullptr);
-    if (row.valid() || !c || c->rows.empty() || c->columns.empty()) continue;
+    if (row.valid() || !c || c->groups || c->rows.empty() || c->columns.empty()) continue;
     auto shared = [&](IndexId i) { return group.names.at(t).at(i); };
     std::vector<IndexId> others = c->rows;
     for (IndexId i : c->rows)
