@@ -13,12 +13,7 @@
 #include "compiler/target/target.h"
 #include "guarded.h"
 
-namespace {
-
-// What kernels asked to fetch.
-std::atomic<int64_t> fetched_bytes;
-
-}  // namespace
+static std::atomic<int64_t> fetched_bytes;  // that kernels asked for
 
 // The runtime's, for kernels that run in this process.
 extern "C" __attribute__((visibility("default"))) int halide_fetch_ahead(const void*, int64_t,
