@@ -79,11 +79,12 @@ TEST_F(Warnings, AreOfKnownSizesToo) {
       << text;
 }
 
-// The gradient of a weight that data chooses; not that of an embedding, which memory bounds.
+// The gradient of a weight that data chooses, where it is no sum over matrices that data picks; not
+// that of an embedding, which memory bounds.
 TEST_F(Warnings, AreOfProductsThatAreAddedWhereDataSays) {
   const std::string gathered =
       of("train model m(x: [B, T, D], at: int[B, T], w: [8, D, D]) -> y {\n"
-         "  y[b, t, o] = sum[d] x[b, t, d] * w[clamp(at[b, t], 0, 7), o, d]\n}\n");
+         "  y[b, t, o] = max[d] x[b, t, d] * w[clamp(at[b, t], 0, 7), o, d]\n}\n");
   EXPECT_NE(gathered.find("`dw` lowers slowly: its products are added one by one"),
             std::string::npos)
       << gathered;

@@ -74,10 +74,9 @@ train model t(x: [N, D], expert: int[N]) -> y {
      "row expert.least expert.greatest <- expert.least expert.greatest\n"
      "contraction y <- y.sum y\n"
      "backward: row expert.least expert.greatest <- expert.least expert.greatest\n"
-     "backward: loops dy.sum <- dy.sum\n"
      "backward: contraction dx <- dx\n"
      "backward: contraction dw <- dw\n"
-     "backward: loops dc <- dc; its products are added one by one where data says"},
+     "backward: loops dc <- dc"},
     {"MatrixTimesVector", R"(
 model t(a: [N, K], b: [K]) -> y {
   y[i] = sum[k] a[i,k] * b[k]
