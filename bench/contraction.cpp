@@ -12,11 +12,19 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/cpu/schedules.h"
+#include "compiler/lower/cpu/contraction_scheduler.h"
 #include "compiler/lower/halide/target.h"
 #include "compiler/target/target.h"
 
 extern "C" void openblas_set_num_threads(int);
+
+// In place of the runtime's, for kernels that run in this process.
+extern "C" __attribute__((visibility("default"))) int halide_fetch_ahead(const char* data,
+                                                                         int64_t first,
+                                                                         int64_t bytes) {
+  for (int64_t k = 0; k < bytes; k += 64) __builtin_prefetch(data + first + k);
+  return 0;
+}
 
 namespace {
 
@@ -75,7 +83,6 @@ void build(Kernel& kernel, const Case& c, bool hints, const Target& level) {
   dense(left, left.dim(0).extent(), left.dim(1).extent());
   dense(right, right_transposed ? reduced : columns, right_transposed ? columns : reduced);
   ContractionSpec spec;
-  spec.name = "bench";
   spec.terms.push_back({{[&, left_transposed](Expr b, Expr m, Expr k) -> Expr {
                            return left_transposed ? left(m, k, b) : left(k, m, b);
                          },
@@ -83,7 +90,8 @@ void build(Kernel& kernel, const Case& c, bool hints, const Target& level) {
                         {[&, right_transposed](Expr b, Expr n, Expr k) -> Expr {
                            return right_transposed ? right(k, n, b) : right(n, k, b);
                          },
-                         right_transposed ? Along::kReduced : Along::kOuter},
+                         right_transposed ? Along::kReduced : Along::kOuter,
+                         right_transposed ? Factor::kWholeRun : 0},
                         reduced});
   spec.output = {{OutputDim::Group::kBatch, batch},
                  {OutputDim::Group::kRow, rows},
@@ -93,7 +101,7 @@ void build(Kernel& kernel, const Case& c, bool hints, const Target& level) {
     spec.typical_columns = c.columns;
     spec.typical_reduced = c.reduced;
   }
-  kernel.out = schedule_contraction(spec, level)[0];
+  kernel.out = ContractionScheduler(spec, level).schedule();
   std::clock_t start = std::clock();
   kernel.out.compile_to_object("/dev/null", {left, right}, "kernel", kernel_target(level));
   kernel.compile_seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
@@ -163,7 +171,7 @@ void run(const Case& c, bool hints, const Target& level) {
 int main(int argc, char** argv) {
   setenv("HL_NUM_THREADS", "1", 0);
   openblas_set_num_threads(1);
-  prepare_code_generation();
+  prepare_code_generation(target::Arch::x86_64);
   const Target* target = &host();
   const char* filter = "";
   bool hints = false;

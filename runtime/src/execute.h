@@ -34,8 +34,8 @@ class LaunchScope {
 // keeps the text that it left.
 attn_status kernel_status(attn_context* context, const char* kernel, int code);
 
-// Runs the frame's function, of which the sizes are known, in a LaunchScope. `may_repeat`: as a call
-// of its own, which a launch graph may do where it comes again.
+// Runs the frame's function, of which the sizes are known, in a LaunchScope. `may_repeat`: as a
+// call of its own, which a launch graph may do where it comes again.
 attn_status execute(Frame& frame, const Call& call, bool may_repeat);
 
 }  // namespace attn::rt

@@ -52,8 +52,7 @@ attn_status attn_fail(attn_context* context, attn_status status, const char* for
   vsnprintf(context->message, sizeof context->message, format, arguments);
   va_end(arguments);
   pthread_mutex_unlock(&context->message_mutex);
-  if (!context->graphs.is_recording)
-    log_text(context->options, ATTN_LOG_ERROR, context->message);
+  if (!context->graphs.is_recording) log_text(context->options, ATTN_LOG_ERROR, context->message);
   return status;
 }
 

@@ -70,7 +70,8 @@ class Caller {
         const int64_t count = frame_.tensor(ATTN_TENSOR(group, k)).bytes();
         const int64_t at = first_false_bool(given.data, count);
         if (at == count) continue;
-        return attn_fail(context_, ATTN_BAD_DATA, "%s: element %lld is the byte %d; a bool is 0 or 1",
+        return attn_fail(context_, ATTN_BAD_DATA,
+                         "%s: element %lld is the byte %d; a bool is 0 or 1",
                          frame_.arguments_of(group)[k].name, shown(at),
                          static_cast<const uint8_t*>(given.data)[at]);
       }

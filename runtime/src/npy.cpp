@@ -172,7 +172,8 @@ attn_status load(attn_context* context, const Source& source, attn_array* array)
   unsigned char start[12] = {};
   const int64_t begun = source.size < 12 ? source.size : 12;
   ATTN_TRY(read_at(context, source, 0, start, begun));
-  if (memcmp(start, "PK", 2) == 0) return bad_file(context, source, ".npz is not supported: save each array as an .npy file");
+  if (memcmp(start, "PK", 2) == 0)
+    return bad_file(context, source, ".npz is not supported: save each array as an .npy file");
   if (begun < 10 || memcmp(start, kMagic, 6) != 0)
     return bad_file(context, source, "is not an .npy file");
   const int version = start[6];

@@ -169,7 +169,8 @@ TEST(Instructions, TakeAddressesOfWhatIsLoaded) {
 .visible .entry second(
 	ld.global.b64 	%rd5, [%rd3];
 )");
-  EXPECT_THROW(with_instructions(std::string(R"(	ld.global.v2.b64 	{%rd5, %rd6}, [%rd4];
+  EXPECT_THROW(
+      with_instructions(std::string(R"(	ld.global.v2.b64 	{%rd5, %rd6}, [%rd4];
 	{ // callseq 2, 0
 	.param .b64 	param0;
 	st.param.b64 	[param0], %rd5;
@@ -178,7 +179,7 @@ TEST(Instructions, TakeAddressesOfWhatIsLoaded) {
 	ld.param.b32 	%r9, [retval0];
 	} // callseq 2
 )")),
-               InternalError);
+      InternalError);
 }
 
 TEST(Instructions, LeaveOtherCallsAsTheyAre) {
