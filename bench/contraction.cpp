@@ -83,16 +83,16 @@ void build(Kernel& kernel, const Case& c, bool hints, const Target& level) {
   dense(left, left.dim(0).extent(), left.dim(1).extent());
   dense(right, right_transposed ? reduced : columns, right_transposed ? columns : reduced);
   ContractionSpec spec;
-  spec.terms.push_back({{[&, left_transposed](Expr b, Expr m, Expr k) -> Expr {
-                           return left_transposed ? left(m, k, b) : left(k, m, b);
-                         },
-                         left_transposed ? Along::kOuter : Along::kReduced},
-                        {[&, right_transposed](Expr b, Expr n, Expr k) -> Expr {
-                           return right_transposed ? right(k, n, b) : right(n, k, b);
-                         },
-                         right_transposed ? Along::kReduced : Along::kOuter,
-                         right_transposed ? Factor::kWholeRun : 0},
-                        reduced});
+  spec.terms.push_back(
+      {{[&, left_transposed](Expr b, Expr m, Expr k) -> Expr {
+          return left_transposed ? left(m, k, b) : left(k, m, b);
+        },
+        left_transposed ? Along::kOuter : Along::kReduced},
+       {[&, right_transposed](Expr b, Expr n, Expr k) -> Expr {
+          return right_transposed ? right(k, n, b) : right(n, k, b);
+        },
+        right_transposed ? Along::kReduced : Along::kOuter, right_transposed ? kWholeRun : 0},
+       reduced});
   spec.output = {{OutputDim::Group::kBatch, batch},
                  {OutputDim::Group::kRow, rows},
                  {OutputDim::Group::kColumn, columns}};

@@ -65,7 +65,7 @@ struct Product {
                return right_transposed ? Expr(right(k, n, b)) : Expr(right(n, k, b));
              },
              rt ? Along::kReduced : Along::kOuter};
-    if (rt) c.run = Factor::kWholeRun;
+    if (rt) c.run = kWholeRun;
     spec.terms = {{a, c, reduced}};
     spec.output = {
         {Group::kBatch, left.dim(2).extent()}, {Group::kRow, rows}, {Group::kColumn, columns}};
@@ -187,8 +187,8 @@ TEST(Contraction, PacksWhatDoesNotLieAsItIsMultiplied) {
     bool hidden;
     int64_t run;
   };
-  for (const Case& packed : std::vector<Case>{
-           {2, false, Factor::kWholeRun}, {1, true, Factor::kWholeRun}, {1, false, 50}}) {
+  for (const Case& packed :
+       std::vector<Case>{{2, false, kWholeRun}, {1, true, kWholeRun}, {1, false, 50}}) {
     ContractionSpec spec;
     spec.terms = {{{[&](Expr, Expr m, Expr k) { return Expr(a(k, m)); }, Along::kReduced},
                    {[&](Expr, Expr n, Expr k) {

@@ -57,7 +57,8 @@ Expr fetching(const Element& element, const Expr& after, const Expr& bytes, cons
 bool reads_in_place(const Problem& problem) {
   if (problem.terms.size() != 1) return false;
   const Factor& right = problem.terms[0].right;
-  if (right.run == 0 || right.run % problem.lanes != 0 || right.fallback) return false;
+  if (right.contiguous != Factor::Along::kReduced || right.fallback) return false;
+  if (right.run == 0 || right.run % problem.lanes != 0) return false;
   const Expr value = right.at(0, 0, 0);
   return value.type() == problem.type && stored_element(value);
 }

@@ -29,22 +29,6 @@ Factor::Along contiguous(const ir::Expr& value, const std::vector<ir::IndexId>& 
   return along;
 }
 
-// Factor::run of what no condition hides.
-int64_t run_along(const Scope& scope, const ir::Expr& value, const IndexGroup& reduced) {
-  if (!value.is(ir::Kind::read) || value.args().empty() || reduced.empty()) return 0;
-  const ir::Expr k = ir::index_value(reduced.back());
-  size_t alone = 0;
-  for (const ir::Expr& subscript : value.args())
-    for (const ir::Expr& addend : ir::addends_of(subscript)) {
-      if (!ir::uses(addend, reduced.back())) continue;
-      if (addend != k || &subscript != &value.args().back()) return 0;
-      ++alone;
-    }
-  if (alone != 1) return 0;
-  return reduced.size() == 1 ? Factor::kWholeRun
-                             : std::max<int64_t>(constant(scope.extent(reduced.back())), 0);
-}
-
 // Rows are in one group at least, where results are written that conditions hide.
 Expr group_count(const Scope& scope, const plan::Groups& groups) {
   const Expr count = Translator(scope.g, scope.arguments, {}).extent(groups.count);
@@ -88,9 +72,12 @@ Factor factor(const Scope& scope, const Type& type, const plan::ContractionForm&
     f.visible = [=](Expr b, Expr row, Expr k) { return translator(b, row, k).condition(guard); };
   f.contiguous = contiguous(value, outer, reduced);
   f.number = scope.number_of(value);
-  if (guard.empty()) f.run = run_along(scope, value, reduced);
-  f.is_dense = guard.empty() &&
-               scope.lies_along(value, f.contiguous == Factor::Along::kOuter ? outer : reduced);
+  const bool as_stored = value.is(ir::Kind::read) && guard.empty();
+  if (as_stored) {
+    const Type stored = storage_type(scope.g[value->tensor].storage);
+    if (stored == type || stored == f.number)
+      f.run = scope.run_along(value, f.contiguous == Factor::Along::kOuter ? outer : reduced);
+  }
   return f;
 }
 

@@ -27,12 +27,9 @@ struct Factor {
   // Which index walks through neighbours in memory. Only speed depends on it.
   enum class Along { kOuter, kReduced, kNeither };
   Along contiguous = Along::kNeither;
-  // Where the value is an element of a tensor: so many in k lie beside each other, from every
-  // multiple of this number on. 0 where it is none, or neighbours are elsewhere.
+  // Where the value is an element as it is stored, and nothing hides it: so many lie beside each
+  // other along that index, from every multiple of this number on (Scope::run_along).
   int64_t run = 0;
-  static constexpr int64_t kWholeRun = int64_t{1} << 40;  // more than any extent
-  // Everywhere along the contiguous index, and read as it is stored.
-  bool is_dense = false;
   // A half where all of its values are such halves; else f32.
   Type number = Halide::Float(32);
   // Where it may be other than 0; empty: everywhere.

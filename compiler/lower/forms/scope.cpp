@@ -46,14 +46,19 @@ Type Scope::number_of(const ir::Expr& value) const {
   return stored.is_float() && stored.bits() == 16 ? stored : real;
 }
 
-bool Scope::lies_along(const ir::Expr& value, const IndexGroup& index) const {
-  if (!value.is(ir::Kind::read) || index.size() != 1 || value.args().empty()) return false;
-  const ir::Tensor& t = g[value->tensor];
-  if (t.split || !storage_type(t.storage).is_float() || storage_type(t.storage).bits() > 32)
-    return false;
-  for (size_t k = 0; k + 1 < value.args().size(); ++k)
-    if (ir::uses(value.args()[k], index[0])) return false;
-  return value.args().back() == ir::index_value(index[0]);
+int64_t Scope::run_along(const ir::Expr& value, const IndexGroup& group) const {
+  if (!value.is(ir::Kind::read) || value.args().empty() || group.empty()) return 0;
+  if (g[value->tensor].split) return 0;
+  const ir::Expr last = ir::index_value(group.back());
+  size_t alone = 0;
+  for (const ir::Expr& subscript : value.args())
+    for (const ir::Expr& addend : ir::addends_of(subscript)) {
+      if (!ir::uses(addend, group.back())) continue;
+      if (addend != last || &subscript != &value.args().back()) return 0;
+      ++alone;
+    }
+  if (alone != 1) return 0;
+  return group.size() == 1 ? kWholeRun : std::max<int64_t>(constant(extent(group.back())), 0);
 }
 
 Translator Scope::at(Translator::Indices indices) const {

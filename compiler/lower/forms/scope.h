@@ -11,6 +11,8 @@ namespace attn::lower {
 
 using IndexGroup = std::vector<ir::IndexId>;
 
+constexpr int64_t kWholeRun = int64_t{1} << 40;  // more than any extent
+
 struct Scope {
   const ir::Graph& g;
   const Arguments& arguments;
@@ -27,8 +29,9 @@ struct Scope {
   void decode(const IndexGroup& group, const Expr& linear, Translator::Indices& indices) const;
   // A half where `value` is read as it is stored, in such halves; else f32.
   Type number_of(const ir::Expr& value) const;
-  // Whether `value` is read as it is stored, from elements that along the index lie side by side.
-  bool lies_along(const ir::Expr& value, const IndexGroup& index) const;
+  // Where `value` is an element of a tensor: so many that the group walks lie beside each other,
+  // from every multiple of this number on. 0 where it is none, or neighbours are elsewhere.
+  int64_t run_along(const ir::Expr& value, const IndexGroup& group) const;
   // At indices that come out of linear ones.
   Translator at(Translator::Indices indices) const;
 };

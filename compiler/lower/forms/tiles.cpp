@@ -66,7 +66,9 @@ int TilesSpec::pack(Pack wanted) {
   }
   wanted.length = scope_.count(wanted.features);
   wanted.number = scope_.number_of(wanted.value);
-  wanted.is_dense = wanted.guard.empty() && scope_.lies_along(wanted.value, wanted.features);
+  wanted.is_dense = wanted.guard.empty() &&
+                    scope_.run_along(wanted.value, wanted.features) == kWholeRun &&
+                    storage_type(scope_.g[wanted.value->tensor].storage) == wanted.number;
   packs.push_back(std::move(wanted));
   return static_cast<int>(packs.size() - 1);
 }

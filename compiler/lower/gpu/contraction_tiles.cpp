@@ -206,7 +206,7 @@ class Tiles {
   // Of a chunk from `outer` and `k` on.
   Pieces::Memory memory(const Factor& factor, const Expr& reduced, const Expr& extent,
                         const Products& products, const Expr& outer, const Expr& k) const {
-    if (!factor.is_dense || factor.fallback) return {};
+    if (factor.run != kWholeRun || factor.fallback) return {};
     const bool along_k = factor.contiguous == Factor::Along::kReduced;
     const int last = products.in_piece() - 1;
     return {[=](const Expr& m, const Expr& n) {
