@@ -20,6 +20,7 @@ os.environ["ATTNC"] = str(ATTNC)
 sys.path.insert(0, str(ROOT / "python"))
 import attn  # noqa: E402
 from attn._arrays import Tensors, empty  # noqa: E402
+from attn._library import Lent  # noqa: E402
 
 TYPES = {np.dtype(np.float32): "f32", np.dtype(np.int32): "i32"}
 
@@ -117,7 +118,7 @@ class Call:
         given = (library._context, m.table, self.params.address, self.inputs.address,
                  self.outputs.address)
         rest = (self.cotangents.address, self.gradients[0].address, self.gradients[1].address,
-                self.workspace.address)
+                self.workspace.lent)
 
         def bind(name, *arguments):
             function = getattr(library._c, name)
@@ -129,9 +130,9 @@ class Call:
             return call
 
         # The first keeps nothing for backward.
-        self.forward = bind("attn_forward", *given, None, self.workspace.address)
-        self.forward_keeping = bind("attn_forward", *given, self.saved.address, self.workspace.address)
-        self.backward = bind("attn_backward", *given, self.saved.address, *rest)
+        self.forward = bind("attn_forward", *given, Lent(), self.workspace.lent)
+        self.forward_keeping = bind("attn_forward", *given, self.saved.lent, self.workspace.lent)
+        self.backward = bind("attn_backward", *given, self.saved.lent, *rest)
 
     def step(self, **options):
         """A function that takes one step of the model's update with all gradients, by the options that

@@ -33,8 +33,9 @@ int main(void) {
   attn_tensor inputs[] = {tensor(q), tensor(k), tensor(v)}, outputs[] = {tensor(z)};
   attn_sizes bytes;
   if (attn_call_sizes(context, m, 0, inputs, &bytes)) return 1;
-  void* workspace = attn_allocate(context, (size_t)bytes.forward_workspace + 1);
-  if (attn_forward(context, m, 0, inputs, outputs, 0, workspace)) return 1;
+  attn_block none = {0, 0}, workspace = {0, bytes.forward_workspace};
+  workspace.data = attn_allocate(context, (size_t)workspace.bytes);
+  if (attn_forward(context, m, 0, inputs, outputs, none, workspace)) return 1;
   char line[256];
   FILE* status = fopen("/proc/self/status", "r");
   while (status && fgets(line, sizeof line, status))

@@ -112,12 +112,12 @@ const attn_model* attention_model(void) { return &attention_description; }
 attn_status attention_sizes(attn_context* context, const attention_params* params, const attention_inputs* inputs, attn_sizes* sizes) {
   return attn_call_sizes(context, &attention_description, (const attn_tensor*)params, (const attn_tensor*)inputs, sizes);
 }
-attn_status attention_forward(attn_context* context, const attention_params* params, const attention_inputs* inputs, const attention_outputs* outputs, void* saved,
-    void* workspace) {
+attn_status attention_forward(attn_context* context, const attention_params* params, const attention_inputs* inputs, const attention_outputs* outputs, attn_block saved,
+    attn_block workspace) {
   return attn_forward(context, &attention_description, (const attn_tensor*)params, (const attn_tensor*)inputs, (const attn_tensor*)outputs, saved, workspace);
 }
-attn_status attention_backward(attn_context* context, const attention_params* params, const attention_inputs* inputs, const attention_outputs* outputs, const void* saved,
-    const attention_outputs* cotangents, const attention_params* param_gradients, const attention_inputs* input_gradients, void* workspace) {
+attn_status attention_backward(attn_context* context, const attention_params* params, const attention_inputs* inputs, const attention_outputs* outputs, attn_block saved,
+    const attention_outputs* cotangents, const attention_params* param_gradients, const attention_inputs* input_gradients, attn_block workspace) {
   return attn_backward(context, &attention_description, (const attn_tensor*)params, (const attn_tensor*)inputs, (const attn_tensor*)outputs, saved, (const attn_tensor*)cotangents,
     (const attn_tensor*)param_gradients, (const attn_tensor*)input_gradients, workspace);
 }
@@ -125,7 +125,7 @@ int64_t attention_step_workspace(const attention_params* params) {
   return attn_step_workspace(&attention_description, (const attn_tensor*)params);
 }
 attn_status attention_step(attn_context* context, const attention_options* options, int64_t step, const attention_params* params, const attention_params* gradients,
-    const attention_states* states, void* workspace) {
+    const attention_states* states, attn_block workspace) {
   return attn_step(context, &attention_description, (const double*)options, step, (const attn_tensor*)params, (const attn_tensor*)gradients, (const attn_tensor*)states, workspace);
 }
 attention_options attention_default_options(void) { return (attention_options){NAN, 0.9, 0.999, 1e-08, 0}; }

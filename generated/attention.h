@@ -6,8 +6,8 @@
 
 #include <attn/attn.h>
 
-#if ATTN_ABI_VERSION != 10
-#error "attention.h is for version 10 of attn/abi.h: compile attention.attn with the attnc of these headers"
+#if ATTN_ABI_VERSION != 11
+#error "attention.h is for version 11 of attn/abi.h: compile attention.attn with the attnc of these headers"
 #endif
 
 #ifdef __cplusplus
@@ -49,26 +49,27 @@ typedef struct attention_states {
 ATTN_NEEDS(attention, attention_archive_of_00518b0d31be13f5);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* attention_model(void);
-/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
+/* Bytes of workspace and saved block for these arguments. A call refuses blocks that are
+ * smaller. */
 attn_status attention_sizes(attn_context* context, const attention_params* params,
     const attention_inputs* inputs, attn_sizes* sizes);
-/* `saved` may be null where no backward follows. */
+/* `saved` may be zeroed where no backward follows. */
 attn_status attention_forward(attn_context* context, const attention_params* params,
-    const attention_inputs* inputs, const attention_outputs* outputs, void* saved,
-    void* workspace);
+    const attention_inputs* inputs, const attention_outputs* outputs, attn_block saved,
+    attn_block workspace);
 /* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and bf16
  * tensors both are f32. */
 attn_status attention_backward(attn_context* context, const attention_params* params,
-    const attention_inputs* inputs, const attention_outputs* outputs, const void* saved,
+    const attention_inputs* inputs, const attention_outputs* outputs, attn_block saved,
     const attention_outputs* cotangents, const attention_params* param_gradients,
-    const attention_inputs* input_gradients, void* workspace);
-/* Bytes of workspace, aligned to 64 bytes; null will do for 0. */
+    const attention_inputs* input_gradients, attn_block workspace);
+/* Bytes of workspace; a zeroed block will do for 0. */
 int64_t attention_step_workspace(const attention_params* params);
 /* Updates parameters and states in place; `step` counts from 1. A parameter whose gradient has
  * null data stays as it is. */
 attn_status attention_step(attn_context* context, const attention_options* options,
     int64_t step, const attention_params* params, const attention_params* gradients,
-    const attention_states* states, void* workspace);
+    const attention_states* states, attn_block workspace);
 
 #ifdef __cplusplus
 }  /* extern "C" */

@@ -237,11 +237,12 @@ const attn_model* digits_model(void) { return &digits_description; }
 attn_status digits_sizes(attn_context* context, const digits_params* params, const digits_inputs* inputs, attn_sizes* sizes) {
   return attn_call_sizes(context, &digits_description, (const attn_tensor*)params, (const attn_tensor*)inputs, sizes);
 }
-attn_status digits_forward(attn_context* context, const digits_params* params, const digits_inputs* inputs, const digits_outputs* outputs, void* saved, void* workspace) {
+attn_status digits_forward(attn_context* context, const digits_params* params, const digits_inputs* inputs, const digits_outputs* outputs, attn_block saved,
+    attn_block workspace) {
   return attn_forward(context, &digits_description, (const attn_tensor*)params, (const attn_tensor*)inputs, (const attn_tensor*)outputs, saved, workspace);
 }
-attn_status digits_backward(attn_context* context, const digits_params* params, const digits_inputs* inputs, const digits_outputs* outputs, const void* saved,
-    const digits_outputs* cotangents, const digits_params* param_gradients, const digits_inputs* input_gradients, void* workspace) {
+attn_status digits_backward(attn_context* context, const digits_params* params, const digits_inputs* inputs, const digits_outputs* outputs, attn_block saved,
+    const digits_outputs* cotangents, const digits_params* param_gradients, const digits_inputs* input_gradients, attn_block workspace) {
   return attn_backward(context, &digits_description, (const attn_tensor*)params, (const attn_tensor*)inputs, (const attn_tensor*)outputs, saved, (const attn_tensor*)cotangents,
     (const attn_tensor*)param_gradients, (const attn_tensor*)input_gradients, workspace);
 }
@@ -249,7 +250,7 @@ int64_t digits_step_workspace(const digits_params* params) {
   return attn_step_workspace(&digits_description, (const attn_tensor*)params);
 }
 attn_status digits_step(attn_context* context, const digits_options* options, int64_t step, const digits_params* params, const digits_params* gradients,
-    const digits_states* states, void* workspace) {
+    const digits_states* states, attn_block workspace) {
   return attn_step(context, &digits_description, (const double*)options, step, (const attn_tensor*)params, (const attn_tensor*)gradients, (const attn_tensor*)states, workspace);
 }
 digits_options digits_default_options(void) { return (digits_options){NAN, 0.9, 0.999, 1e-08, 0}; }
@@ -336,7 +337,7 @@ const attn_model* digits_read_model(void) { return &digits_read_description; }
 attn_status digits_read_sizes(attn_context* context, const digits_read_params* params, const digits_read_inputs* inputs, attn_sizes* sizes) {
   return attn_call_sizes(context, &digits_read_description, (const attn_tensor*)params, (const attn_tensor*)inputs, sizes);
 }
-attn_status digits_read_forward(attn_context* context, const digits_read_params* params, const digits_read_inputs* inputs, const digits_read_outputs* outputs, void* saved,
-    void* workspace) {
+attn_status digits_read_forward(attn_context* context, const digits_read_params* params, const digits_read_inputs* inputs, const digits_read_outputs* outputs, attn_block saved,
+    attn_block workspace) {
   return attn_forward(context, &digits_read_description, (const attn_tensor*)params, (const attn_tensor*)inputs, (const attn_tensor*)outputs, saved, workspace);
 }

@@ -6,8 +6,8 @@
 
 #include <attn/attn.h>
 
-#if ATTN_ABI_VERSION != 10
-#error "digits.h is for version 10 of attn/abi.h: compile digits.attn with the attnc of these headers"
+#if ATTN_ABI_VERSION != 11
+#error "digits.h is for version 11 of attn/abi.h: compile digits.attn with the attnc of these headers"
 #endif
 
 #ifdef __cplusplus
@@ -86,25 +86,27 @@ typedef struct digits_states {
 ATTN_NEEDS(digits, digits_archive_of_6b3e9a14b2b3d333);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* digits_model(void);
-/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
+/* Bytes of workspace and saved block for these arguments. A call refuses blocks that are
+ * smaller. */
 attn_status digits_sizes(attn_context* context, const digits_params* params,
     const digits_inputs* inputs, attn_sizes* sizes);
-/* `saved` may be null where no backward follows. */
+/* `saved` may be zeroed where no backward follows. */
 attn_status digits_forward(attn_context* context, const digits_params* params,
-    const digits_inputs* inputs, const digits_outputs* outputs, void* saved, void* workspace);
+    const digits_inputs* inputs, const digits_outputs* outputs, attn_block saved,
+    attn_block workspace);
 /* A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and bf16
  * tensors both are f32. */
 attn_status digits_backward(attn_context* context, const digits_params* params,
-    const digits_inputs* inputs, const digits_outputs* outputs, const void* saved,
+    const digits_inputs* inputs, const digits_outputs* outputs, attn_block saved,
     const digits_outputs* cotangents, const digits_params* param_gradients,
-    const digits_inputs* input_gradients, void* workspace);
-/* Bytes of workspace, aligned to 64 bytes; null will do for 0. */
+    const digits_inputs* input_gradients, attn_block workspace);
+/* Bytes of workspace; a zeroed block will do for 0. */
 int64_t digits_step_workspace(const digits_params* params);
 /* Updates parameters and states in place; `step` counts from 1. A parameter whose gradient has
  * null data stays as it is. */
 attn_status digits_step(attn_context* context, const digits_options* options, int64_t step,
     const digits_params* params, const digits_params* gradients, const digits_states* states,
-    void* workspace);
+    attn_block workspace);
 
 /* ---- digits_read: Reads with the same weights, and shows how much each class looks at each patch. */
 /* Compiled in: N = 8, D = 32, P = 2, G = 4, T = 16, H = 4, C = 10, E = 8. */
@@ -161,13 +163,14 @@ typedef struct digits_read_outputs {
 ATTN_NEEDS(digits_read, digits_read_archive_of_067fe444c5f0729e);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* digits_read_model(void);
-/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
+/* Bytes of workspace and saved block for these arguments. A call refuses blocks that are
+ * smaller. */
 attn_status digits_read_sizes(attn_context* context, const digits_read_params* params,
     const digits_read_inputs* inputs, attn_sizes* sizes);
-/* `saved` may be null where no backward follows. */
+/* `saved` may be zeroed where no backward follows. */
 attn_status digits_read_forward(attn_context* context, const digits_read_params* params,
-    const digits_read_inputs* inputs, const digits_read_outputs* outputs, void* saved,
-    void* workspace);
+    const digits_read_inputs* inputs, const digits_read_outputs* outputs, attn_block saved,
+    attn_block workspace);
 
 #ifdef __cplusplus
 }  /* extern "C" */

@@ -136,8 +136,8 @@ class Subject {
     library.require(call.call_sizes(library.context(), &m, params_.data(), inputs_.data(), &bytes));
     held.saved = m.has_backward ? bytes.saved : 0;
     held.workspace = std::max(bytes.forward_workspace, bytes.backward_workspace);
-    saved_ = memory_.allocate(bytes.saved);
-    workspace_ = memory_.allocate(held.workspace);
+    saved_ = memory_.lend(bytes.saved);
+    workspace_ = memory_.lend(held.workspace);
     if (m.has_backward) prepare_backward();
     for (const attn_tensor& t : params_) {
       held.parameters += count_of(t) * attn_type_size(t.type);
@@ -155,7 +155,7 @@ class Subject {
   void forward() {
     library_.require(library_.call().forward(library_.context(), &m_, params_.data(),
                                              inputs_.data(), outputs_.data(),
-                                             m_.has_backward ? saved_ : nullptr, workspace_));
+                                             m_.has_backward ? saved_ : attn_block{}, workspace_));
   }
   void backward() {
     library_.require(library_.call().backward(
@@ -217,8 +217,8 @@ class Subject {
   Memory memory_;
   std::vector<attn_tensor> params_, inputs_, outputs_;
   std::vector<attn_tensor> cotangents_, param_gradients_, input_gradients_;
-  void* saved_ = nullptr;
-  void* workspace_ = nullptr;
+  attn_block saved_{};
+  attn_block workspace_{};
 };
 
 std::string duration(double seconds) {

@@ -136,10 +136,10 @@ class KernelCall {
   }
 
   void forward(bool saves) {
-    saved_ = memory_.allocate(bytes_.saved);
-    void* workspace = memory_.allocate(bytes_.forward_workspace);
+    saved_ = memory_.lend(bytes_.saved);
+    const attn_block workspace = memory_.lend(bytes_.forward_workspace);
     library_.require(call().forward(context(), &m_, params_.data(), inputs_.data(), outputs_.data(),
-                                    saves ? saved_ : nullptr, workspace));
+                                    saves ? saved_ : attn_block{}, workspace));
     collect(m_.outputs, outputs_, "");
     for (int32_t k = m_.n_inputs - m_.n_states; k < m_.n_inputs; ++k)
       results_[std::string(m_.inputs[k].name) + "'"] =
@@ -151,7 +151,7 @@ class KernelCall {
       attn_tensor result{};
       library_.require(call().probe_shape(&m_, k, sizes_.data(), &result));
       memory_.give(result);
-      void* workspace = memory_.allocate(bytes_.probe_workspace);
+      const attn_block workspace = memory_.lend(bytes_.probe_workspace);
       library_.require(call().probe(context(), &m_, k, params_.data(), inputs_.data(),
                                     outputs_.data(), saved_, &result, workspace));
       results_[m_.probes[k].name] = fetch(library_, result);
@@ -161,7 +161,7 @@ class KernelCall {
   void backward() {
     const Tensors cotangents = filled(m_.outputs, m_.n_outputs, "d");
     const Tensors params = wanted(m_.params, params_), inputs = wanted(m_.inputs, inputs_);
-    void* workspace = memory_.allocate(bytes_.backward_workspace);
+    const attn_block workspace = memory_.lend(bytes_.backward_workspace);
     library_.require(call().backward(context(), &m_, params_.data(), inputs_.data(),
                                      outputs_.data(), saved_, cotangents.data(), params.data(),
                                      inputs.data(), workspace));
@@ -171,7 +171,7 @@ class KernelCall {
 
   void jvp() {
     const Tensors tangents = wanted(m_.outputs, outputs_);
-    void* workspace = memory_.allocate(bytes_.jvp_workspace);
+    const attn_block workspace = memory_.lend(bytes_.jvp_workspace);
     library_.require(call().jvp(context(), &m_, params_.data(), inputs_.data(),
                                 param_tangents_.data(), input_tangents_.data(), outputs_.data(),
                                 tangents.data(), workspace));
@@ -181,7 +181,7 @@ class KernelCall {
 
   void hvp() {
     const Tensors params = wanted(m_.params, params_), inputs = wanted(m_.inputs, inputs_);
-    void* workspace = memory_.allocate(bytes_.hvp_workspace);
+    const attn_block workspace = memory_.lend(bytes_.hvp_workspace);
     library_.require(call().hvp(context(), &m_, params_.data(), inputs_.data(),
                                 param_tangents_.data(), input_tangents_.data(), params.data(),
                                 inputs.data(), workspace));
@@ -195,7 +195,7 @@ class KernelCall {
   Memory memory_;
   std::vector<int64_t> sizes_;
   Tensors params_, inputs_, outputs_, param_tangents_, input_tangents_;
-  void* saved_ = nullptr;
+  attn_block saved_{};
   attn_sizes bytes_{};
   Arrays results_;
 };

@@ -83,6 +83,7 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   void* allocate(int64_t bytes);  // SystemError where there is none
+  attn_block lend(int64_t bytes) { return {allocate(bytes), bytes}; }
   // The same for a tensor's elements.
   void give(attn_tensor& t);
 

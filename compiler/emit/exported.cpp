@@ -19,14 +19,14 @@ class Exporter {
     const plan::Plan& plan = m_.plan;
     const Group params{"params", "params"}, inputs{"inputs", "inputs"},
         outputs{"outputs", "outputs"};
-    add("Bytes of workspace and saved block for these arguments; both aligned to 64 bytes.",
+    add("Bytes of workspace and saved block for these arguments. A call refuses blocks that are\n * smaller.",
         "sizes", "call_sizes", {params, inputs}, "", "attn_sizes* sizes");
-    add("`saved` may be null where no backward follows.", "forward", "forward",
-        {params, inputs, outputs}, "void* saved", "void* workspace");
+    add("`saved` may be zeroed where no backward follows.", "forward", "forward",
+        {params, inputs, outputs}, "attn_block saved", "attn_block workspace");
     if (plan.backward)
       add("A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and "
           "bf16\n * tensors both are f32.",
-          "backward", "backward", {params, inputs, outputs}, "const void* saved", "void* workspace",
+          "backward", "backward", {params, inputs, outputs}, "attn_block saved", "attn_block workspace",
           {{"outputs", "cotangents"},
            {"params", "param_gradients"},
            {"inputs", "input_gradients"}});
@@ -37,7 +37,7 @@ class Exporter {
           "result\n * with null data is not wanted. No other call need come before.",
           "jvp", "jvp",
           {params, inputs, tangents[0], tangents[1], outputs, {"outputs", "output_tangents"}}, "",
-          "void* workspace");
+          "attn_block workspace");
     if (plan.hvp)
       add("How the gradient of the first scalar output changes along the tangents. Nulls as for "
           "jvp.",
@@ -48,7 +48,7 @@ class Exporter {
            tangents[1],
            {"params", "param_products"},
            {"inputs", "input_products"}},
-          "", "void* workspace");
+          "", "attn_block workspace");
     for (size_t k = 0; k < plan.probes.size(); ++k) probe(k);
     if (m_.step) step();
     return std::move(list_);
@@ -94,23 +94,23 @@ class Exporter {
     if (!t.doc.empty()) doc += ". " + t.doc;
     doc += fmt::format(
         "\n * For the forward call with these parameters, inputs, outputs and saved block{}.",
-        f.saved.empty() ? ", which may be null" : "");
+        f.saved.empty() ? ", which may be zeroed" : "");
     add(comment(doc), i_.probes[k], "probe",
-        {{"params", "params"}, {"inputs", "inputs"}, {"outputs", "outputs"}}, "const void* saved",
-        "void* workspace", {}, std::to_string(k));
+        {{"params", "params"}, {"inputs", "inputs"}, {"outputs", "outputs"}}, "attn_block saved",
+        "attn_block workspace", {}, std::to_string(k));
   }
 
   void step() {
     const std::string params = fmt::format("const {}_params* ", i_.model),
                       about = fmt::format("&{}_description", i_.model);
-    add("Bytes of workspace, aligned to 64 bytes; null will do for 0.", "int64_t", "step_workspace",
+    add("Bytes of workspace; a zeroed block will do for 0.", "int64_t", "step_workspace",
         {params + "params"}, "step_workspace", {about, "(const attn_tensor*)params"});
     add("Updates parameters and states in place; `step` counts from 1. A parameter whose gradient "
         "has\n * null data stays as it is.",
         "attn_status", "step",
         {"attn_context* context", fmt::format("const {}_options* options", i_.model),
          "int64_t step", params + "params", params + "gradients",
-         fmt::format("const {}_states* states", i_.model), "void* workspace"},
+         fmt::format("const {}_states* states", i_.model), "attn_block workspace"},
         "step",
         {"context", about, "(const double*)options", "step", "(const attn_tensor*)params",
          "(const attn_tensor*)gradients", "(const attn_tensor*)states", "workspace"});

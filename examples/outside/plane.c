@@ -19,10 +19,12 @@ int main(void) {
   if (attn_context_create(NULL, &context) != ATTN_OK) return 1;
   attn_sizes sizes;
   must(fit_sizes(context, &params, &inputs, &sizes), context);
-  void* workspace = attn_allocate(context, (size_t)sizes.forward_workspace);
-  must(fit_forward(context, &params, &inputs, &outputs, NULL, workspace), context);
+  attn_block saved = {0}, workspace = {0};
+  workspace.bytes = sizes.forward_workspace;
+  workspace.data = attn_allocate(context, (size_t)workspace.bytes);
+  must(fit_forward(context, &params, &inputs, &outputs, saved, workspace), context);
   printf("y %g %g  loss %g\n", y[0], y[1], loss);
-  attn_free(context, workspace);
+  attn_free(context, workspace.data);
   attn_context_destroy(context);
   return loss == 0 ? 0 : 1;
 }

@@ -10,7 +10,7 @@ import numpy as np
 from ._arrays import Array, Tensors
 from ._description import Argument, Description
 from ._device import DeviceArray, is_on_host
-from ._library import Block, Library
+from ._library import Block, Lent, Library
 from .errors import Error
 
 
@@ -87,11 +87,11 @@ class Calls:
             raise self._refusal(f"{what} needs a backward call before it")
         return self._gradients
 
-    def _memory(self, count: int) -> int:
+    def _memory(self, count: int) -> Lent:
         if self._workspace is None or self._workspace.count < count:
             self._workspace = None
             self._workspace = self.library.allocate(count)
-        return self._workspace.address
+        return self._workspace.lent
 
     def _position(self, arguments: Sequence[Argument], name: str, what: str) -> int:
         for k, a in enumerate(arguments):

@@ -98,7 +98,7 @@ class DeviceArray:
     def empty(cls, library: Any, shape: Sequence[int], type_: str, element_bytes: int) -> "DeviceArray":
         count = int(np.prod(shape, dtype=np.int64)) * element_bytes
         block = library.allocate(count)
-        return cls(library, shape, type_, block.address, block)
+        return cls(library, shape, type_, block.lent.data, block)
 
     @property
     def device(self) -> str:

@@ -14,20 +14,27 @@ from typing import Any, Callable, Dict, List, Optional
 from ._device import DEFAULT_STREAM, Device
 from .errors import STATUSES, Error
 
-ABI_VERSION = 10
+ABI_VERSION = 11
 
 _P, _I32, _I64, _F64, _TEXT = c.c_void_p, c.c_int32, c.c_int64, c.c_double, c.c_char_p
+
+
+class Lent(c.Structure):
+    """An attn_block: memory for a call. `Lent()` is none."""
+
+    _fields_ = [("data", _P), ("bytes", _I64)]
+
 
 # Functions that give a status and take the context first, then the model: what they take after these.
 _MODEL_CALLS: Dict[str, List[Any]] = {
     "attn_read_sizes": [_P, _P, _P],
     "attn_call_sizes": [_P, _P, _P],
-    "attn_forward": [_P] * 5,
-    "attn_backward": [_P] * 8,
-    "attn_jvp": [_P] * 7,
-    "attn_hvp": [_P] * 7,
-    "attn_probe": [_I32] + [_P] * 6,
-    "attn_step_each": [_P, _I64, _P, _P, _P, _P],
+    "attn_forward": [_P] * 3 + [Lent] * 2,
+    "attn_backward": [_P] * 3 + [Lent] + [_P] * 3 + [Lent],
+    "attn_jvp": [_P] * 6 + [Lent],
+    "attn_hvp": [_P] * 6 + [Lent],
+    "attn_probe": [_I32] + [_P] * 3 + [Lent, _P, Lent],
+    "attn_step_each": [_P, _I64, _P, _P, _P, Lent],
     "attn_initialise_model": [_P, c.c_uint64],
     "attn_initialise_states": [_P],
     "attn_states_save": [_P, _I64, _TEXT],
@@ -209,7 +216,7 @@ class Block:
             address = library.get("attn_device_allocate", self.count)
         if address is None:
             raise Error(f"out of memory: {self.count} bytes on {library.device}", "no memory")
-        self.address: int = address
+        self.lent = Lent(address, self.count)
         if library.device.is_host:
             weakref.finalize(self, library.plain, "attn_free", None, address)
         else:

@@ -14,7 +14,7 @@ from ._arrays import DTYPES, Array, Tensors
 from ._calls import Calls, Outputs, outputs_of
 from ._description import Description
 from ._device import DeviceArray
-from ._library import REPORT, Library
+from ._library import REPORT, Lent, Library
 from ._update import Group, Update
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -164,7 +164,7 @@ class Model(Calls):
             workspace = self._memory(need.forward_workspace)
             if keep and (self._saved is None or self._saved.count < need.saved):
                 self._saved = self.library.allocate(need.saved)
-            saved = self._saved.address if keep and self._saved is not None else None
+            saved = self._saved.lent if keep and self._saved is not None else Lent()
             self._call("attn_forward", params.address, taken.address, outputs.address, saved,
                        workspace)
             if keep:
@@ -211,7 +211,7 @@ class Model(Calls):
             workspace = self._memory(self._sizes.backward_workspace)
             assert self._saved is not None
             self._call("attn_backward", params.address, taken.address, outputs.address,
-                       self._saved.address, given.address, made.address, wanted.address, workspace)
+                       self._saved.lent, given.address, made.address, wanted.address, workspace)
         if not accumulate:
             self._gradients = made
         else:
@@ -269,7 +269,7 @@ class Model(Calls):
             array = result.make(0)
             assert self._saved is not None
             self._call("attn_probe", k, params.address, taken.address, outputs.address,
-                       self._saved.address, result.address,
+                       self._saved.lent, result.address,
                        self._memory(self._sizes.probe_workspace))
         return array
 

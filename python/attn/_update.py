@@ -87,7 +87,7 @@ class Update:
         if self._workspace is None or self._workspace.count < count:
             self._workspace = self.library.allocate(count)
         self.library.call("attn_step_each", self.table, options, self.steps + 1, params.address,
-                          c.addressof(list_), states.address, self._workspace.address)
+                          c.addressof(list_), states.address, self._workspace.lent)
         self.steps += 1
 
     def save(self, params: Tensors, path: bytes) -> None:

@@ -22,7 +22,7 @@ import torch
 from ._arrays import derivative_type
 from ._description import Argument, Extent
 from ._device import DeviceArray
-from ._library import Block
+from ._library import Block, Lent
 from ._model import Model
 from .errors import Error
 
@@ -37,6 +37,10 @@ _PLANS = 100  # shapes of calls that are remembered
 
 # By their names, which PyTorch knows for the whole process, and exported programs across processes.
 _operators: Dict[str, "Operator"] = {}
+
+
+def _lent(block: torch.Tensor) -> Lent:
+    return Lent(block.data_ptr(), block.numel())
 
 
 def _identifiers(arguments: Sequence[Argument]) -> List[str]:
@@ -134,11 +138,11 @@ class Operator:
 
     # ---- calls
 
-    def _memory(self, count: int) -> int:
+    def _memory(self, count: int) -> Lent:
         if self._workspace is None or self._workspace.count < count:
             self._workspace = None
             self._workspace = self.model.library.allocate(count)
-        return self._workspace.address
+        return self._workspace.lent
 
     def _set_threads(self) -> None:
         threads = torch.get_num_threads()
@@ -174,7 +178,7 @@ class Operator:
             saved = make([need if keep else 0], dtype=torch.uint8, device=self.device)
             list_ = call.pack(d.outputs, outputs)
             library.call("attn_forward", self.model.table, call.params, call.inputs,
-                         c.addressof(list_), saved.data_ptr() if keep else None,
+                         c.addressof(list_), _lent(saved) if keep else Lent(),
                          self._memory(call.need.forward_workspace))
         return (*outputs, saved)
 
@@ -198,7 +202,7 @@ class Operator:
             params = call.pack(d.params, made[self.first_param:], "gradient of ")
             inputs = call.pack(self.given, made[:self.first_param], "gradient of ")
             library.call("attn_backward", self.model.table, call.params, call.inputs,
-                         c.addressof(results), saved.data_ptr(), c.addressof(given),
+                         c.addressof(results), _lent(saved), c.addressof(given),
                          c.addressof(params), c.addressof(inputs),
                          self._memory(call.need.backward_workspace))
         return [t for t in made if t is not None]

@@ -44,12 +44,15 @@ attn_status check_version(attn_context* context, const attn_model* model) {
 }
 
 attn_status check_memory(attn_context* context, const attn_model& model, const char* what,
-                         const void* memory) {
-  if (memory == nullptr)
+                         attn_block memory, int64_t bytes) {
+  if (memory.data == nullptr)
     return attn_fail(context, ATTN_REFUSED, "%s: the %s is null", model.name, what);
-  if (reinterpret_cast<uintptr_t>(memory) % 64 == 0) return ATTN_OK;
-  return attn_fail(context, ATTN_REFUSED, "%s: the %s must be aligned to 64 bytes", model.name,
-                   what);
+  if (reinterpret_cast<uintptr_t>(memory.data) % 64 != 0)
+    return attn_fail(context, ATTN_REFUSED, "%s: the %s must be aligned to 64 bytes", model.name,
+                     what);
+  if (memory.bytes >= bytes) return ATTN_OK;
+  return attn_fail(context, ATTN_REFUSED, "%s: the %s has %lld bytes, and needs %lld", model.name,
+                   what, shown(memory.bytes), shown(bytes));
 }
 
 attn_status check_tensor(attn_context* context, const char* kind, const attn_argument& argument,

@@ -11,9 +11,10 @@ attn_status check_version(attn_context* context, const attn_model* model);
 // For what reads only its tables: there are a context, a model, and parameters where it has any.
 attn_status check_model(attn_context* context, const attn_model* model, const attn_tensor* params);
 
-// Memory for a call: not null, and aligned to 64 bytes. `what`: "workspace".
+// Memory for a call: not null, aligned to 64 bytes, and of at least so many bytes. `what`:
+// "workspace".
 attn_status check_memory(attn_context* context, const attn_model& model, const char* what,
-                         const void* memory);
+                         attn_block memory, int64_t bytes);
 
 // Checks `tensor` against `wanted`, which has type, rank and extents: non-null data (unless it has
 // no elements, or `is_optional`), the context's device, alignment to its element, and byte size

@@ -82,8 +82,8 @@ class Execution {
     key.add(frame_.header[0]);
     for (size_t k = 0; k < n_sizes; ++k) key.add(frame_.value[k]);
     for (size_t k = 0; k < n_tensors; ++k) key.add(frame_.tensors[k].data);
-    key.add(call_.saved);
-    key.add(call_.workspace);
+    key.add(call_.saved.data);
+    key.add(call_.workspace.data);
     known_ = context_->graphs.begin(context_, key);
   }
 
@@ -127,14 +127,19 @@ class Execution {
         show(*t++, given != nullptr ? given[k].data : nullptr);
     }
     for (int32_t k = 0; k < frame_.program.n_saved; ++k)
-      show(*t++, call_.saved ? static_cast<char*>(call_.saved) + frame_.saved_offsets[k] : nullptr);
+      show(*t++, saved_at(k));
     for (int32_t k = 0; k < f_.n_workspace; ++k) show(*t++, workspace_at(k));
     bind_optional();
     return ATTN_OK;
   }
 
+  char* saved_at(int32_t k) const {
+    if (call_.saved.data == nullptr) return nullptr;
+    return static_cast<char*>(call_.saved.data) + frame_.saved_offsets[k];
+  }
+
   char* workspace_at(int32_t k) const {
-    return static_cast<char*>(call_.workspace) + frame_.offsets[k];
+    return static_cast<char*>(call_.workspace.data) + frame_.offsets[k];
   }
 
   void show(Tensor& t, void* data) {

@@ -8,8 +8,8 @@ namespace attn::rt {
 // The tensors of a call, by groups of the caller (attn_group); of each only the data is looked at.
 struct Call {
   const attn_tensor* tensors[ATTN_SAVED] = {};
-  void* saved = nullptr;
-  void* workspace = nullptr;
+  attn_block saved = {};
+  attn_block workspace = {};
 };
 
 // While it lives, kernels may run: clears the message, and enters the device's launch scope. On the

@@ -38,7 +38,7 @@ class Caller {
     ATTN_TRY(execute(frame_, call, true));
     if (frame_.function->kind != ATTN_FORWARD) return ATTN_OK;
     return device_status(
-        context_, context_->device->copy_in(context_, call.saved, frame_.header, header_bytes()));
+        context_, context_->device->copy_in(context_, call.saved.data, frame_.header, header_bytes()));
   }
 
  private:
@@ -91,27 +91,35 @@ class Caller {
     }
   }
 
-  void add_memory(const char* name, const void* memory, int64_t bytes, bool is_written) {
-    frame_.intervals[n_intervals_++] = {name, memory, bytes, is_written};
+  // Memory that the call needs, and whether it writes it.
+  attn_status add_memory(const char* what, const char* name, attn_block memory, int64_t bytes,
+                         bool is_written) {
+    ATTN_TRY(check_memory(context_, model_, what, memory, bytes));
+    frame_.intervals[n_intervals_++] = {name, memory.data, bytes, is_written};
+    return ATTN_OK;
   }
 
   // Finds the saved block: a forward call that is given none, or needs none, keeps it after the
   // workspace.
   attn_status find_memory(Call& call) {
     const attn_function& f = *frame_.function;
-    ATTN_TRY(check_memory(context_, model_, "workspace", call.workspace));
-    add_memory("the workspace", call.workspace, frame_.workspace_bytes, true);
-    if (f.kind == ATTN_FORWARD && (call.saved == nullptr || frame_.program.backward == nullptr)) {
-      call.saved = static_cast<char*>(call.workspace) + frame_.workspace_bytes;
+    const int64_t saved_bytes = frame_.lay_out_saved();
+    const bool keeps = f.kind == ATTN_FORWARD && (call.saved.data == nullptr ||
+                                                  frame_.program.backward == nullptr);
+    const int64_t workspace_bytes =
+        keeps ? aligned_end(frame_.workspace_bytes, saved_bytes) : frame_.workspace_bytes;
+    ATTN_TRY(add_memory("workspace", "the workspace", call.workspace, workspace_bytes, true));
+    if (keeps) {
+      call.saved = {static_cast<char*>(call.workspace.data) + frame_.workspace_bytes, saved_bytes};
       return ATTN_OK;
     }
     if (f.kind == ATTN_JVP || f.kind == ATTN_HVP || (f.kind == ATTN_PROBE && !f.reads_saved))
       return ATTN_OK;
-    ATTN_TRY(check_memory(context_, model_, "saved block", call.saved));
-    add_memory("the saved block", call.saved, frame_.lay_out_saved(), f.kind == ATTN_FORWARD);
+    ATTN_TRY(add_memory("saved block", "the saved block", call.saved, saved_bytes,
+                        f.kind == ATTN_FORWARD));
     if (f.kind == ATTN_FORWARD) return ATTN_OK;
-    ATTN_TRY(device_status(
-        context_, context_->device->copy_out(context_, frame_.stored, call.saved, header_bytes())));
+    ATTN_TRY(device_status(context_, context_->device->copy_out(context_, frame_.stored,
+                                                                call.saved.data, header_bytes())));
     if (memcmp(frame_.stored, frame_.header, header_bytes()) == 0) return ATTN_OK;
     return refuse("%s: the %s is of another call", "saved block");
   }
@@ -203,27 +211,27 @@ attn_status attn_call_sizes(attn_context* context, const attn_model* model,
 }
 
 attn_status attn_forward(attn_context* context, const attn_model* model, const attn_tensor* params,
-                         const attn_tensor* inputs, const attn_tensor* outputs, void* saved,
-                         void* workspace) {
+                         const attn_tensor* inputs, const attn_tensor* outputs, attn_block saved,
+                         attn_block workspace) {
   return call(context, model, [](const attn_program& p) { return p.forward; }, "a forward function",
               {.tensors = {params, inputs, outputs}, .saved = saved, .workspace = workspace});
 }
 
 attn_status attn_backward(attn_context* context, const attn_model* model, const attn_tensor* params,
-                          const attn_tensor* inputs, const attn_tensor* outputs, const void* saved,
+                          const attn_tensor* inputs, const attn_tensor* outputs, attn_block saved,
                           const attn_tensor* cotangents, const attn_tensor* param_gradients,
-                          const attn_tensor* input_gradients, void* workspace) {
+                          const attn_tensor* input_gradients, attn_block workspace) {
   return call(context, model, [](const attn_program& p) { return p.backward; }, "gradients",
               {.tensors = {params, inputs, outputs, nullptr, nullptr, cotangents, param_gradients,
                            input_gradients},
-               .saved = const_cast<void*>(saved),
+               .saved = saved,
                .workspace = workspace});
 }
 
 attn_status attn_jvp(attn_context* context, const attn_model* model, const attn_tensor* params,
                      const attn_tensor* inputs, const attn_tensor* param_tangents,
                      const attn_tensor* input_tangents, const attn_tensor* outputs,
-                     const attn_tensor* output_tangents, void* workspace) {
+                     const attn_tensor* output_tangents, attn_block workspace) {
   return call(context, model, [](const attn_program& p) { return p.jvp; }, "--derive=jvp",
               {.tensors = {params, inputs, outputs, param_tangents, input_tangents, nullptr,
                            nullptr, nullptr, output_tangents},
@@ -233,7 +241,7 @@ attn_status attn_jvp(attn_context* context, const attn_model* model, const attn_
 attn_status attn_hvp(attn_context* context, const attn_model* model, const attn_tensor* params,
                      const attn_tensor* inputs, const attn_tensor* param_tangents,
                      const attn_tensor* input_tangents, const attn_tensor* param_products,
-                     const attn_tensor* input_products, void* workspace) {
+                     const attn_tensor* input_products, attn_block workspace) {
   return call(context, model, [](const attn_program& p) { return p.hvp; }, "--derive=hvp",
               {.tensors = {params, inputs, nullptr, param_tangents, input_tangents, nullptr,
                            param_products, input_products},
@@ -242,11 +250,11 @@ attn_status attn_hvp(attn_context* context, const attn_model* model, const attn_
 
 attn_status attn_probe(attn_context* context, const attn_model* model, int32_t k,
                        const attn_tensor* params, const attn_tensor* inputs,
-                       const attn_tensor* outputs, const void* saved, const attn_tensor* result,
-                       void* workspace) {
+                       const attn_tensor* outputs, attn_block saved, const attn_tensor* result,
+                       attn_block workspace) {
   return call(context, model, [k](const attn_program& p) { return &p.probes[k]; }, "probes",
               {.tensors = {params, inputs, outputs, nullptr, nullptr, nullptr, nullptr, nullptr,
                            nullptr, result},
-               .saved = const_cast<void*>(saved),
+               .saved = saved,
                .workspace = workspace});
 }

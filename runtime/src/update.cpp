@@ -51,7 +51,7 @@ struct Given {
   int32_t stride;  // between the options of two parameters; 0: all have the same
   int64_t step;
   const attn_tensor *params, *gradients, *states;
-  void* workspace;
+  attn_block workspace;
 };
 
 // Options that are numbers, of one parameter or of all.
@@ -180,7 +180,7 @@ class Update {
                               count * (4 + static_cast<size_t>(model_.n_step_states)));
     key.add_table(program_);
     key.add(static_cast<int64_t>(model_.source_hash));
-    key.add(given_.workspace);
+    key.add(given_.workspace.data);
     key.add(scalars_);
     for (int32_t k = 0; k < model_.n_params; ++k) {
       const attn_tensor& param = given_.params[k];
@@ -229,7 +229,8 @@ class Update {
   }
 
   attn_status find_norm() {
-    ATTN_TRY(check_memory(context_, model_, "workspace", given_.workspace));
+    ATTN_TRY(check_memory(context_, model_, "workspace", given_.workspace,
+                          attn_step_workspace(&model_, given_.params)));
     attn_tensor output = {};
     output.data = scalars_;
     for (int32_t k = 0; k < model_.n_params; ++k) {
@@ -331,14 +332,14 @@ int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params) 
 
 attn_status attn_step(attn_context* context, const attn_model* model, const double* options,
                       int64_t step, const attn_tensor* params, const attn_tensor* param_gradients,
-                      const attn_tensor* states, void* workspace) {
+                      const attn_tensor* states, attn_block workspace) {
   return step_by(context, model, {options, 0, step, params, param_gradients, states, workspace});
 }
 
 attn_status attn_step_each(attn_context* context, const attn_model* model, const double* options,
                            int64_t step, const attn_tensor* params,
                            const attn_tensor* param_gradients, const attn_tensor* states,
-                           void* workspace) {
+                           attn_block workspace) {
   return step_by(
       context, model,
       {options, model->n_step_options, step, params, param_gradients, states, workspace});

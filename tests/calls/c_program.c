@@ -32,11 +32,12 @@ int main(void) {
                                 {best, ATTN_I32, 2, {B, T}}};
   attn_sizes bytes;
   if (word_sizes(context, &params, &inputs, &bytes)) return fail("sizes", context);
-  void* saved = attn_allocate(context, (size_t)bytes.saved);
+  const attn_block none = {NULL, 0};
+  const attn_block saved = {attn_allocate(context, (size_t)bytes.saved), bytes.saved};
   const int64_t most = bytes.forward_workspace > bytes.backward_workspace
                            ? bytes.forward_workspace : bytes.backward_workspace;
-  void* workspace = attn_allocate(context, (size_t)most);
-  if (!saved || !workspace) return 1;
+  const attn_block workspace = {attn_allocate(context, (size_t)most), most};
+  if (!saved.data || !workspace.data) return 1;
   if (word_forward(context, &params, &inputs, &outputs, saved, workspace))
     return fail("forward", context);
   before = loss;
@@ -51,13 +52,13 @@ int main(void) {
   for (int k = 0; k < V * D; ++k) table[k] -= 0.01f * dtable[k];
   for (int k = 0; k < D * D; ++k) w[k] -= 0.01f * dw[k];
   for (int k = 0; k < D; ++k) c[k] -= 0.01f * dc[k];
-  if (word_forward(context, &params, &inputs, &outputs, NULL, workspace))
+  if (word_forward(context, &params, &inputs, &outputs, none, workspace))
     return fail("forward", context);
   printf("loss %g, then %g\n", (double)before, (double)loss);
   const int learns = loss < before && loss > 0;
 
-  attn_free(context, saved);
-  attn_free(context, workspace);
+  attn_free(context, saved.data);
+  attn_free(context, workspace.data);
   attn_context_destroy(context);
   return learns && double__model()->has_backward && !word2_model()->has_backward ? 0 : 1;
 }

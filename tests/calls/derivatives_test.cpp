@@ -25,11 +25,9 @@ class Derivatives : public ::testing::Test {
       word.written.push_back(word.memory.back().get());
     }
     word.clear();
-    const size_t most =
-        static_cast<size_t>(std::max(word.bytes.jvp_workspace, word.bytes.hvp_workspace));
-    workspace_ = attn_allocate(word.context, most);
+    workspace_ = word.allocated(std::max(word.bytes.jvp_workspace, word.bytes.hvp_workspace));
   }
-  ~Derivatives() override { attn_free(word.context, workspace_); }
+  ~Derivatives() override { attn_free(word.context, workspace_.data); }
 
   attn_status jvp() {
     return word_jvp(word.context, &word.params, &word.inputs, &param_tangents_, &input_tangents_,
@@ -65,7 +63,7 @@ class Derivatives : public ::testing::Test {
   word_params param_tangents_;
   word_inputs input_tangents_;
   word_outputs output_tangents_;
-  void* workspace_ = nullptr;
+  attn_block workspace_{};
 };
 
 TEST_F(Derivatives, TheJacobianProductIsTheGradientAlongTheTangents) {
@@ -154,12 +152,13 @@ TEST_F(Derivatives, RefuseWhatIsWrong) {
   word.param_gradients.w.data = param_tangents_.w.data;
   expect_refused(hvp(), "w, which is written, overlaps w");
   word.param_gradients = gradients;
-  std::swap(workspace_, word.workspace);
-  void* whole = workspace_;
-  workspace_ = static_cast<char*>(workspace_) + 4;
+  const attn_block workspace = workspace_;
+  workspace_.data = static_cast<char*>(workspace.data) + 4;
   expect_refused(jvp(), "the workspace must be aligned to 64 bytes");
-  workspace_ = whole;
-  std::swap(workspace_, word.workspace);
+  workspace_ = {workspace.data, 0};
+  expect_refused(jvp(), "the workspace has 0 bytes, and needs");
+  expect_refused(hvp(), "the workspace has 0 bytes, and needs");
+  workspace_ = workspace;
   expect_refused(word_jvp(word.context, nullptr, &word.inputs, &param_tangents_, &input_tangents_,
                           &word.outputs, &output_tangents_, workspace_),
                  "no parameters");
@@ -191,9 +190,12 @@ TEST(Chosen, RefusesTheGradientOfAnother) {
   inputs.x.data = x, outputs.loss.data = &loss;
   attn_sizes bytes{};
   ASSERT_EQ(chosen_sizes(context, &params, &inputs, &bytes), ATTN_OK);
-  void* saved = attn_allocate(context, static_cast<size_t>(bytes.saved));
-  void* workspace = attn_allocate(
-      context, static_cast<size_t>(std::max(bytes.forward_workspace, bytes.backward_workspace)));
+  const auto allocated = [&](int64_t count) {
+    return attn_block{attn_allocate(context, static_cast<size_t>(count)), count};
+  };
+  const attn_block saved = allocated(bytes.saved);
+  const attn_block workspace =
+      allocated(std::max(bytes.forward_workspace, bytes.backward_workspace));
   ASSERT_EQ(chosen_forward(context, &params, &inputs, &outputs, saved, workspace), ATTN_OK);
   chosen_outputs cotangents = outputs;
   cotangents.loss.data = &one;
@@ -212,8 +214,8 @@ TEST(Chosen, RefusesTheGradientOfAnother) {
   gradients.layer_w.data = dw;
   EXPECT_EQ(backward(), ATTN_OK) << attn_context_message(context);
   EXPECT_NE(dw[0], 0);
-  attn_free(context, saved);
-  attn_free(context, workspace);
+  attn_free(context, saved.data);
+  attn_free(context, workspace.data);
   attn_context_destroy(context);
 }
 

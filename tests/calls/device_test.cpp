@@ -36,7 +36,7 @@ class Caller {
     };
     attn_sizes bytes{};
     call(attn_call_sizes(context_, model, params.data(), inputs.data(), &bytes), "sizes");
-    void* saved = block(bytes.saved);
+    const attn_block saved = block(bytes.saved);
     before_forward();
     const Tensors y = made(outputs);
     call(attn_forward(context_, model, params.data(), inputs.data(), y.data(), saved,
@@ -129,7 +129,9 @@ class Caller {
     for (size_t k = 1; k < list.size(); ++k) list[k].data = nullptr;
     return list;
   }
-  void* block(int64_t bytes) { return made({nullptr, ATTN_BOOL, 1, {bytes}, {}}).data; }
+  attn_block block(int64_t bytes) {
+    return {made({nullptr, ATTN_BOOL, 1, {bytes}, {}}).data, bytes};
+  }
 
   void collect(const Tensors& list) {
     for (const attn_tensor& t : list) {

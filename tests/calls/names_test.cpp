@@ -26,13 +26,15 @@ TEST(Names, OfTwoLibrariesLiveInOneProgram) {
   attn_sizes bytes{};
   ASSERT_EQ(attn_call_sizes(context, &m, nullptr, inputs, &bytes), ATTN_OK)
       << attn_context_message(context);
-  void* workspace = attn_allocate(context, static_cast<size_t>(bytes.forward_workspace));
+  const attn_block workspace = {
+      attn_allocate(context, static_cast<size_t>(bytes.forward_workspace)),
+      bytes.forward_workspace};
   const attn_tensor none{};
-  ASSERT_EQ(attn_forward(context, &m, &none, inputs, outputs, nullptr, workspace), ATTN_OK)
+  ASSERT_EQ(attn_forward(context, &m, &none, inputs, outputs, {}, workspace), ATTN_OK)
       << attn_context_message(context);
   EXPECT_EQ(out[1], 10);
   EXPECT_EQ(sum, 15);
-  attn_free(context, workspace);
+  attn_free(context, workspace.data);
   attn_context_destroy(context);
   EXPECT_NE(word_model()->source_hash, m.source_hash);
 }

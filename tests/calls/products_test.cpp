@@ -112,16 +112,18 @@ TEST_F(Probed, AProbeIsRefusedTheSavedBlockOfAnotherCall) {
   attn_sizes bytes;
   ASSERT_EQ(probed_sizes(context.get(), &params, &inputs, &bytes), ATTN_OK);
   Tensor map(ATTN_F32, {kRows, kRows}), small(ATTN_F32, {kRows, 2});
-  void* saved = attn_allocate(nullptr, static_cast<size_t>(bytes.saved));
-  void* workspace = attn_allocate(
-      nullptr, static_cast<size_t>(std::max(bytes.forward_workspace, bytes.probe_workspace)));
-  std::memset(saved, 0, static_cast<size_t>(bytes.saved));
-  auto probe = [&](const void* block, const attn_tensor* result) {
+  const auto allocated = [](int64_t count) {
+    return attn_block{attn_allocate(nullptr, static_cast<size_t>(count)), count};
+  };
+  const attn_block saved = allocated(bytes.saved);
+  const attn_block workspace = allocated(std::max(bytes.forward_workspace, bytes.probe_workspace));
+  std::memset(saved.data, 0, static_cast<size_t>(bytes.saved));
+  auto probe = [&](attn_block block, const attn_tensor* result) {
     return context.status(
         probed_probe_map(context.get(), &params, &inputs, &outputs, block, result, workspace));
   };
   expect_refused(probe(saved, &map.view()), "the saved block is of another call");
-  expect_refused(probe(nullptr, &map.view()), "the saved block is null");
+  expect_refused(probe({}, &map.view()), "the saved block is null");
   ASSERT_EQ(probed_forward(context.get(), &params, &inputs, &outputs, saved, workspace), ATTN_OK);
   expect_refused(probe(saved, &small.view()), "map: dimension 2 (T) is 2, must be 5");
   expect_refused(probe(saved, nullptr), "probed: no result");
@@ -130,8 +132,8 @@ TEST_F(Probed, AProbeIsRefusedTheSavedBlockOfAnotherCall) {
   inside.data = x.view().data;
   expect_refused(probe(saved, &inside), "map, which is written, overlaps x");
   expect(probe(saved, &map.view()));
-  attn_free(nullptr, saved);
-  attn_free(nullptr, workspace);
+  attn_free(nullptr, saved.data);
+  attn_free(nullptr, workspace.data);
 }
 
 TEST_F(Probed, TheJacobianProductIsTheGradientAlongTheTangents) {

@@ -80,7 +80,7 @@ TEST_F(Refusals, OfWhatIsNull) {
   expect(
       word_forward(word.context, &word.params, &word.inputs, nullptr, word.saved, word.workspace),
       ATTN_REFUSED, "no outputs");
-  expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs, word.saved, nullptr),
+  expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs, word.saved, {}),
          ATTN_REFUSED, "workspace");
   each_argument([&](attn_tensor& x, const std::string& name) {
     forward_refuses([&] { x.data = nullptr; }, name + ": data is null");
@@ -143,16 +143,53 @@ TEST_F(Refusals, OfDataBetweenElements) {
                       name + ": data is");
     });
   }
-  char* const workspace = static_cast<char*>(word.workspace);
-  char* const saved = static_cast<char*>(word.saved);
+  const auto shifted = [](attn_block block, int64_t bytes) {
+    return attn_block{static_cast<char*>(block.data) + bytes, block.bytes};
+  };
   for (const int shift : {1, 4, 8, 16, 32}) {
-    expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs, saved,
-                        workspace + shift),
+    expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs, word.saved,
+                        shifted(word.workspace, shift)),
            ATTN_REFUSED, "workspace must be aligned to 64 bytes");
-    expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs, saved + shift,
-                        workspace),
+    expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs,
+                        shifted(word.saved, shift), word.workspace),
            ATTN_REFUSED, "saved block must be aligned to 64 bytes");
   }
+}
+
+TEST_F(Refusals, OfBlocksThatAreTooSmall) {
+  const attn_sizes& bytes = word.bytes;
+  const auto smaller = [](attn_block block, int64_t count) {
+    return attn_block{block.data, count};
+  };
+  const auto says = [](const char* what, int64_t has, int64_t needs) {
+    return std::string("word: the ") + what + " has " + std::to_string(has) +
+           " bytes, and needs " + std::to_string(needs);
+  };
+  const attn_block saved = word.saved, workspace = word.workspace;
+  for (const int64_t count : {int64_t{-1}, int64_t{0}, bytes.saved - 1}) {
+    word.saved = smaller(saved, count);
+    expect(word.forward(), ATTN_REFUSED, says("saved block", count, bytes.saved));
+  }
+  // A block that forward keeps at the end of its workspace needs room there.
+  word.saved = {};
+  word.workspace = smaller(workspace, bytes.forward_workspace - 1);
+  expect(word.forward(), ATTN_REFUSED,
+         says("workspace", bytes.forward_workspace - 1, bytes.forward_workspace));
+  word.workspace = smaller(workspace, bytes.forward_workspace);
+  void* const x = std::exchange(
+      word.inputs.x.data, static_cast<char*>(workspace.data) + bytes.forward_workspace - bytes.saved);
+  expect(word.forward(), ATTN_REFUSED, "the workspace, which is written, overlaps x");
+  word.inputs.x.data = x;
+  word.clear();
+  EXPECT_EQ(word.forward(), ATTN_OK) << word.message();
+  // Backward has blocks of its own needs.
+  word.saved = saved;
+  ASSERT_EQ(word.forward(), ATTN_OK) << word.message();
+  word.clear();
+  word.workspace = smaller(workspace, bytes.backward_workspace - 1);
+  expect(word.backward(), ATTN_REFUSED,
+         says("workspace", bytes.backward_workspace - 1, bytes.backward_workspace));
+  word.workspace = workspace;
 }
 
 TEST_F(Refusals, OfOverlaps) {
@@ -174,7 +211,7 @@ TEST_F(Refusals, OfOverlaps) {
   expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs, word.workspace,
                       word.workspace),
          ATTN_REFUSED, "which is written, overlaps the");
-  forward_refuses([&] { word.inputs.x.data = word.workspace; },
+  forward_refuses([&] { word.inputs.x.data = word.workspace.data; },
                   "the workspace, which is written, overlaps x");
   // What is only read may be the same.
   attn_tensor& c = word.params.c;
@@ -217,7 +254,7 @@ TEST_F(Refusals, OfBytesThatAreNoBools) {
 
 TEST_F(Refusals, OfANullModelAndNoParameters) {
   const attn_tensor* const none = nullptr;
-  expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs, word.saved, nullptr),
+  expect(word_forward(word.context, &word.params, &word.inputs, &word.outputs, word.saved, {}),
          ATTN_REFUSED, "the workspace is null");
   const attn_model* const model = word_model();
   const std::string path = ::testing::TempDir() + "attn-null.safetensors";
@@ -227,7 +264,7 @@ TEST_F(Refusals, OfANullModelAndNoParameters) {
   expect(attn_initialise_model(word.context, model, none, 1), ATTN_REFUSED, "no parameters");
   expect(attn_model_save(word.context, nullptr, none, path.c_str()), ATTN_REFUSED,
          "the model is null");
-  expect(attn_forward(word.context, nullptr, none, none, none, nullptr, nullptr), ATTN_REFUSED,
+  expect(attn_forward(word.context, nullptr, none, none, none, {}, {}), ATTN_REFUSED,
          "the model is null");
   EXPECT_EQ(attn_model_save(nullptr, model, none, path.c_str()), ATTN_REFUSED);
 }
@@ -236,7 +273,7 @@ TEST_F(Refusals, OfASavedBlockOfAnotherCall) {
   ASSERT_EQ(word.forward(), ATTN_OK);
   word.clear();
   expect(
-      word_backward(word.context, &word.params, &word.inputs, &word.outputs, nullptr,
+      word_backward(word.context, &word.params, &word.inputs, &word.outputs, {},
                     &word.cotangents, &word.param_gradients, &word.input_gradients, word.workspace),
       ATTN_REFUSED, "saved block");
   // Of other sizes.
@@ -246,7 +283,7 @@ TEST_F(Refusals, OfASavedBlockOfAnotherCall) {
   expect(word.backward(), ATTN_REFUSED, "the saved block is of another call");
   std::swap(word.saved, other.saved);
   // Of nothing.
-  memset(word.saved, 0, static_cast<size_t>(word.bytes.saved));
+  memset(word.saved.data, 0, static_cast<size_t>(word.bytes.saved));
   expect(word.backward(), ATTN_REFUSED, "the saved block is of another call");
 }
 

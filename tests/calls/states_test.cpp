@@ -108,8 +108,10 @@ TEST(RememberingInC, TakesTheCallersMemory) {
   remembering_outputs outputs = {tensor(ATTN_F32, y, {1, 3})};
   attn_sizes sizes = {};
   ASSERT_EQ(remembering_sizes(context.get(), &params, &inputs, &sizes), ATTN_OK);
-  void* workspace = attn_allocate(context.get(), static_cast<size_t>(sizes.forward_workspace));
-  EXPECT_EQ(remembering_forward(context.get(), &params, &inputs, &outputs, nullptr, workspace),
+  const attn_block workspace = {
+      attn_allocate(context.get(), static_cast<size_t>(sizes.forward_workspace)),
+      sizes.forward_workspace};
+  EXPECT_EQ(remembering_forward(context.get(), &params, &inputs, &outputs, {}, workspace),
             ATTN_OK);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(past[3], 1);
@@ -117,9 +119,9 @@ TEST(RememberingInC, TakesTheCallersMemory) {
   EXPECT_EQ(past[0], 0);
   EXPECT_EQ(y[1], 2);
   inputs.x.data = past;
-  EXPECT_EQ(remembering_forward(context.get(), &params, &inputs, &outputs, nullptr, workspace),
+  EXPECT_EQ(remembering_forward(context.get(), &params, &inputs, &outputs, {}, workspace),
             ATTN_REFUSED);
-  attn_free(context.get(), workspace);
+  attn_free(context.get(), workspace.data);
 }
 
 }  // namespace

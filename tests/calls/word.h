@@ -65,7 +65,7 @@ struct Word {
   word_outputs outputs{}, cotangents{};
   std::vector<std::unique_ptr<Fenced>> memory;
   std::vector<Fenced*> written;  // what calls write: outputs, gradients
-  void *saved = nullptr, *workspace = nullptr;
+  attn_block saved{}, workspace{};
   attn_sizes bytes{};
 
   Word(int64_t rows, int64_t columns, int threads = 2) : b(rows), t(columns) {
@@ -88,19 +88,21 @@ struct Word {
       written.push_back(memory.back().get());
     }
     EXPECT_EQ(word_sizes(context, &params, &inputs, &bytes), ATTN_OK) << message();
-    saved = attn_allocate(context, static_cast<size_t>(bytes.saved));
-    workspace = attn_allocate(
-        context, static_cast<size_t>(std::max(bytes.forward_workspace, bytes.backward_workspace)));
+    saved = allocated(bytes.saved);
+    workspace = allocated(std::max(bytes.forward_workspace, bytes.backward_workspace));
     clear();
   }
   ~Word() {
-    attn_free(context, saved);
-    attn_free(context, workspace);
+    attn_free(context, saved.data);
+    attn_free(context, workspace.data);
     attn_context_destroy(context);
   }
   Word(const Word&) = delete;
   Word& operator=(const Word&) = delete;
 
+  attn_block allocated(int64_t count) const {
+    return {attn_allocate(context, static_cast<size_t>(count)), count};
+  }
   void allocate(attn_tensor& x) {
     memory.push_back(std::make_unique<Fenced>(bytes_of(x)));
     x.data = memory.back()->data();

@@ -23,10 +23,11 @@ class Chain {
     output_ = made(ATTN_F32);
     attn_sizes sizes;
     EXPECT_EQ(attn_call_sizes(context, chain_model(), nullptr, inputs_, &sizes), ATTN_OK);
-    workspace_ = attn_device_allocate(context, static_cast<size_t>(sizes.forward_workspace));
+    workspace_ = {attn_device_allocate(context, static_cast<size_t>(sizes.forward_workspace)),
+                  sizes.forward_workspace};
   }
   ~Chain() {
-    for (void* memory : {inputs_[0].data, inputs_[1].data, output_.data, workspace_})
+    for (void* memory : {inputs_[0].data, inputs_[1].data, output_.data, workspace_.data})
       attn_device_free(context_, memory);
   }
   Chain(const Chain&) = delete;
@@ -39,7 +40,7 @@ class Chain {
     const attn_device& device = *attn_context_device(context_);
     EXPECT_EQ(device.copy_in(context_, inputs_[0].data, x_.data(), bytes), 0);
     EXPECT_EQ(device.copy_in(context_, inputs_[1].data, index_.data(), bytes), 0);
-    return attn_forward(context_, chain_model(), nullptr, inputs_, &output_, nullptr, workspace_);
+    return attn_forward(context_, chain_model(), nullptr, inputs_, &output_, {}, workspace_);
   }
   std::vector<float> result() {
     std::vector<float> y(x_.size(), -1);
@@ -75,5 +76,5 @@ class Chain {
   std::vector<int32_t> index_;
   attn_device_id device_;
   attn_tensor inputs_[2], output_;
-  void* workspace_;
+  attn_block workspace_;
 };

@@ -69,8 +69,8 @@ int main(int argc, char** argv) {
   const int64_t most = bytes.forward_workspace > bytes.backward_workspace
                            ? bytes.forward_workspace
                            : bytes.backward_workspace;
-  void* saved = attn_allocate(context, static_cast<size_t>(bytes.saved));
-  void* workspace = attn_allocate(context, static_cast<size_t>(most));
+  const attn_block saved = {attn_allocate(context, static_cast<size_t>(bytes.saved)), bytes.saved};
+  const attn_block workspace = {attn_allocate(context, static_cast<size_t>(most)), most};
   for (int round = 0; round < 2; ++round) {
     if (attn_forward(context, model, params.data(), inputs.data(), outputs.data(), saved,
                      workspace))
@@ -79,8 +79,8 @@ int main(int argc, char** argv) {
                       cotangents.data(), param_gradients.data(), input_gradients.data(), workspace))
       return fail(context);
   }
-  attn_free(context, saved);
-  attn_free(context, workspace);
+  attn_free(context, saved.data);
+  attn_free(context, workspace.data);
   attn_context_destroy(context);
   return 0;
 }

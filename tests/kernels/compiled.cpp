@@ -153,16 +153,17 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   if (failed(f.call_sizes(context, &m, shown(params).data(), shown(inputs).data(), &bytes)))
     return outcome;
   void* saved = memory.block(bytes.saved, 64);
+  const auto saved_block = [&] { return attn_block{memory.shown(saved), bytes.saved}; };
   // The tensors of a call have their memory by now.
   auto workspace = [&](int64_t size) {
     void* block = memory.block(size, 64);
     memory.fill_mirror();
-    return memory.shown(block);
+    return attn_block{memory.shown(block), size};
   };
-  void* memory_of_call = workspace(bytes.forward_workspace);
+  attn_block memory_of_call = workspace(bytes.forward_workspace);
   if (failed(
           f.forward(context, &m, shown(params).data(), shown(inputs).data(), shown(outputs).data(),
-                    options.gradient || options.probes ? shown(saved) : nullptr, memory_of_call)))
+                    options.gradient || options.probes ? saved_block() : attn_block{}, memory_of_call)))
     return outcome;
   for (int32_t k = 0; k < m.n_outputs; ++k)
     outcome.values[m.outputs[k].name] = driver::fetch(outputs[k]);
@@ -175,7 +176,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     result.data = memory.result(result);
     memory_of_call = workspace(bytes.probe_workspace);
     if (failed(f.probe(context, &m, k, shown(params).data(), shown(inputs).data(),
-                       shown(outputs).data(), shown(saved),
+                       shown(outputs).data(), saved_block(),
                        shown(std::vector<attn_tensor>{result}).data(), memory_of_call)))
       return outcome;
     outcome.values[m.probes[k].name] = driver::fetch(result);
@@ -229,7 +230,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   std::vector<attn_tensor> dinputs = wanted(m.inputs, m.n_inputs, "d", inputs);
   memory_of_call = workspace(bytes.backward_workspace);
   if (failed(f.backward(context, &m, shown(params).data(), shown(inputs).data(),
-                        shown(outputs).data(), shown(saved), shown(cotangents).data(),
+                        shown(outputs).data(), saved_block(), shown(cotangents).data(),
                         shown(dparams).data(), shown(dinputs).data(), memory_of_call)))
     return outcome;
   collect(m.params, m.n_params, "d", dparams);

@@ -58,7 +58,7 @@ class Line {
   attn_status step() {
     const double options[] = {0.1, 0.9};
     return attn_step(context, fake_model(), options, 1, params.data(), gradients.data(),
-                     states.data(), nullptr);
+                     states.data(), {});
   }
   std::vector<float> values(const attn_tensor& t) {
     std::vector<float> list(static_cast<size_t>(t.rank > 0 ? t.extent[0] : 1));
@@ -71,14 +71,16 @@ class Line {
 
   attn_context* context = nullptr;
   std::vector<attn_tensor> params, inputs, outputs, gradients, states, nothing, cotangents;
-  void *saved, *workspace;
+  attn_block saved, workspace;
 
  private:
   attn_tensor tensor(const attn_tensor& shape) {
     memory_.push_back(std::make_unique<DeviceTensor>(context, shape));
     return memory_.back()->view();
   }
-  void* block(int64_t bytes) { return tensor({nullptr, ATTN_BOOL, 1, {bytes}, {}}).data; }
+  attn_block block(int64_t bytes) {
+    return {tensor({nullptr, ATTN_BOOL, 1, {bytes}, {}}).data, bytes};
+  }
   void fill(const attn_tensor& t) {
     float list[15];
     for (int k = 0; k < 15; ++k) list[k] = static_cast<float>(k % 7) - 2.5f;

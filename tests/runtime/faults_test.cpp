@@ -67,8 +67,8 @@ TEST_F(Faults, EveryAllocationMayFail) {
     step(attn_read_sizes(context_, model, params, inputs, sizes));
     attn_sizes bytes;
     step(attn_call_sizes(context_, model, params, inputs, &bytes));
-    step(attn_forward(context_, model, params, inputs, outputs, nullptr, workspace));
-    step(attn_step(context_, model, options, 1, params, gradients, states, nullptr));
+    step(attn_forward(context_, model, params, inputs, outputs, {}, {workspace, sizeof workspace}));
+    step(attn_step(context_, model, options, 1, params, gradients, states, {}));
     attn_context_set_threads(context_, 1);
     failures += failed;
     EXPECT_LE(failed, 1) << n;

@@ -20,7 +20,7 @@ float last_of(attn::Context& context, const attn_model* m, int64_t rows, int64_t
                     outputs[] = {y.view(), loss.view()};
   alignas(64) char workspace[4096];
   const attn_status status =
-      attn_forward(context.get(), m, params, inputs, outputs, nullptr, workspace);
+      attn_forward(context.get(), m, params, inputs, outputs, {}, {workspace, sizeof workspace});
   return status == ATTN_OK ? y.data<float>()[rows - 1] : -1;
 }
 

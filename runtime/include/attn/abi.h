@@ -19,7 +19,7 @@ ATTN_BEGIN_C
 
 /* Grows with every change to what a model, the runtime and a program share. A generated header makes
  * its program need the symbol attn_runtime_of_abi_VERSION: linking it with another runtime fails. */
-#define ATTN_ABI_VERSION 10
+#define ATTN_ABI_VERSION 11
 #define ATTN_JOINED_(a, b) a##b
 #define ATTN_JOINED(a, b) ATTN_JOINED_(a, b)
 #define ATTN_RUNTIME_SYMBOL ATTN_JOINED(attn_runtime_of_abi_, ATTN_ABI_VERSION)
@@ -82,6 +82,13 @@ typedef struct attn_tensor {
 /* A device, threads, a pooled allocator and the last error text. One context serves one call at a
  * time; use one context per calling thread. */
 typedef struct attn_context attn_context;
+
+/* Memory that a caller lends: `bytes` of it from `data`, aligned to 64 bytes and on the context's
+ * device. Zeroed: none. */
+typedef struct attn_block {
+  void* data;
+  int64_t bytes;
+} attn_block;
 
 /* Bytes that a call needs beside its tensors, for the sizes of the arguments given. */
 typedef struct attn_sizes {

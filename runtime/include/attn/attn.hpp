@@ -106,7 +106,7 @@ class Model : detail::Calls {
     if (Status s = detail::make(*context_, result, shape); !s) return s;
     if (Status s = make_buffer(workspace_, sizes_.probe_workspace); !s) return s;
     return call(attn_probe, which, detail::views(params_.views), inputs_.data(), outputs_.data(),
-                saved_.view().data, &result.view(), workspace_.view().data);
+                block_of(saved_), &result.view(), block_of(workspace_));
   }
 
   // A step of the update that the model names with `using`, by the gradients of the last backward
@@ -135,7 +135,7 @@ class Model : detail::Calls {
     if (Status s = make_buffer(workspace_, bytes); !s) return s;
     Status s =
         call(groups.empty() ? attn_step : attn_step_each, options.data(), step_ + 1,
-             params_.views.data(), gradients.data(), states_.views.data(), workspace_.view().data);
+             params_.views.data(), gradients.data(), states_.views.data(), block_of(workspace_));
     if (s) ++step_;
     return s;
   }
@@ -242,8 +242,8 @@ class Model : detail::Calls {
     if (Status s = make_all(gradients, params_.views, description_->params); !s) return s;
     if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
     return call(attn_backward, detail::views(params_.views), inputs_.data(), outputs_.data(),
-                saved_.view().data, given.data(), detail::views(gradients.views), wanted.data(),
-                workspace_.view().data);
+                block_of(saved_), given.data(), detail::views(gradients.views), wanted.data(),
+                block_of(workspace_));
   }
   Status forward_to_own(const std::vector<View>& inputs, const States* states) {
     if (Status s = take_inputs(inputs, states); !s) return s;
@@ -382,8 +382,8 @@ class Model : detail::Calls {
     if (Status s = call(attn_call_sizes, params, inputs_.data(), &sizes_); !s) return s;
     if (Status s = make_buffer(workspace_, sizes_.forward_workspace); !s) return s;
     if (Status s = make_buffer(saved_, sizes_.saved); !s) return s;
-    Status s = call(attn_forward, params, inputs_.data(), outputs.data(), saved_.view().data,
-                    workspace_.view().data);
+    Status s = call(attn_forward, params, inputs_.data(), outputs.data(), block_of(saved_),
+                    block_of(workspace_));
     if (s) outputs_.swap(outputs);
     return s;
   }

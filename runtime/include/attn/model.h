@@ -23,15 +23,15 @@ attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tens
 attn_status attn_probe_shape(const attn_model* model, int32_t k, const int64_t* sizes,
                              attn_tensor* result);
 
-/* Bytes of workspace and saved block for these arguments; both aligned to 64 bytes. */
+/* Bytes of workspace and saved block for these arguments. A call refuses blocks that are smaller. */
 attn_status attn_call_sizes(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const attn_tensor* inputs,
                             attn_sizes* sizes);
 
-/* `saved` may be null where neither backward nor a probe follows. */
+/* `saved` may be zeroed where neither backward nor a probe follows. */
 attn_status attn_forward(attn_context* context, const attn_model* model, const attn_tensor* params,
-                         const attn_tensor* inputs, const attn_tensor* outputs, void* saved,
-                         void* workspace);
+                         const attn_tensor* inputs, const attn_tensor* outputs, attn_block saved,
+                         attn_block workspace);
 
 /* Parameters, inputs, outputs and saved block are those of a forward call, unchanged. Cotangents are
  * tensors shaped like the outputs, gradients like params and inputs; of f16 and bf16 tensors both are
@@ -39,31 +39,31 @@ attn_status attn_forward(attn_context* context, const attn_model* model, const a
  * overwritten. */
 attn_status attn_backward(attn_context* context, const attn_model* model,
                           const attn_tensor* params, const attn_tensor* inputs,
-                          const attn_tensor* outputs, const void* saved,
+                          const attn_tensor* outputs, attn_block saved,
                           const attn_tensor* cotangents, const attn_tensor* param_gradients,
-                          const attn_tensor* input_gradients, void* workspace);
+                          const attn_tensor* input_gradients, attn_block workspace);
 
 /* The outputs, and how they change along the tangents, which are tensors like gradients; so are
  * output_tangents to outputs. Null data: a zero tangent; a result that is not wanted. */
 attn_status attn_jvp(attn_context* context, const attn_model* model, const attn_tensor* params,
                      const attn_tensor* inputs, const attn_tensor* param_tangents,
                      const attn_tensor* input_tangents, const attn_tensor* outputs,
-                     const attn_tensor* output_tangents, void* workspace);
+                     const attn_tensor* output_tangents, attn_block workspace);
 
 /* How the gradient of the first scalar output changes along the tangents. Nulls as for jvp. */
 attn_status attn_hvp(attn_context* context, const attn_model* model, const attn_tensor* params,
                      const attn_tensor* inputs, const attn_tensor* param_tangents,
                      const attn_tensor* input_tangents, const attn_tensor* param_products,
-                     const attn_tensor* input_products, void* workspace);
+                     const attn_tensor* input_products, attn_block workspace);
 
 /* Probe k, for a forward call whose parameters, inputs, outputs and saved block are unchanged. `saved`
- * may be null where the model has no backward. */
+ * may be zeroed where the model has no backward. */
 attn_status attn_probe(attn_context* context, const attn_model* model, int32_t k,
                        const attn_tensor* params, const attn_tensor* inputs,
-                       const attn_tensor* outputs, const void* saved, const attn_tensor* result,
-                       void* workspace);
+                       const attn_tensor* outputs, attn_block saved, const attn_tensor* result,
+                       attn_block workspace);
 
-/* Bytes of workspace for a step, from the parameters' shapes alone; null will do for 0. */
+/* Bytes of workspace for a step, from the parameters' shapes alone; a zeroed block will do for 0. */
 int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params);
 
 /* Updates parameters and states in place. `step` counts from 1. `states` are n_step_states times
@@ -72,13 +72,13 @@ int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params);
  * are, and is not part of the norm that an update may take. */
 attn_status attn_step(attn_context* context, const attn_model* model, const double* options,
                       int64_t step, const attn_tensor* params, const attn_tensor* param_gradients,
-                      const attn_tensor* states, void* workspace);
+                      const attn_tensor* states, attn_block workspace);
 /* The same with options of its own for each parameter: n_params times n_step_options, those of the
  * first parameter first. The norm is that of all gradients together. */
 attn_status attn_step_each(attn_context* context, const attn_model* model, const double* options,
                            int64_t step, const attn_tensor* params,
                            const attn_tensor* param_gradients, const attn_tensor* states,
-                           void* workspace);
+                           attn_block workspace);
 
 /* Whether a name is of a pattern, in which `*` stands for any text and `?` for one character:
  * "layers.*.w?". */

@@ -31,7 +31,7 @@ class Products : detail::Calls {
     if (Status s = make_buffer(workspace_, bytes_.jvp_workspace); !s) return s;
     return call(attn_jvp, detail::views(params_), inputs_.data(), detail::views(param_tangents_),
                 input_tangents_.data(), outputs_.views.data(), output_tangents_.views.data(),
-                workspace_.view().data);
+                block_of(workspace_));
   }
 
   // How the gradient of the loss, the first scalar output, changes along the tangents.
@@ -43,7 +43,7 @@ class Products : detail::Calls {
     if (Status s = make_buffer(workspace_, bytes_.hvp_workspace); !s) return s;
     return call(attn_hvp, detail::views(params_), inputs_.data(), detail::views(param_tangents_),
                 input_tangents_.data(), detail::views(param_products_.views),
-                input_products_.views.data(), workspace_.view().data);
+                input_products_.views.data(), block_of(workspace_));
   }
 
   // Of the last call; an empty tensor where there is none of that name.
