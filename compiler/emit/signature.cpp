@@ -33,6 +33,7 @@ std::string signature(const plan::Function& f, const plan::Kernel& kernel) {
       g[s].name = fmt::format("({})", plan::poly_text(g, g.expand(Poly::size(s))));
   }
 
+  const text::Printer print(g);
   std::string text = plan::kind_of(kernel.form).name;
   auto shape = [&](TensorId t) {
     text += fmt::format("\n{} {}{}", g[t].name, name_of(g[t].storage), g[t].split ? " split" : "");
@@ -45,7 +46,7 @@ std::string signature(const plan::Function& f, const plan::Kernel& kernel) {
   for (SizeId s : kernel.sizes)
     text += fmt::format("\n{} {} {}", g[s].name, g[s].lower, g[s].upper.value_or(-1));
   for (const Definition& d : g.definitions) {
-    text += "\n" + text::to_string(g, d) + " ->";
+    text += "\n" + print(d) + " ->";
     shape(d.target);
     for (const auto* list : {&d.free, &d.reduced})
       for (IndexId i : *list)

@@ -22,27 +22,32 @@ std::string place_text(const Graph& g, TensorId t, const std::vector<IndexId>& f
   return free.empty() ? g[t].name : fmt::format("{}[{}]", g[t].name, names_text(g, free));
 }
 
-std::string where_text(const Graph& g, const Conditions& c) {
-  return c.empty() ? std::string() : " where " + text::to_string(g, c);
-}
+// A graph with a tensor more, `sum`: that of the products before an expression.
+struct Printed {
+  explicit Printed(const Graph& graph) : g(graph), sum(g.new_tensor({.name = "sum"})), text(g) {}
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+
+  Graph g;
+  TensorId sum;
+  text::Printer text;
+};
 
 // The lines of a kernel's form, one property a line.
 class FormPrinter {
  public:
-  FormPrinter(const Graph& g, const Kernel& k) : g_(g), kernel_(k) {
-    sum_ = g_.new_tensor({.name = "sum"});
-  }
+  FormPrinter(const Printed& of, const Kernel& k) : of_(of), g_(of.g), kernel_(k) {}
 
   // Of a form that says no more than the definitions that were claimed.
   template <class F>
   void operator()(const F&) {
-    for (const Definition& d : kernel_.definitions) line("{}", text::to_string(g_, d));
+    for (const Definition& d : kernel_.definitions) line("{}", of_.text(d));
   }
 
   void operator()(const RowForm& form) {
     axes("", {}, form.rows, form.columns);
     if (form.in_place) line("in place");
-    for (const Definition& d : form.definitions) line("{}", text::to_string(g_, d));
+    for (const Definition& d : form.definitions) line("{}", of_.text(d));
   }
 
   void operator()(const ContractionForm& form) {
@@ -52,7 +57,7 @@ class FormPrinter {
     if (form.kept)
       line("{} = {}", place_text(g_, form.sum, form.free), of_sum(*form.kept, form.sum));
     line("{} = {}{}", place_text(g_, form.target, form.free), of_sum(form.epilogue, form.sum),
-         where_text(g_, form.guard));
+         where_text(form.guard));
   }
 
   void operator()(const TilesForm& form) {
@@ -72,6 +77,10 @@ class FormPrinter {
     text += "      " + fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
 
+  std::string where_text(const Conditions& c) const {
+    return c.empty() ? std::string() : " where " + of_.text(c);
+  }
+
   void axes(const char* head, const std::vector<IndexId>& batch, const std::vector<IndexId>& rows,
             const std::vector<IndexId>& columns) {
     std::string all = head;
@@ -83,7 +92,7 @@ class FormPrinter {
   }
 
   void groups(const Groups& all) {
-    const std::string of = text::to_string(g_, all.of);
+    const std::string of = of_.text(all.of);
     if (all.of_rows())
       line("groups of rows, {}: {}", poly_text(g_, all.count), of);
     else
@@ -92,7 +101,7 @@ class FormPrinter {
 
   // An expression in which `sum` is the sum of the products before it.
   std::string of_sum(const Expr& e, TensorId sum) {
-    return text::to_string(g_, replace_reads(e, sum, g_.read(sum_, {})));
+    return of_.text(replace_reads(e, sum, g_.read(of_.sum, {})));
   }
 
   // Factors that are packed, or what is computed at each point.
@@ -110,7 +119,7 @@ class FormPrinter {
 
   void factor(const char* indent, const char* label, const Expr& e, const Conditions& guard,
               bool fallback) {
-    line("{}  {:<7}{}{}{}", indent, label, text::to_string(g_, e), where_text(g_, guard),
+    line("{}  {:<7}{}{}{}", indent, label, of_.text(e), where_text(guard),
          fallback ? "; fallback where not finite" : "");
   }
 
@@ -121,7 +130,7 @@ class FormPrinter {
 
   void tile(const TilesForm& form, size_t k) {
     const Tile& t = form.tiles[k];
-    line("{} = {}{}", tile_name(form, k), of_sum(t.value, t.dot), where_text(g_, t.visible));
+    line("{} = {}{}", tile_name(form, k), of_sum(t.value, t.dot), where_text(t.visible));
     for (const Product& p : t.dots) product("  ", p, form.is_apart(p));
   }
 
@@ -138,8 +147,7 @@ class FormPrinter {
         break;
       case TileResult::Kind::scatter: {
         std::string position;
-        for (const Expr& e : r.position)
-          position += (position.empty() ? "" : ", ") + text::to_string(g_, e);
+        for (const Expr& e : r.position) position += (position.empty() ? "" : ", ") + of_.text(e);
         target = fmt::format("{}[{}] +", g_[r.tensor].name, position);
         value = tile;
         break;
@@ -159,12 +167,12 @@ class FormPrinter {
     if (!r.panel.is_one() || !r.panel_guard.empty())
       factor("", form.packs_panel(r) ? "panel" : "point", r.panel, r.panel_guard,
              form.hides_panel(r));
-    if (!r.scale.is_one()) line("  scale  {}", text::to_string(g_, r.scale));
+    if (!r.scale.is_one()) line("  scale  {}", of_.text(r.scale));
   }
 
-  Graph g_;
+  const Printed& of_;
+  const Graph& g_;
   const Kernel& kernel_;
-  TensorId sum_;
 };
 
 Poly points(const Graph& g, const std::vector<IndexId>& indices) {
@@ -229,12 +237,13 @@ struct Operations {
   }
 };
 
-std::string kernel_text(const Graph& g, const Kernel& k) {
+std::string kernel_text(const Printed& of, const Kernel& k) {
+  const Graph& g = of.g;
   std::string text = fmt::format("    {:<12}", kind_of(k.form).name);
   for (size_t n = 0; n < k.writes.size(); ++n) text += (n ? ", " : "") + shape_text(g, k.writes[n]);
   text += " <-";
   for (TensorId t : k.reads) text += " " + g[t].name;
-  FormPrinter printer(g, k);
+  FormPrinter printer(of, k);
   std::visit(printer, k.form);
   return text + fmt::format("  ({} operations)\n", poly_text(g, operations(g, k))) + printer.text;
 }
@@ -245,7 +254,8 @@ std::string loop_text(const Graph& g, const Steps& s) {
 }
 
 std::string function_text(const Function& f) {
-  const Graph& g = f.graph;
+  const Printed of(f.graph);
+  const Graph& g = of.g;
   std::string text = "  " + title(f) + "\n";
   for (const DataCheck& c : f.data_checks)
     text += fmt::format("    check       {} {} {} in 0..{} - 1\n", c.data,
@@ -253,7 +263,7 @@ std::string function_text(const Function& f) {
   for (size_t n = 0; n < f.kernels.size(); ++n) {
     for (const Loop& loop : f.loops)
       if (loop.first == n) text += loop_text(g, loop.steps);
-    text += (loop_of(f, n) ? "  " : "") + kernel_text(g, f.kernels[n]);
+    text += (loop_of(f, n) ? "  " : "") + kernel_text(of, f.kernels[n]);
   }
   std::string saved;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);

@@ -1,6 +1,7 @@
 // Turns a graph into a tree of the language, so that every stage prints by the one printer.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,28 @@ dsl::File to_tree(const ir::Graph& g);
 std::string to_string(const ir::Graph& g);
 // A file with a model for each; what sizes several have is declared once.
 std::string to_string(const std::vector<const ir::Graph*>& graphs);
-// One definition, one condition, one expression or polynomial, for messages and plans.
+// One definition, one condition, one expression or polynomial, for messages and plans. Each looks
+// at the whole graph for its names: a Printer does so once.
 std::string to_string(const ir::Graph& g, const ir::Definition& d);
 std::string to_string(const ir::Graph& g, const ir::Expr& e);
 std::string to_string(const ir::Graph& g, const ir::Conditions& c);
 std::string to_string(const ir::Graph& g, const ir::Poly& p);
+
+// Many of them, of a graph that does not change while it lives.
+class Printer {
+ public:
+  explicit Printer(const ir::Graph& g);
+  Printer(Printer&&) noexcept;
+  ~Printer();
+  std::string operator()(const ir::Definition& d) const;
+  std::string operator()(const ir::Expr& e) const;
+  std::string operator()(const ir::Conditions& c) const;
+  std::string operator()(const ir::Poly& p) const;
+
+ private:
+  class Parts;
+  std::unique_ptr<Parts> parts_;
+};
 
 // Same tensors, outputs and definitions in the same order, up to ids, index names and spans.
 // `difference`, if given, gets the first place where they differ.

@@ -129,6 +129,9 @@ class TreeOf {
     return result;
   }
 
+  // Names indices as they occur.
+  const Writer& excerpt() const { return writer_; }
+
  private:
   dsl::Scan scan(const ir::Recurrence& r) const {
     auto step_of = [&](size_t k) { return g_.definitions[k].free[r.step[k - r.first]]; };
@@ -316,22 +319,36 @@ std::string to_string(const std::vector<const ir::Graph*>& graphs) {
   return dsl::print(file);
 }
 
-std::string to_string(const ir::Graph& g, const ir::Definition& d) {
-  std::string text = dsl::print(std::vector<dsl::Statement>{{TreeOf(g).definition(d), {}, {}}});
+class Printer::Parts : public TreeOf {
+ public:
+  using TreeOf::TreeOf;
+};
+
+Printer::Printer(const ir::Graph& g) : parts_(std::make_unique<Parts>(g)) {}
+Printer::Printer(Printer&&) noexcept = default;
+Printer::~Printer() = default;
+
+std::string Printer::operator()(const ir::Definition& d) const {
+  std::string text = dsl::print(std::vector<dsl::Statement>{{parts_->definition(d), {}, {}}});
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
 
-std::string to_string(const ir::Graph& g, const ir::Expr& e) {
-  return dsl::print(Writer(Context(g), nullptr).expression(e));
+std::string Printer::operator()(const ir::Expr& e) const {
+  return dsl::print(parts_->excerpt().expression(e));
 }
 
-std::string to_string(const ir::Graph& g, const ir::Conditions& c) {
-  return c.empty() ? "true" : dsl::print(Writer(Context(g), nullptr).conditions(c));
+std::string Printer::operator()(const ir::Conditions& c) const {
+  return c.empty() ? "true" : dsl::print(parts_->excerpt().conditions(c));
 }
 
-std::string to_string(const ir::Graph& g, const ir::Poly& p) {
-  return dsl::print(Writer(Context(g), nullptr).size(p));
+std::string Printer::operator()(const ir::Poly& p) const {
+  return dsl::print(parts_->excerpt().size(p));
 }
+
+std::string to_string(const ir::Graph& g, const ir::Definition& d) { return Printer(g)(d); }
+std::string to_string(const ir::Graph& g, const ir::Expr& e) { return Printer(g)(e); }
+std::string to_string(const ir::Graph& g, const ir::Conditions& c) { return Printer(g)(c); }
+std::string to_string(const ir::Graph& g, const ir::Poly& p) { return Printer(g)(p); }
 
 }  // namespace attn::text
