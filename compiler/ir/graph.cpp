@@ -237,6 +237,10 @@ Renamed with_fresh_indices(Graph& g, const Definition& d) {
   return r;
 }
 
+Graph without_definitions(const Graph& g) {
+  return {.name = g.name, .sizes = g.sizes, .indices = g.indices, .tensors = g.tensors};
+}
+
 Graph drop_unused(const Graph& g) {
   std::map<TensorId, const Definition*> by_target;
   for (const Definition& d : g.definitions) by_target.emplace(d.target, &d);

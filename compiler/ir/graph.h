@@ -175,6 +175,9 @@ struct Renamed {
 };
 Renamed with_fresh_indices(Graph& g, const Definition& d);
 
+// Sizes, indices and tensors with their ids, and nothing that is computed.
+Graph without_definitions(const Graph& g);
+
 // Drops definitions that no output reads; tensors keep their ids.
 Graph drop_unused(const Graph& g);
 

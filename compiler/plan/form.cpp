@@ -92,10 +92,7 @@ namespace {
 // Writes definitions, each with indices of its own.
 class Definer {
  public:
-  explicit Definer(const Graph& g) : g_(g) {
-    g_.definitions.clear();
-    g_.outputs.clear();
-  }
+  explicit Definer(const Graph& g) : g_(without_definitions(g)) {}
 
   void add(const LoopsForm& form) { define(form.definition); }
 

@@ -23,12 +23,6 @@ std::string symbol(std::string text) {
   return text;
 }
 
-bool read_outside(const Graph& g, const std::set<TensorId>& own, TensorId t) {
-  return g.is_output(t) || std::ranges::any_of(g.definitions, [&](const Definition& d) {
-           return !own.count(d.target) && reads(d).count(t);
-         });
-}
-
 // Asks the kinds of kernels, and applies what they propose.
 class Claims {
  public:
@@ -146,13 +140,14 @@ ClaimedGraph claim_kernels(Graph g, const Costs& costs, const solve::Unmateriali
 
 void add_kernels(const std::string& model, Function& f, const Costs& costs, ClaimedGraph& claimed) {
   std::map<BoundsQuery, std::optional<BlockBounds>> known;
+  const Readers readers(claimed.graph);
   for (Claimed& c : claimed.kernels) {
     if (auto* form = std::get_if<TilesForm>(&c.kernel.form)) {
       const auto [bounds, is_new] = known.try_emplace(bounds_query(*form));
       if (is_new) bounds->second = add_bounds(model, f, costs, claimed.graph, bounds->first);
       form->bounds = bounds->second;
     }
-    finish_kernel(model, f, claimed.graph, c.kernel, claimed.wanted);
+    finish_kernel(model, f, claimed.graph, readers, c.kernel, claimed.wanted);
     f.kernels.push_back(std::move(c.kernel));
   }
 }
@@ -163,21 +158,35 @@ void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& ker
   Claims claims(std::move(g), costs, unmaterialised, {});
   for (const KernelKind& kind : kernel_kinds().subspan(1)) claims.ask(kind);
   ClaimedGraph claimed = claims.take();
+  const Readers readers(claimed.graph);
   for (Claimed& c : claimed.kernels) {
-    finish_kernel(model, f, claimed.graph, c.kernel, {});
+    finish_kernel(model, f, claimed.graph, readers, c.kernel, {});
     kernels.push_back(std::move(c.kernel));
   }
 }
 
-void finish_kernel(const std::string& model, Function& f, const Graph& g, Kernel& kernel,
-                   const std::set<TensorId>& wanted) {
+Readers::Readers(const Graph& g) {
+  for (const Definition& d : g.definitions)
+    for (TensorId t : reads(d)) of_[t].push_back(d.target);
+  for (const Output& o : g.outputs) outputs_.insert(o.tensor);
+}
+
+bool Readers::any_outside(const std::set<TensorId>& own, TensorId t) const {
+  if (outputs_.count(t)) return true;
+  const auto of = of_.find(t);
+  return of != of_.end() &&
+         std::ranges::any_of(of->second, [&](TensorId reader) { return !own.count(reader); });
+}
+
+void finish_kernel(const std::string& model, Function& f, const Graph& g, const Readers& readers,
+                   Kernel& kernel, const std::set<TensorId>& wanted) {
   f.places.resize(g.tensors.size(), Place::none);
   std::set<TensorId> own, read = reads(kernel.definitions);
   for (const Definition& d : kernel.definitions) own.insert(d.target);
   if (const auto* tiles = std::get_if<TilesForm>(&kernel.form); tiles && tiles->bounds)
     read.insert({tiles->bounds->first, tiles->bounds->end});
   kernel.reads.assign(read.begin(), read.end());
-  const auto is_read = [&](TensorId t) { return read_outside(g, own, t); };
+  const auto is_read = [&](TensorId t) { return readers.any_outside(own, t); };
   const auto is_wanted = [&](TensorId t) { return wanted.count(t) > 0 || is_read(t); };
   // A row kernel stores what this function reads; the others also what a later one would find
   // saved.

@@ -83,22 +83,39 @@ struct RowClaim {
   std::vector<size_t> taken;  // the places of its definitions in the run
 };
 
+// The definitions that claims may take, and what each reads, which many claims ask for.
+class Run {
+ public:
+  explicit Run(std::span<const Definition> definitions)
+      : definitions_(definitions), sites_(definitions.size()) {}
+  size_t size() const { return definitions_.size(); }
+  const Definition& operator[](size_t n) const { return definitions_[n]; }
+  const std::vector<Expr>& sites(size_t n) {
+    if (!sites_[n]) sites_[n] = read_sites(definitions_[n]);
+    return *sites_[n];
+  }
+
+ private:
+  std::span<const Definition> definitions_;
+  std::vector<std::optional<std::vector<Expr>>> sites_;
+};
+
 class Claim {
  public:
-  Claim(const Graph& g, const Costs& costs, std::span<const Definition> run, RowForm row)
+  Claim(const Graph& g, const Costs& costs, Run& run, RowForm row)
       : g_(g), costs_(costs), run_(run), row_(std::move(row)), members_(run.size()) {}
 
   // Takes what can join run[seed].
   void grow(size_t seed) {
-    members_[seed] = run_[seed];
+    members_[seed] = Member{run_[seed], run_.sites(seed)};
     size_t count = 1;
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t n = 0; n < run_.size() && count < costs_.most_definitions; ++n) {
         if (members_[n]) continue;
-        std::optional<Definition> d = joined(run_[n]);
+        std::optional<Definition> d = joined(n);
         if (!d) continue;
-        members_[n] = std::move(d);
+        members_[n] = Member{*d, read_sites(*d)};
         ++count;
         changed = true;
       }
@@ -110,7 +127,7 @@ class Claim {
     std::map<TensorId, size_t> inside;
     std::set<TensorId> missing = later;
     for (size_t n = 0; n < run_.size(); ++n) {
-      if (members_[n] && !legal(*members_[n], inside, missing)) members_[n].reset();
+      if (members_[n] && !legal(members_[n]->sites, inside, missing)) members_[n].reset();
       if (members_[n])
         inside[run_[n].target] = n;
       else
@@ -123,8 +140,9 @@ class Claim {
     bool reduces = false;
     for (size_t n = 0; n < run_.size(); ++n) {
       if (!members_[n]) continue;
-      reduces = reduces || !members_[n]->reduced.empty();
-      claim.form.definitions.push_back(*members_[n]);
+      const Definition& d = members_[n]->definition;
+      reduces = reduces || !d.reduced.empty();
+      claim.form.definitions.push_back(d);
       claim.taken.push_back(n);
     }
     return reduces ? claim : RowClaim{};
@@ -177,13 +195,15 @@ class Claim {
     return used.size() == row_.rows.size() + row_.columns.size();
   }
 
-  // `d` over the kernel's indices, where something ties it to a member and its indices fit.
-  std::optional<Definition> joined(const Definition& d) const {
+  // run[n] over the kernel's indices, where something ties it to a member and its indices fit.
+  std::optional<Definition> joined(size_t n) const {
+    const Definition& d = run_[n];
     if (d.free.size() + d.reduced.size() > row_.rows.size() + row_.columns.size())
       return std::nullopt;
     Names names;
     bool tied = false;
-    const std::vector<Expr> own_sites = read_sites(d), target = index_values(d.free);
+    const std::vector<Expr>& own_sites = run_.sites(n);
+    const std::vector<Expr> target = index_values(d.free);
     const auto tie = [&](const std::vector<Expr>& own, const std::vector<Expr>& kernel) {
       tied = true;
       name_alike(names, own, kernel);
@@ -191,13 +211,14 @@ class Claim {
     for (const auto& m : members_) {
       if (!m) continue;
       for (const Expr& site : own_sites)
-        if (site->tensor == m->target) tie(site.args(), index_values(m->free));
-      for (const Expr& site : read_sites(*m))
+        if (site->tensor == m->definition.target)
+          tie(site.args(), index_values(m->definition.free));
+      for (const Expr& site : m->sites)
         if (site->tensor == d.target) tie(target, site.args());
     }
     for (const auto& m : members_) {
       if (!m) continue;
-      for (const Expr& site : read_sites(*m))
+      for (const Expr& site : m->sites)
         for (const Expr& own : own_sites)
           if (own->tensor == site->tensor && is_whole(site) && is_whole(own))
             tie(own.args(), site.args());
@@ -215,29 +236,36 @@ class Claim {
     return fits(result) ? std::optional(result) : std::nullopt;
   }
 
-  bool legal(const Definition& d, const std::map<TensorId, size_t>& inside,
+  bool legal(const std::vector<Expr>& sites, const std::map<TensorId, size_t>& inside,
              const std::set<TensorId>& missing) const {
-    for (const Expr& site : read_sites(d)) {
+    for (const Expr& site : sites) {
       if (missing.count(site->tensor)) return false;
       auto it = inside.find(site->tensor);
       if (it == inside.end()) continue;
-      const Definition& m = *members_[it->second];
+      const Definition& m = members_[it->second]->definition;
       if (sums_columns(m) || site.args() != index_values(m.free)) return false;
     }
     return true;
   }
 
+  // Over the kernel's indices.
+  struct Member {
+    Definition definition;
+    std::vector<Expr> sites;  // what it reads
+  };
+
   const Graph& g_;
   const Costs& costs_;
-  std::span<const Definition> run_;
+  Run& run_;
   RowForm row_;
-  std::vector<std::optional<Definition>> members_;  // over the kernel's indices
+  std::vector<std::optional<Member>> members_;
 };
 
-// Definitions that one sweep over rows can compute, run[0] among them; nothing taken where there
+// Definitions that one sweep over rows can compute, the first among them; nothing taken where there
 // are none. No member of the claim reads what is `later`, so the kernel can come at once.
-RowClaim claim_rows(const Graph& g, const Costs& costs, std::span<const Definition> run,
+RowClaim claim_rows(const Graph& g, const Costs& costs, std::span<const Definition> definitions,
                     const std::set<TensorId>& later) {
+  Run run(definitions);
   size_t seeds = 0;
   for (size_t n = 0; n < run.size() && seeds < costs.row_seeds; ++n) {
     std::optional<RowForm> shape = shape_of(g, costs, run[n]);

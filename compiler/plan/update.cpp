@@ -130,7 +130,7 @@ Plan plan_update(const std::string& name, const Update& update) {
   Function& f = plan.forward;
   Kernel kernel = update_kernel(f.graph);
   place_arguments(f, f.graph);
-  finish_kernel(name, f, f.graph, kernel, {});
+  finish_kernel(name, f, f.graph, Readers(f.graph), kernel, {});
   f.kernels.push_back(std::move(kernel));
   verify(f);
   return plan;
