@@ -134,8 +134,7 @@ Arrays step_kernels(Loaded& library, const attn_model& m, const StepCall& call,
   std::vector<double> options(static_cast<size_t>(m.n_step_options) + 1);
   for (int32_t k = 0; k < m.n_step_options; ++k)
     options[k] = call.scalars.at(m.step_options[k].name);
-  const attn_block workspace =
-      memory.lend(library.call().step_workspace(&m, params.data()));
+  const attn_block workspace = memory.lend(library.call().step_workspace(&m, params.data()));
   library.require(library.call().step(library.context(), &m, options.data(),
                                       static_cast<int64_t>(call.scalars.at(ir::kStepCount)),
                                       params.data(), gradients.data(), states.data(), workspace));

@@ -19,14 +19,16 @@ class Exporter {
     const plan::Plan& plan = m_.plan;
     const Group params{"params", "params"}, inputs{"inputs", "inputs"},
         outputs{"outputs", "outputs"};
-    add("Bytes of workspace and saved block for these arguments. A call refuses blocks that are\n * smaller.",
+    add("Bytes of workspace and saved block for these arguments. A call refuses blocks that are\n "
+        "* smaller.",
         "sizes", "call_sizes", {params, inputs}, "", "attn_sizes* sizes");
     add("`saved` may be zeroed where no backward follows.", "forward", "forward",
         {params, inputs, outputs}, "attn_block saved", "attn_block workspace");
     if (plan.backward)
       add("A cotangent with null data is 0; a gradient with null data is not wanted. Of f16 and "
           "bf16\n * tensors both are f32.",
-          "backward", "backward", {params, inputs, outputs}, "attn_block saved", "attn_block workspace",
+          "backward", "backward", {params, inputs, outputs}, "attn_block saved",
+          "attn_block workspace",
           {{"outputs", "cotangents"},
            {"params", "param_gradients"},
            {"inputs", "input_gradients"}});

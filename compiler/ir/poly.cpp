@@ -34,13 +34,13 @@ Monomial times(const Monomial& a, const Monomial& b) {
   return {powers.begin(), powers.end()};
 }
 
-using Terms = std::map<Monomial, Rational>;
+using ByMonomial = std::map<Monomial, Rational>;
 
-Poly from(const Terms& terms) {
-  Poly sum;
-  for (const auto& [monomial, coefficient] : terms)
-    if (coefficient.num != 0) sum = sum + Poly::term(monomial, coefficient);
-  return sum;
+Poly::Terms nonzero(const ByMonomial& all) {
+  Poly::Terms terms;
+  for (const auto& [monomial, coefficient] : all)
+    if (coefficient.num != 0) terms.emplace_back(monomial, coefficient);
+  return terms;
 }
 
 // a / b, where every power of b is in a.
@@ -67,21 +67,28 @@ Rational operator*(Rational a, Rational b) {
 }
 int sign(Rational a) { return a.num > 0 ? 1 : a.num < 0 ? -1 : 0; }
 
+Poly::Poly(Terms terms) {
+  if (!terms.empty()) terms_ = std::make_shared<const Terms>(std::move(terms));
+}
+
 Poly::Poly(int64_t constant) {
-  if (constant != 0) terms_.push_back({{}, {constant, 1}});
+  if (constant != 0) terms_ = std::make_shared<const Terms>(Terms{{{}, {constant, 1}}});
+}
+
+const Poly::Terms& Poly::terms() const {
+  static const Terms none;
+  return terms_ ? *terms_ : none;
 }
 
 Poly Poly::size(SizeId id) { return term({{id, 1}}, {1, 1}); }
 
 Poly Poly::term(Monomial monomial, Rational coefficient) {
-  Poly p;
-  if (coefficient.num != 0) p.terms_.push_back({std::move(monomial), coefficient});
-  return p;
+  return coefficient.num != 0 ? Poly(Terms{{std::move(monomial), coefficient}}) : Poly();
 }
 
 std::optional<Rational> Poly::constant() const {
-  if (terms_.empty()) return Rational{0, 1};
-  if (terms_.size() == 1 && terms_[0].first.empty()) return terms_[0].second;
+  if (terms().empty()) return Rational{0, 1};
+  if (terms().size() == 1 && terms()[0].first.empty()) return terms()[0].second;
   return std::nullopt;
 }
 
@@ -92,8 +99,8 @@ std::optional<int64_t> Poly::integer() const {
 }
 
 std::optional<SizeId> Poly::single() const {
-  if (terms_.size() != 1 || terms_[0].second != Rational{1, 1}) return std::nullopt;
-  const Monomial& m = terms_[0].first;
+  if (terms().size() != 1 || terms()[0].second != Rational{1, 1}) return std::nullopt;
+  const Monomial& m = terms()[0].first;
   if (m.size() != 1 || m[0].second != 1) return std::nullopt;
   return m[0].first;
 }
@@ -101,7 +108,7 @@ std::optional<SizeId> Poly::single() const {
 uint64_t Poly::hash() const {
   uint64_t h = 1469598103934665603u;
   auto mix = [&](uint64_t v) { h = (h ^ v) * 1099511628211u; };
-  for (const auto& [monomial, c] : terms_) {
+  for (const auto& [monomial, c] : terms()) {
     for (auto [size, power] : monomial) mix(size.value), mix(power);
     mix(c.num), mix(c.den);
   }
@@ -109,8 +116,7 @@ uint64_t Poly::hash() const {
 }
 
 Poly operator+(const Poly& a, const Poly& b) {
-  Poly sum;
-  auto& out = sum.terms_;
+  Poly::Terms out;
   auto i = a.terms().begin(), j = b.terms().begin();
   while (i != a.terms().end() || j != b.terms().end()) {
     if (j == b.terms().end() || (i != a.terms().end() && i->first < j->first)) {
@@ -123,20 +129,20 @@ Poly operator+(const Poly& a, const Poly& b) {
       ++i, ++j;
     }
   }
-  return sum;
+  return Poly(std::move(out));
 }
 
 Poly operator-(const Poly& a, const Poly& b) { return a + scale(b, {-1, 1}); }
 
 Poly operator*(const Poly& a, const Poly& b) {
-  Terms terms;
+  ByMonomial terms;
   for (const auto& [m, c] : a.terms()) {
     for (const auto& [n, d] : b.terms()) {
       Rational& sum = terms[times(m, n)];
       sum = sum + c * d;
     }
   }
-  return from(terms);
+  return Poly(nonzero(terms));
 }
 
 Poly scale(const Poly& a, Rational factor) { return a * Poly::term({}, factor); }
@@ -144,13 +150,13 @@ Poly scale(const Poly& a, Rational factor) { return a * Poly::term({}, factor); 
 std::optional<Poly> divide(const Poly& a, const Poly& b) {
   if (b.terms().size() != 1) return std::nullopt;
   const auto& [monomial, c] = b.terms()[0];
-  Terms terms;
+  ByMonomial terms;
   for (const auto& [m, d] : a.terms()) {
     auto q = quotient(m, monomial);
     if (!q) return std::nullopt;
     terms[*q] = d * Rational::of(c.den, c.num);
   }
-  return from(terms);
+  return Poly(nonzero(terms));
 }
 
 Poly substitute(const Poly& a, const std::map<SizeId, Poly>& values) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,28 +29,34 @@ int sign(Rational a);
 // The powers of a product of sizes, sorted by size; no power is 0. Powers are positive.
 using Monomial = std::vector<std::pair<SizeId, int>>;
 
+// A value: copies share their terms.
 class Poly {
  public:
+  // Sorted by monomial; no coefficient is 0.
+  using Terms = std::vector<std::pair<Monomial, Rational>>;
+
   Poly() = default;  // 0
   Poly(int64_t constant);
   static Poly size(SizeId id);
   static Poly term(Monomial monomial, Rational coefficient);
 
-  // Sorted by monomial; no coefficient is 0.
-  const std::vector<std::pair<Monomial, Rational>>& terms() const { return terms_; }
+  const Terms& terms() const;
   // The value when no size occurs in it.
   std::optional<Rational> constant() const;
   // The value when it is a constant integer.
   std::optional<int64_t> integer() const;
   // The size when it is exactly one size with coefficient 1.
   std::optional<SizeId> single() const;
-  bool operator==(const Poly&) const = default;
-  auto operator<=>(const Poly&) const = default;  // a total order for sorting
+  bool operator==(const Poly& p) const { return terms_ == p.terms_ || terms() == p.terms(); }
+  auto operator<=>(const Poly& p) const { return terms() <=> p.terms(); }  // a total order
   uint64_t hash() const;
 
  private:
   friend Poly operator+(const Poly& a, const Poly& b);
-  std::vector<std::pair<Monomial, Rational>> terms_;
+  friend Poly operator*(const Poly& a, const Poly& b);
+  friend std::optional<Poly> divide(const Poly& a, const Poly& b);
+  explicit Poly(Terms terms);
+  std::shared_ptr<const Terms> terms_;  // null: 0
 };
 
 Poly operator+(const Poly& a, const Poly& b);

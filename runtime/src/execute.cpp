@@ -126,8 +126,7 @@ class Execution {
       for (int32_t k = 0; k < frame_.count_of(g); ++k)
         show(*t++, given != nullptr ? given[k].data : nullptr);
     }
-    for (int32_t k = 0; k < frame_.program.n_saved; ++k)
-      show(*t++, saved_at(k));
+    for (int32_t k = 0; k < frame_.program.n_saved; ++k) show(*t++, saved_at(k));
     for (int32_t k = 0; k < f_.n_workspace; ++k) show(*t++, workspace_at(k));
     bind_optional();
     return ATTN_OK;

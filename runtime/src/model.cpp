@@ -37,8 +37,8 @@ class Caller {
     const LaunchScope scope(context_);
     ATTN_TRY(execute(frame_, call, true));
     if (frame_.function->kind != ATTN_FORWARD) return ATTN_OK;
-    return device_status(
-        context_, context_->device->copy_in(context_, call.saved.data, frame_.header, header_bytes()));
+    return device_status(context_, context_->device->copy_in(context_, call.saved.data,
+                                                             frame_.header, header_bytes()));
   }
 
  private:
@@ -104,8 +104,8 @@ class Caller {
   attn_status find_memory(Call& call) {
     const attn_function& f = *frame_.function;
     const int64_t saved_bytes = frame_.lay_out_saved();
-    const bool keeps = f.kind == ATTN_FORWARD && (call.saved.data == nullptr ||
-                                                  frame_.program.backward == nullptr);
+    const bool keeps = f.kind == ATTN_FORWARD &&
+                       (call.saved.data == nullptr || frame_.program.backward == nullptr);
     const int64_t workspace_bytes =
         keeps ? aligned_end(frame_.workspace_bytes, saved_bytes) : frame_.workspace_bytes;
     ATTN_TRY(add_memory("workspace", "the workspace", call.workspace, workspace_bytes, true));

@@ -160,9 +160,9 @@ TEST(Calls, WithoutASavedBlockGiveTheSameOutputs) {
   ASSERT_EQ(word.forward(), ATTN_OK);
   const std::string expected = word.results();
   word.clear();
-  ASSERT_EQ(word_forward(word.context, &word.params, &word.inputs, &word.outputs, {},
-                         word.workspace),
-            ATTN_OK);
+  ASSERT_EQ(
+      word_forward(word.context, &word.params, &word.inputs, &word.outputs, {}, word.workspace),
+      ATTN_OK);
   EXPECT_TRUE(word.results() == expected);
 }
 

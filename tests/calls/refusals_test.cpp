@@ -162,8 +162,8 @@ TEST_F(Refusals, OfBlocksThatAreTooSmall) {
     return attn_block{block.data, count};
   };
   const auto says = [](const char* what, int64_t has, int64_t needs) {
-    return std::string("word: the ") + what + " has " + std::to_string(has) +
-           " bytes, and needs " + std::to_string(needs);
+    return std::string("word: the ") + what + " has " + std::to_string(has) + " bytes, and needs " +
+           std::to_string(needs);
   };
   const attn_block saved = word.saved, workspace = word.workspace;
   for (const int64_t count : {int64_t{-1}, int64_t{0}, bytes.saved - 1}) {
@@ -176,8 +176,8 @@ TEST_F(Refusals, OfBlocksThatAreTooSmall) {
   expect(word.forward(), ATTN_REFUSED,
          says("workspace", bytes.forward_workspace - 1, bytes.forward_workspace));
   word.workspace = smaller(workspace, bytes.forward_workspace);
-  void* const x = std::exchange(
-      word.inputs.x.data, static_cast<char*>(workspace.data) + bytes.forward_workspace - bytes.saved);
+  void* const x = std::exchange(word.inputs.x.data, static_cast<char*>(workspace.data) +
+                                                        bytes.forward_workspace - bytes.saved);
   expect(word.forward(), ATTN_REFUSED, "the workspace, which is written, overlaps x");
   word.inputs.x.data = x;
   word.clear();
@@ -273,8 +273,8 @@ TEST_F(Refusals, OfASavedBlockOfAnotherCall) {
   ASSERT_EQ(word.forward(), ATTN_OK);
   word.clear();
   expect(
-      word_backward(word.context, &word.params, &word.inputs, &word.outputs, {},
-                    &word.cotangents, &word.param_gradients, &word.input_gradients, word.workspace),
+      word_backward(word.context, &word.params, &word.inputs, &word.outputs, {}, &word.cotangents,
+                    &word.param_gradients, &word.input_gradients, word.workspace),
       ATTN_REFUSED, "saved block");
   // Of other sizes.
   Word other(3, 6);

@@ -111,8 +111,7 @@ TEST(RememberingInC, TakesTheCallersMemory) {
   const attn_block workspace = {
       attn_allocate(context.get(), static_cast<size_t>(sizes.forward_workspace)),
       sizes.forward_workspace};
-  EXPECT_EQ(remembering_forward(context.get(), &params, &inputs, &outputs, {}, workspace),
-            ATTN_OK);
+  EXPECT_EQ(remembering_forward(context.get(), &params, &inputs, &outputs, {}, workspace), ATTN_OK);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(past[3], 1);
   EXPECT_EQ(past[5], 3);

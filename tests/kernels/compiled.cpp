@@ -161,9 +161,9 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     return attn_block{memory.shown(block), size};
   };
   attn_block memory_of_call = workspace(bytes.forward_workspace);
-  if (failed(
-          f.forward(context, &m, shown(params).data(), shown(inputs).data(), shown(outputs).data(),
-                    options.gradient || options.probes ? saved_block() : attn_block{}, memory_of_call)))
+  if (failed(f.forward(
+          context, &m, shown(params).data(), shown(inputs).data(), shown(outputs).data(),
+          options.gradient || options.probes ? saved_block() : attn_block{}, memory_of_call)))
     return outcome;
   for (int32_t k = 0; k < m.n_outputs; ++k)
     outcome.values[m.outputs[k].name] = driver::fetch(outputs[k]);

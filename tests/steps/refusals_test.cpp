@@ -37,15 +37,13 @@ class Call : public ::testing::Test {
 };
 
 TEST_F(Call, UpdatesWhatHasAGradientAlone) {
-  ASSERT_EQ(by_turn_step(context_, &options_, step_, &params_, &gradients_, &states_, {}),
-            ATTN_OK)
+  ASSERT_EQ(by_turn_step(context_, &options_, step_, &params_, &gradients_, &states_, {}), ATTN_OK)
       << attn_context_message(context_);
   // w - lr (g + a - b) with w, g, a, b = 1, 2, 3, 4.
   for (float value : data_[0]) EXPECT_FLOAT_EQ(value, 0.9f);
   const std::vector<float> before = data_[0];
   gradients_.p_n.data = nullptr;
-  ASSERT_EQ(by_turn_step(context_, &options_, 2, &params_, &gradients_, &states_, {}),
-            ATTN_OK);
+  ASSERT_EQ(by_turn_step(context_, &options_, 2, &params_, &gradients_, &states_, {}), ATTN_OK);
   EXPECT_EQ(data_[0], before);
 }
 

@@ -136,9 +136,7 @@ class Calls {
     buffer = Tensor::unset(View(ATTN_BOOL, {bytes}), context_);
     return buffer.ok() ? Status() : out_of_memory();
   }
-  static attn_block block_of(const Tensor& buffer) {
-    return {buffer.view().data, buffer.bytes()};
-  }
+  static attn_block block_of(const Tensor& buffer) { return {buffer.view().data, buffer.bytes()}; }
 
   template <class Tensors>
   auto& at(Tensors& list, size_t k) const {

@@ -23,7 +23,8 @@ attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tens
 attn_status attn_probe_shape(const attn_model* model, int32_t k, const int64_t* sizes,
                              attn_tensor* result);
 
-/* Bytes of workspace and saved block for these arguments. A call refuses blocks that are smaller. */
+/* Bytes of workspace and saved block for these arguments. A call refuses blocks that are smaller.
+ */
 attn_status attn_call_sizes(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const attn_tensor* inputs,
                             attn_sizes* sizes);
@@ -37,9 +38,8 @@ attn_status attn_forward(attn_context* context, const attn_model* model, const a
  * tensors shaped like the outputs, gradients like params and inputs; of f16 and bf16 tensors both are
  * f32 (attn_gradient_type). Null data: a zero cotangent; a gradient that is not wanted. Gradients are
  * overwritten. */
-attn_status attn_backward(attn_context* context, const attn_model* model,
-                          const attn_tensor* params, const attn_tensor* inputs,
-                          const attn_tensor* outputs, attn_block saved,
+attn_status attn_backward(attn_context* context, const attn_model* model, const attn_tensor* params,
+                          const attn_tensor* inputs, const attn_tensor* outputs, attn_block saved,
                           const attn_tensor* cotangents, const attn_tensor* param_gradients,
                           const attn_tensor* input_gradients, attn_block workspace);
 
@@ -56,14 +56,15 @@ attn_status attn_hvp(attn_context* context, const attn_model* model, const attn_
                      const attn_tensor* input_tangents, const attn_tensor* param_products,
                      const attn_tensor* input_products, attn_block workspace);
 
-/* Probe k, for a forward call whose parameters, inputs, outputs and saved block are unchanged. `saved`
- * may be zeroed where the model has no backward. */
+/* Probe k, for a forward call whose parameters, inputs, outputs and saved block are unchanged.
+ * `saved` may be zeroed where the model has no backward. */
 attn_status attn_probe(attn_context* context, const attn_model* model, int32_t k,
                        const attn_tensor* params, const attn_tensor* inputs,
                        const attn_tensor* outputs, attn_block saved, const attn_tensor* result,
                        attn_block workspace);
 
-/* Bytes of workspace for a step, from the parameters' shapes alone; a zeroed block will do for 0. */
+/* Bytes of workspace for a step, from the parameters' shapes alone; a zeroed block will do for 0.
+ */
 int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params);
 
 /* Updates parameters and states in place. `step` counts from 1. `states` are n_step_states times
