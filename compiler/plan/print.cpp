@@ -36,18 +36,19 @@ struct Printed {
 // The lines of a kernel's form, one property a line.
 class FormPrinter {
  public:
-  FormPrinter(const Printed& of, const Kernel& k) : of_(of), g_(of.g), kernel_(k) {}
+  FormPrinter(const Printed& printed, const Kernel& k)
+      : printed_(printed), g_(printed.g), kernel_(k) {}
 
   // Of a form that says no more than the definitions that were claimed.
   template <class F>
   void operator()(const F&) {
-    for (const Definition& d : kernel_.definitions) line("{}", of_.text(d));
+    for (const Definition& d : kernel_.definitions) line("{}", printed_.text(d));
   }
 
   void operator()(const RowForm& form) {
     axes("", {}, form.rows, form.columns);
     if (form.in_place) line("in place");
-    for (const Definition& d : form.definitions) line("{}", of_.text(d));
+    for (const Definition& d : form.definitions) line("{}", printed_.text(d));
   }
 
   void operator()(const ContractionForm& form) {
@@ -78,7 +79,7 @@ class FormPrinter {
   }
 
   std::string where_text(const Conditions& c) const {
-    return c.empty() ? std::string() : " where " + of_.text(c);
+    return c.empty() ? std::string() : " where " + printed_.text(c);
   }
 
   void axes(const char* head, const std::vector<IndexId>& batch, const std::vector<IndexId>& rows,
@@ -92,7 +93,7 @@ class FormPrinter {
   }
 
   void groups(const Groups& all) {
-    const std::string of = of_.text(all.of);
+    const std::string of = printed_.text(all.of);
     if (all.of_rows())
       line("groups of rows, {}: {}", poly_text(g_, all.count), of);
     else
@@ -101,7 +102,7 @@ class FormPrinter {
 
   // An expression in which `sum` is the sum of the products before it.
   std::string of_sum(const Expr& e, TensorId sum) {
-    return of_.text(replace_reads(e, sum, g_.read(of_.sum, {})));
+    return printed_.text(replace_reads(e, sum, g_.read(printed_.sum, {})));
   }
 
   // Factors that are packed, or what is computed at each point.
@@ -119,7 +120,7 @@ class FormPrinter {
 
   void factor(const char* indent, const char* label, const Expr& e, const Conditions& guard,
               bool fallback) {
-    line("{}  {:<7}{}{}{}", indent, label, of_.text(e), where_text(guard),
+    line("{}  {:<7}{}{}{}", indent, label, printed_.text(e), where_text(guard),
          fallback ? "; fallback where not finite" : "");
   }
 
@@ -147,7 +148,8 @@ class FormPrinter {
         break;
       case TileResult::Kind::scatter: {
         std::string position;
-        for (const Expr& e : r.position) position += (position.empty() ? "" : ", ") + of_.text(e);
+        for (const Expr& e : r.position)
+          position += (position.empty() ? "" : ", ") + printed_.text(e);
         target = fmt::format("{}[{}] +", g_[r.tensor].name, position);
         value = tile;
         break;
@@ -167,10 +169,10 @@ class FormPrinter {
     if (!r.panel.is_one() || !r.panel_guard.empty())
       factor("", form.packs_panel(r) ? "panel" : "point", r.panel, r.panel_guard,
              form.hides_panel(r));
-    if (!r.scale.is_one()) line("  scale  {}", of_.text(r.scale));
+    if (!r.scale.is_one()) line("  scale  {}", printed_.text(r.scale));
   }
 
-  const Printed& of_;
+  const Printed& printed_;
   const Graph& g_;
   const Kernel& kernel_;
 };
@@ -237,13 +239,13 @@ struct Operations {
   }
 };
 
-std::string kernel_text(const Printed& of, const Kernel& k) {
-  const Graph& g = of.g;
+std::string kernel_text(const Printed& printed, const Kernel& k) {
+  const Graph& g = printed.g;
   std::string text = fmt::format("    {:<12}", kind_of(k.form).name);
   for (size_t n = 0; n < k.writes.size(); ++n) text += (n ? ", " : "") + shape_text(g, k.writes[n]);
   text += " <-";
   for (TensorId t : k.reads) text += " " + g[t].name;
-  FormPrinter printer(of, k);
+  FormPrinter printer(printed, k);
   std::visit(printer, k.form);
   return text + fmt::format("  ({} operations)\n", poly_text(g, operations(g, k))) + printer.text;
 }
@@ -254,8 +256,8 @@ std::string loop_text(const Graph& g, const Steps& s) {
 }
 
 std::string function_text(const Function& f) {
-  const Printed of(f.graph);
-  const Graph& g = of.g;
+  const Printed printed(f.graph);
+  const Graph& g = printed.g;
   std::string text = "  " + title(f) + "\n";
   for (const DataCheck& c : f.data_checks)
     text += fmt::format("    check       {} {} {} in 0..{} - 1\n", c.data,
@@ -263,7 +265,7 @@ std::string function_text(const Function& f) {
   for (size_t n = 0; n < f.kernels.size(); ++n) {
     for (const Loop& loop : f.loops)
       if (loop.first == n) text += loop_text(g, loop.steps);
-    text += (loop_of(f, n) ? "  " : "") + kernel_text(of, f.kernels[n]);
+    text += (loop_of(f, n) ? "  " : "") + kernel_text(printed, f.kernels[n]);
   }
   std::string saved;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);

@@ -16,18 +16,16 @@ dsl::File to_tree(const ir::Graph& g);
 std::string to_string(const ir::Graph& g);
 // A file with a model for each; what sizes several have is declared once.
 std::string to_string(const std::vector<const ir::Graph*>& graphs);
-// One definition, one condition, one expression or polynomial, for messages and plans. Each looks
-// at the whole graph for its names: a Printer does so once.
+// One definition, expression or polynomial. Each call looks at the whole graph for its names: for
+// many of one graph take a Printer.
 std::string to_string(const ir::Graph& g, const ir::Definition& d);
 std::string to_string(const ir::Graph& g, const ir::Expr& e);
-std::string to_string(const ir::Graph& g, const ir::Conditions& c);
 std::string to_string(const ir::Graph& g, const ir::Poly& p);
 
-// Many of them, of a graph that does not change while it lives.
+// Writes parts of one graph, which stays as it is while the printer lives.
 class Printer {
  public:
   explicit Printer(const ir::Graph& g);
-  Printer(Printer&&) noexcept;
   ~Printer();
   std::string operator()(const ir::Definition& d) const;
   std::string operator()(const ir::Expr& e) const;

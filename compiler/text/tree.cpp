@@ -325,7 +325,6 @@ class Printer::Parts : public TreeOf {
 };
 
 Printer::Printer(const ir::Graph& g) : parts_(std::make_unique<Parts>(g)) {}
-Printer::Printer(Printer&&) noexcept = default;
 Printer::~Printer() = default;
 
 std::string Printer::operator()(const ir::Definition& d) const {
@@ -348,7 +347,6 @@ std::string Printer::operator()(const ir::Poly& p) const {
 
 std::string to_string(const ir::Graph& g, const ir::Definition& d) { return Printer(g)(d); }
 std::string to_string(const ir::Graph& g, const ir::Expr& e) { return Printer(g)(e); }
-std::string to_string(const ir::Graph& g, const ir::Conditions& c) { return Printer(g)(c); }
 std::string to_string(const ir::Graph& g, const ir::Poly& p) { return Printer(g)(p); }
 
 }  // namespace attn::text
