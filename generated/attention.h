@@ -49,8 +49,7 @@ typedef struct attention_states {
 ATTN_NEEDS(attention, attention_archive_of_00518b0d31be13f5);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* attention_model(void);
-/* Bytes of workspace and saved block for these arguments. A call refuses blocks that are
- * smaller. */
+/* Bytes of workspace and saved block for these arguments. Smaller blocks are refused. */
 attn_status attention_sizes(attn_context* context, const attention_params* params,
     const attention_inputs* inputs, attn_sizes* sizes);
 /* `saved` may be zeroed where no backward follows. */

@@ -86,8 +86,7 @@ typedef struct digits_states {
 ATTN_NEEDS(digits, digits_archive_of_6b3e9a14b2b3d333);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* digits_model(void);
-/* Bytes of workspace and saved block for these arguments. A call refuses blocks that are
- * smaller. */
+/* Bytes of workspace and saved block for these arguments. Smaller blocks are refused. */
 attn_status digits_sizes(attn_context* context, const digits_params* params,
     const digits_inputs* inputs, attn_sizes* sizes);
 /* `saved` may be zeroed where no backward follows. */
@@ -163,8 +162,7 @@ typedef struct digits_read_outputs {
 ATTN_NEEDS(digits_read, digits_read_archive_of_067fe444c5f0729e);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* digits_read_model(void);
-/* Bytes of workspace and saved block for these arguments. A call refuses blocks that are
- * smaller. */
+/* Bytes of workspace and saved block for these arguments. Smaller blocks are refused. */
 attn_status digits_read_sizes(attn_context* context, const digits_read_params* params,
     const digits_read_inputs* inputs, attn_sizes* sizes);
 /* `saved` may be zeroed where no backward follows. */

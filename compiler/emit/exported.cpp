@@ -19,8 +19,7 @@ class Exporter {
     const plan::Plan& plan = m_.plan;
     const Group params{"params", "params"}, inputs{"inputs", "inputs"},
         outputs{"outputs", "outputs"};
-    add("Bytes of workspace and saved block for these arguments. A call refuses blocks that are\n "
-        "* smaller.",
+    add("Bytes of workspace and saved block for these arguments. Smaller blocks are refused.",
         "sizes", "call_sizes", {params, inputs}, "", "attn_sizes* sizes");
     add("`saved` may be zeroed where no backward follows.", "forward", "forward",
         {params, inputs, outputs}, "attn_block saved", "attn_block workspace");

@@ -83,9 +83,11 @@ attn_status check_parameter(attn_context* context, const attn_model& model, cons
   return ATTN_OK;
 }
 
-attn_status check_step_overlap(attn_context* context, const attn_model& model, const Given& given) {
+// Of parameters, gradients, states, and so many bytes of the workspace.
+attn_status check_step_overlap(attn_context* context, const attn_model& model, const Given& given,
+                               int64_t workspace_bytes) {
   const int32_t n = model.n_params, groups = 2 + model.n_step_states;
-  const Scratch<Interval> list(context, n * groups);
+  const Scratch<Interval> list(context, n * groups + 1);
   if (list.data() == nullptr) return out_of_memory(context);
   int count = 0;
   for (int32_t k = 0; k < n; ++k) {
@@ -97,11 +99,13 @@ attn_status check_step_overlap(attn_context* context, const attn_model& model, c
       list[count++] = {model.params[k].name, t.data, bytes_of(t), group != 1};
     }
   }
+  if (workspace_bytes > 0)
+    list.data()[count++] = {"the workspace", given.workspace.data, workspace_bytes, true};
   return check_overlap(context, count, list.data());
 }
 
 // Options that are numbers, `step` from 1, gradients and states like their parameters (those with a
-// gradient), no overlap.
+// gradient), a workspace as large as is needed, no overlap.
 attn_status check_step(attn_context* context, const attn_model& model, const Given& given) {
   if (model.has_step == 0)
     return attn_fail(context, ATTN_REFUSED, "%s names no update", model.name);
@@ -123,7 +127,10 @@ attn_status check_step(attn_context* context, const attn_model& model, const Giv
     }
     ATTN_TRY(check_parameter(context, model, given, k));
   }
-  return check_step_overlap(context, model, given);
+  const int64_t bytes = attn_step_workspace(&model, given.params);
+  if (bytes == INT64_MAX) return out_of_memory(context);
+  if (bytes > 0) ATTN_TRY(check_memory(context, model, "workspace", given.workspace, bytes));
+  return check_step_overlap(context, model, given, bytes);
 }
 
 class Update {
@@ -229,8 +236,6 @@ class Update {
   }
 
   attn_status find_norm() {
-    ATTN_TRY(check_memory(context_, model_, "workspace", given_.workspace,
-                          attn_step_workspace(&model_, given_.params)));
     attn_tensor output = {};
     output.data = scalars_;
     for (int32_t k = 0; k < model_.n_params; ++k) {

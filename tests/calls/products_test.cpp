@@ -131,6 +131,9 @@ TEST_F(Probed, AProbeIsRefusedTheSavedBlockOfAnotherCall) {
   View inside = map.view();
   inside.data = x.view().data;
   expect_refused(probe(saved, &inside), "map, which is written, overlaps x");
+  expect_refused(probe({saved.data, bytes.saved - 1}, &map.view()),
+                 "the saved block has " + std::to_string(bytes.saved - 1) + " bytes, and needs " +
+                     std::to_string(bytes.saved));
   expect(probe(saved, &map.view()));
   attn_free(nullptr, saved.data);
   attn_free(nullptr, workspace.data);

@@ -1,4 +1,5 @@
 // What a step refuses, by the C interface and by attn::Model; nothing is then written.
+#include <cstring>
 #include <limits>
 
 #include "tests/steps/trained.h"
@@ -75,6 +76,55 @@ TEST_F(Call, RefusesAStateOfAnotherType) {
 TEST_F(Call, RefusesTensorsThatOverlap) {
   states_.a.p_n.data = data_[3].data();
   expect_refused("p.n, which is written, overlaps p.n");
+}
+
+// The norm of all gradients takes a workspace; nothing is written where it does not fit.
+TEST(Norm, RefusesAWorkspaceThatDoesNotFit) {
+  attn::Context context(1);
+  const attn_model& m = *by_sgd_model();
+  const size_t n = static_cast<size_t>(m.n_params);
+  const int64_t sizes[] = {5};
+  std::vector<attn_tensor> params(n);
+  attn_shapes(&m, sizes, params.data(), nullptr, nullptr);
+  std::vector<attn_tensor> gradients = params, states = params;
+  ASSERT_EQ(m.n_step_states, 1);
+  std::vector<void*> memory;
+  for (auto* group : {&params, &gradients, &states}) {
+    for (attn_tensor& t : *group) {
+      if (group != &params) t.type = attn_gradient_type(t.type);
+      const size_t bytes = static_cast<size_t>(attn_element_count(&t) * attn_type_size(t.type)) + 1;
+      t.data = memset(attn_allocate(nullptr, bytes), 0, bytes);
+      memory.push_back(t.data);
+    }
+  }
+  by_sgd_options options = by_sgd_default_options();
+  options.lr = 0.1;
+  options.clip = 1;
+  float& w = *static_cast<float*>(params[0].data);
+  w = 3;
+  *static_cast<float*>(gradients[0].data) = 4;
+  const auto step = [&](attn_block workspace) {
+    return attn_step(context.get(), &m, reinterpret_cast<const double*>(&options), 1, params.data(),
+                     gradients.data(), states.data(), workspace);
+  };
+  const auto expect_refused = [&](attn_block workspace, const std::string& text) {
+    EXPECT_EQ(step(workspace), ATTN_REFUSED) << text;
+    const std::string message = attn_context_message(context.get());
+    EXPECT_NE(message.find(text), std::string::npos) << message;
+    EXPECT_EQ(w, 3) << text;
+  };
+  const int64_t bytes = attn_step_workspace(&m, params.data());
+  ASSERT_GT(bytes, 0);
+  const attn_block workspace = {attn_allocate(nullptr, static_cast<size_t>(bytes)), bytes};
+  memory.push_back(workspace.data);
+  expect_refused({}, "by_sgd: the workspace is null");
+  expect_refused({workspace.data, bytes - 1}, "by_sgd: the workspace has " +
+                                                  std::to_string(bytes - 1) + " bytes, and needs " +
+                                                  std::to_string(bytes));
+  expect_refused({params[0].data, bytes}, "overlaps");
+  EXPECT_EQ(step(workspace), ATTN_OK) << attn_context_message(context.get());
+  EXPECT_FLOAT_EQ(w, 2.9f);  // the gradient is scaled to 1
+  for (void* block : memory) attn_free(nullptr, block);
 }
 
 TEST(Model, NamesTheOptionThatIsMissingOrUnknown) {

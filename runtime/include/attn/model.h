@@ -23,8 +23,7 @@ attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tens
 attn_status attn_probe_shape(const attn_model* model, int32_t k, const int64_t* sizes,
                              attn_tensor* result);
 
-/* Bytes of workspace and saved block for these arguments. A call refuses blocks that are smaller.
- */
+/* Bytes of workspace and saved block for these arguments. Smaller blocks are refused. */
 attn_status attn_call_sizes(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const attn_tensor* inputs,
                             attn_sizes* sizes);
@@ -63,8 +62,7 @@ attn_status attn_probe(attn_context* context, const attn_model* model, int32_t k
                        const attn_tensor* outputs, attn_block saved, const attn_tensor* result,
                        attn_block workspace);
 
-/* Bytes of workspace for a step, from the parameters' shapes alone; a zeroed block will do for 0.
- */
+/* Bytes of workspace for a step, from the parameters' shapes alone; a zeroed block serves for 0. */
 int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params);
 
 /* Updates parameters and states in place. `step` counts from 1. `states` are n_step_states times
