@@ -18,6 +18,7 @@ import re
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import torch
+from torch.utils.dlpack import from_dlpack
 
 from ._arrays import derivative_type
 from ._description import Argument, Extent
@@ -348,7 +349,7 @@ def function(model: Model) -> Operator:
 def _tensor(array: Any) -> torch.Tensor:
     """On the memory of an array."""
     if isinstance(array, DeviceArray):
-        return torch.from_dlpack(array)
+        return from_dlpack(array)
     if array.dtype.itemsize == 2 and array.dtype.kind != "f":  # bfloat16, by its bits
         return torch.from_numpy(array.view("uint16")).view(torch.bfloat16)
     return torch.from_numpy(array)
