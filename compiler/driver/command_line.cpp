@@ -133,6 +133,9 @@ class Adder {
     // The callback outlives this object.
     s->add_flag_callback(
         "--no-cache", [&c = c_] { c.cache = false; }, "compile every kernel anew");
+    progress(s);
+  }
+  void progress(CLI::App* s) {
     s->add_option("--progress", c_.progress, "auto: on a terminal; on: also elsewhere; off")
         ->check(CLI::IsMember({"auto", "on", "off"}));
   }
@@ -195,6 +198,7 @@ void add_emit(CLI::App* s, CommandLine& c, Adder& add) {
   s->add_option("--after", c.after, "print after this pass: derive, fold, find, …");
   add.model(s);
   add.targets(s, "for statement and device: the instruction set");
+  add.progress(s);
 }
 
 void add_report(CLI::App* s, Adder& add) {

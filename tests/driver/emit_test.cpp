@@ -136,5 +136,19 @@ TEST_F(Emit, AStatementIsLoops) {
   EXPECT_NE(text.find("for ("), std::string::npos) << text;
 }
 
+TEST_F(Emit, AStatementThatSeveralKernelsHaveIsPrintedOnce) {
+  file("twice.attn",
+       "size T\nmodel once(x: [T]) -> y {\n  y[i] = exp(x[i])\n}\n"
+       "model again(u: [T]) -> v {\n  v[j] = exp(u[j])\n}\n");
+  const Ended e = attnc({"emit", "twice.attn", "--stage=statement", "--progress=on"});
+  EXPECT_EQ(e.status, 0) << e.error;
+  const size_t module = e.out.find("module name=once_forward_0_y,");
+  ASSERT_NE(module, std::string::npos) << e.out;
+  EXPECT_EQ(e.out.find("module name=", module + 1), std::string::npos) << e.out;
+  EXPECT_NE(e.out.find("// again_forward_0_v: the code of once_forward_0_y\n"), std::string::npos)
+      << e.out;
+  EXPECT_NE(e.error.find("[1/1] once_forward_0_y\n"), std::string::npos) << e.error;
+}
+
 }  // namespace
 }  // namespace attn::testing
