@@ -8,80 +8,13 @@
 #include "compiler/plan/groups.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/sets.h"
+#include "compiler/plan/sides.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {
 namespace {
 
 using namespace ir;
-
-struct Sides {
-  std::vector<Expr> left, right, outer;  // outer: no reduced index in it
-  std::set<IndexId> batch, rows, columns;
-};
-
-// The indices of the factors of one side. Of a right one those count that are left in one group of
-// rows; the group of a row is an index of the left side.
-struct Side {
-  std::vector<Expr> factors;
-  std::set<IndexId> used;
-  bool picks = false;
-
-  void add(const Expr& f, bool right, const Groups* groups) {
-    const bool picked = right && groups && plan::picks(*groups, f);
-    factors.push_back(f);
-    used.merge(indices(picked ? groups->at_one_group(f) : f));
-    picks = picks || picked;
-  }
-};
-
-// The division of the factors with the most results a packed element, or nothing. With groups it is
-// one into matrices.
-std::optional<Sides> divide_factors(const Graph& g, const Costs& costs, const Definition& d,
-                                    const Expr& product, const std::optional<Sides>& like,
-                                    const Groups* groups) {
-  const std::set<IndexId> free(d.free.begin(), d.free.end());
-  const bool of_rows = groups && groups->of_rows();
-  Sides base;
-  std::vector<Expr> inner;
-  for (const Expr& f : factors_of(product))
-    (has_any(indices(f), d.reduced) ? inner : base.outer).push_back(f);
-  if (inner.size() < 2 || inner.size() > 8) return std::nullopt;
-  std::optional<Sides> best;
-  double best_score = 0;
-  const unsigned last = 1u << (of_rows ? inner.size() : inner.size() - 1);
-  for (unsigned mask = 1; mask < last - of_rows; ++mask) {
-    Sides s = base;
-    Side left, right;
-    for (size_t k = 0; k < inner.size(); ++k) {
-      const bool is_right = mask >> k & 1;
-      (is_right ? right : left).add(inner[k], is_right, groups);
-    }
-    if (of_rows) left.used.merge(indices(groups->of));
-    s.left = left.factors;
-    s.right = right.factors;
-    bool covered = true;
-    for (IndexId i : free) {
-      bool l = left.used.count(i), r = right.used.count(i);
-      (l && r ? s.batch : l ? s.rows : s.columns).insert(i);
-      covered = covered && (l || r);
-    }
-    if (!covered) continue;
-    if (of_rows && !(right.picks && has_any(s.rows, indices(groups->of)))) continue;
-    double m = points(g, s.rows), n = points(g, s.columns);
-    if (groups && std::min(m, n) < costs.least_side) continue;
-    double score = std::min(m, n) * 1e6 + m * n;
-    if (like) {  // later terms keep the groups of the first, whichever factor stands left
-      if (!of_rows && s.rows == like->columns && s.columns == like->rows) {
-        std::swap(s.left, s.right);
-        std::swap(s.rows, s.columns);
-      }
-      if (s.rows != like->rows || s.columns != like->columns) continue;
-    }
-    if (score > best_score) best = s, best_score = score;
-  }
-  return best;
-}
 
 std::vector<IndexId> in_order(const std::vector<IndexId>& all, const std::set<IndexId>& some) {
   std::vector<IndexId> result;

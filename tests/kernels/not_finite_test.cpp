@@ -93,6 +93,34 @@ TEST(NotFinite, WhatAProductSeesIsThere) {
       }
 }
 
+// Elements pick what is summed: one factor of the product is the condition.
+TEST(NotFinite, WhatElementsDoNotPickChangesNoBit) {
+  Library library(compile_text(R"(
+size T, D
+model picked(x: [T, D], keep: bool[T, T]) -> y {
+  y[i,d] = sum[j where keep[i,j]] x[j,d]
+}
+)",
+                               {}, Derive::as_written));
+  for (int64_t t : {3, 17, 130}) {
+    Arrays given = random_call(library.model("picked"), {{"T", t}, {"D", 33}}, 3);
+    const auto rows = static_cast<size_t>(t);
+    for (size_t i = 0; i < rows; ++i) given.at("keep").values[i * rows + rows / 2] = 0;
+    expect_alike(library, "picked", given);
+    const Outcome clean = library.call(given, kForward, "picked");
+    for (double bad : {kInfinity, -kInfinity, kNaN}) {
+      for (size_t d = 0; d < 33; ++d) given.at("x").values[rows / 2 * 33 + d] = bad;
+      const Outcome hidden = library.call(given, kForward, "picked");
+      ASSERT_EQ(hidden.status, ATTN_OK) << hidden.message;
+      for (size_t k = 0; k < rows * 33; ++k) {
+        const double want = clean.values.at("y").values[k];
+        EXPECT_NEAR(hidden.values.at("y").values[k], want,
+                    (slack_of_products() - 1) * 1e-6 * (1 + std::abs(want)));
+      }
+    }
+  }
+}
+
 // Rows and columns of tiles, also where the weight at what is not finite is 0.
 TEST(NotFinite, WhatTilesSeeIsThere) {
   Library library(compile_text(R"(

@@ -37,6 +37,16 @@ model t(a: [N, K], b: [K, M]) -> y {
   y[i,j] = sum[k] a[i,k] * b[k,j]
 })",
      "contraction y <- y"},
+    {"SumOfWhatElementsPick", R"(
+model t(keep: bool[N, M], x: [M, D]) -> y {
+  y[i,d] = sum[j where keep[i,j]] x[j,d]
+})",
+     "contraction y <- y"},
+    {"SumOfWhatIndicesPick", R"(
+model t(x: [N, D]) -> y {
+  y[i: N, d] = sum[j where j <= i] x[j,d]
+})",
+     "loops y <- y; its sum is a plain loop: no two factors of it can be packed apart"},
     {"SumOfProductsWithItsEpilogue", R"(
 model t(a: [N, K], b: [K, M], c: [M]) -> y {
   h[i,j] = (sum[k] a[i,k] * b[k,j]) + c[j]
