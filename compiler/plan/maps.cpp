@@ -6,6 +6,7 @@
 #include "compiler/ir/under.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/sets.h"
+#include "compiler/solve/compared.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {
@@ -183,12 +184,14 @@ std::set<TensorId> choose_inlined(const Graph& given, const Costs& costs) {
   // Its definitions take in what is chosen: a map that reads a sum through others may finish it.
   Graph g = given;
   Readers readers = readers_of(g);
+  const std::vector<bool> compared = solve::compared_tensors(g);
   std::set<TensorId> gone;
   std::map<TensorId, Definition> bodies;
   for (size_t k = 0; k < g.definitions.size(); ++k) {
     const Definition d = g.definitions[k];
     if (d.combine != Combine::set || g.is_output(d.target)) continue;
     if (g[d.target].role != Role::interior || readers[d.target].empty()) continue;
+    if (compared[d.target.value] && !solve::is_exact(d.body)) continue;
     if (!is_inlined(g, costs, readers, d)) continue;
     gone.insert(d.target);
     bodies = {{d.target, d}};

@@ -13,6 +13,36 @@ namespace {
 
 using namespace ir;
 
+// An extreme is compared with what it was taken of, to find which elements it was. Where those are
+// computed again it is, too: their last bits may be others than in forward. Drops such extremes
+// from `kept`.
+void drop_extremes(const Graph& later, std::map<TensorId, TensorId>& kept) {
+  const auto is_given = [&](TensorId t) { return is_argument(later[t].role) || kept.count(t) > 0; };
+  std::vector<std::pair<TensorId, Expr>> pairs;  // an extreme, and what it is compared with
+  const auto record = [&](const Expr& e) {
+    visit(e, [&](const Expr& x) {
+      if (!x.is(Kind::equal)) return true;
+      for (const size_t side : {0, 1}) {
+        const Expr& y = x.args()[side];
+        const Definition* d = y.is(Kind::read) ? later.definition_of(y->tensor) : nullptr;
+        if (d && (d->combine == Combine::max || d->combine == Combine::min))
+          pairs.emplace_back(y->tensor, x.args()[1 - side]);
+      }
+      return true;
+    });
+  };
+  for (const Definition& d : later.definitions) {
+    record(d.body);
+    for (const Expr& c : d.guard) record(c);
+  }
+  // One that is dropped may be an element of another.
+  const auto is_stale = [&](const auto& pair) {
+    return kept.count(pair.first) && !std::ranges::all_of(tensors(pair.second), is_given);
+  };
+  for (auto stale = pairs.end(); (stale = std::ranges::find_if(pairs, is_stale)) != pairs.end();)
+    kept.erase(stale->first);
+}
+
 // What of the gradient forward keeps: its tensors, with what forward calls them. What is
 // unmaterialised for forward would be too large to keep; it is computed again.
 std::map<TensorId, TensorId> kept_by(const Function& forward, const Shared& shared) {
@@ -27,6 +57,7 @@ std::map<TensorId, TensorId> kept_by(const Function& forward, const Shared& shar
         place == Place::result || (place == Place::workspace && !unmaterialised(t));
     if (is_kept && !shared.later.graph.is_output(d.target)) kept.emplace(d.target, t);
   }
+  drop_extremes(shared.later.graph, kept);
   return kept;
 }
 

@@ -215,6 +215,16 @@ class Checker {
             "another number of groups than there are");
   }
 
+  // Whether a value that another kernel may compute with another last bit decides anything.
+  static bool compares(const Tile& t, TensorId tile) {
+    const auto is_comparison = [&](const Expr& x) {
+      return x.is(Kind::equal) && tensors(x).count(tile) > 0;
+    };
+    return any_part(t.value, is_comparison) || std::ranges::any_of(t.visible, [&](const Expr& c) {
+             return any_part(c, is_comparison);
+           });
+  }
+
   void check(const TilesForm& form) const {
     const Indices batch = set_of(form.batch);
     Indices all = batch;
@@ -230,6 +240,8 @@ class Checker {
       for (const auto& [tensor, free] : earlier)
         require(!tensors(t.value).count(tensor) || reads_at(t.value, tensor, free),
                 "a read of another point of a tile");
+      for (const auto& [tensor, free] : earlier)
+        require(!compares(t, tensor), "a tile that is compared for equality");
       if (t.tensor.valid()) earlier.emplace(t.tensor, t.free);
       require(t.dots.empty() == !t.dot.valid(), "a tile without its sum of products");
       require(!t.dot.valid() || reads_over(t.value, t.dot, all),

@@ -7,6 +7,7 @@
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
 #include "compiler/simplify/products.h"
+#include "compiler/solve/compared.h"
 
 namespace attn::simplify {
 
@@ -45,24 +46,6 @@ std::vector<bool> under_logarithm(const Graph& g) {
         result[x.args()[0]->tensor.value] = true;
       return true;
     });
-  return result;
-}
-
-// Tensors that are compared for equality, to find which elements a maximum was. Computed a second
-// time, in another kernel, their last bit may differ.
-std::vector<bool> compared(const Graph& g) {
-  std::vector<bool> result(g.tensors.size(), false);
-  auto record = [&](const Expr& e) {
-    visit(e, [&](const Expr& x) {
-      if (x.is(Kind::equal))
-        for (TensorId t : tensors(x)) result[t.value] = true;
-      return true;
-    });
-  };
-  for (const Definition& d : g.definitions) {
-    record(d.body);
-    for (const Expr& c : d.guard) record(c);
-  }
   return result;
 }
 
@@ -170,7 +153,7 @@ bool is_read_once(const Reader& r) {
 Graph inline_trivial(const Graph& g) {
   std::vector<bool> is_fixed = fixed_tensors(g);
   std::vector<bool> logarithm = under_logarithm(g);
-  std::vector<bool> is_compared = compared(g);
+  std::vector<bool> is_compared = solve::compared_tensors(g);
   return Inliner(g).run([&](const Definition& d) {
     if (is_fixed[d.target.value] || !stores_exactly(g, d.target)) return Use::none;
     if (costs_nothing(d.body) && (!is_compared[d.target.value] || cost(d.body) == 0))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "compiler/solve/compared.h"
 #include "compiler/solve/points.h"
 #include "compiler/solve/tile_reads.h"
 
@@ -166,13 +167,15 @@ void Unmaterialised::classify(const Graph& g) {
   unmaterialised_.assign(g.tensors.size(), false);
   std::vector<bool> is_output(g.tensors.size(), false);
   for (const Output& o : g.outputs) is_output[o.tensor.value] = true;
+  // What is compared is computed once.
+  const std::vector<bool> compared = compared_tensors(g);
   Points points(g, kTypicalSize);
   std::vector<double> size;
   for (const Tensor& t : g.tensors) size.push_back(points.of(t.extents));
   const std::vector<bool> in_tiles = read_in_tiles(g);
   for (const Definition& d : g.definitions) {
     int32_t t = d.target.value;
-    if (is_output[t]) continue;
+    if (is_output[t] || compared[t]) continue;
     if (in_tiles[t] || is_unbounded(g, g[d.target].extents)) {
       unmaterialised_[t] = true;
       continue;

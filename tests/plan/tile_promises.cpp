@@ -67,6 +67,13 @@ std::vector<Promise> tile_promises() {
 
       // Tiles.
       {"a tile over other indices", kAttend, [](Plan& p) { tiles(p).tiles[0].free.pop_back(); }},
+      {"a tile that is compared for equality", kAttend,
+       [](Plan& p) {
+         TilesForm& form = tiles(p, 1);
+         const Tile& first = form.tiles[0];
+         const Expr value = read(first.tensor, Type::f32, index_values(first.free));
+         form.tiles[1].visible.insert(equal(value, 1.0));
+       }},
       {"a tile without a name that has dimensions", kAttend,
        [](Plan& p) { tiles(p).tiles[1].free = {tiles(p).row}; }},
       {"a read of another point of a tile", kAttend, [](Plan& p) { read_transposed(tiles(p, 1)); }},
