@@ -220,8 +220,9 @@ void SumsScheduler::add_scatter(const Result& s, Sum& result) {
   }
   Expr value = here.tile(s.tile);
   if (s.has_panel_at()) value = times_panel_at(s, here, value);
-  // Of twice the digits: all points may be added to one place.
-  const Type kept = s.features.defined() ? Halide::Float(32) : Halide::Float(64);
+  // Of twice the digits where all points may be added to one place.
+  const bool has_own_places = s.features.defined() || s.is_dense;
+  const Type kept = has_own_places ? Halide::Float(32) : Halide::Float(64);
   result.sums(vars) = make_zero(kept);
   result.sums(coordinates(s, loops, position)) += cast(kept, value);
   result.domain = loops;
