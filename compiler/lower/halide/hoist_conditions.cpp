@@ -120,6 +120,18 @@ class Effects : public IRVisitor {
   std::set<std::string> locals_;
 };
 
+// The conditions that a statement tests before it does anything.
+Conditions first_tested(const Stmt& s) {
+  Conditions parts;
+  if (const LetStmt* let = s.as<LetStmt>()) {
+    parts = first_tested(let->body);
+    for (Expr& e : parts) e = substitute(let->name, let->value, e);
+  } else if (const IfThenElse* test = s.as<IfThenElse>(); test && !test->else_case.defined()) {
+    take_apart(test->condition, parts);
+  }
+  return parts;
+}
+
 class Hoist : public IRMutator {
   using IRMutator::visit;
 
@@ -130,13 +142,14 @@ class Hoist : public IRMutator {
     s.accept(&effects);
     if (!effects.under) return {};
     const std::set<std::string> stored = buffers<Store>(s);
+    const Conditions first = first_tested(s);
     Expr all;
     for (const Expr& e : *effects.under) {
       const std::set<std::string> read = loads_of(e);
       const bool changes = std::any_of(read.begin(), read.end(), [&](const std::string& name) {
         return stored.count(name) > 0;
       });
-      if (changes || contains(tested_, e)) continue;
+      if (changes || contains(tested_, e) || contains(first, e)) continue;
       tested_.push_back(e);
       all = all.defined() ? all && e : e;
     }
@@ -164,6 +177,18 @@ class Hoist : public IRMutator {
 
   Stmt visit(const Allocate* op) override {
     return guarded(op, [&] { return IRMutator::visit(op); });
+  }
+
+  Stmt visit(const IfThenElse* op) override {
+    if (op->else_case.defined()) return IRMutator::visit(op);
+    const size_t known = tested_.size();
+    Conditions parts;
+    take_apart(op->condition, parts);
+    for (const Expr& e : parts)
+      if (!loads_of(e).empty()) tested_.push_back(e);
+    Stmt result = IRMutator::visit(op);
+    tested_.resize(known);
+    return result;
   }
 
   Conditions tested_;
