@@ -100,12 +100,28 @@ Expr masked(const Expr& condition, const Expr& a, const Expr& b) {
   return reinterpret(a.type(), (reinterpret(word, a) & mask) | (reinterpret(word, b) & ~mask));
 }
 
+namespace {
+
+// All ones where the value is not finite, else 0: adding one to the exponent of such a magnitude
+// reaches the sign. (Of a comparison with infinity LLVM makes one that reads its constant twice,
+// and keeps that in a register across the loops around, where the sums of tiles need them all.)
+Expr not_finite_mask(const Expr& value) {
+  const int bits = value.type().bits();
+  const Type word = Halide::UInt(bits), whole = Halide::Int(bits);
+  const Expr one = reinterpret(word, make_const(whole, bits == 64 ? int64_t{1} << 52 : 1 << 23));
+  return reinterpret(whole, reinterpret(word, magnitude_bits(value)) + one) >> (bits - 1);
+}
+
+Expr bits_of(const Expr& value) { return reinterpret(Halide::Int(value.type().bits()), value); }
+
+}  // namespace
+
 Expr finite_or_zero(const Expr& value) {
-  return masked(has_finite_bits(value), value, make_zero(value.type()));
+  return reinterpret(value.type(), bits_of(value) & ~not_finite_mask(value));
 }
 
 Expr zero_or_not_finite(const Expr& value) {
-  return masked(has_finite_bits(value), make_zero(value.type()), value);
+  return reinterpret(value.type(), bits_of(value) & not_finite_mask(value));
 }
 
 // As a comparison of magnitudes: LLVM takes the bits of the exponent, tested for equality, for a
