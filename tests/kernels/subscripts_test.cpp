@@ -117,6 +117,17 @@ train model ranked(x: [T], n: int[T], table: [N]) -> y {
   EXPECT_EQ(library.call(given, {}, "packed").status, ATTN_BAD_DATA);
 }
 
+TEST(Subscripts, ThatFallBesideConditions) {
+  Library library(compile_text(R"(
+size M = 3, L
+model fall(p: [L, M], v: [M]) -> y {
+  y[a: L] = sum[c: 2, b: 2 where 2 * a + c < L] p[2*a + c, 2*b] * v[M - 1 - 2*b]
+}
+)"));
+  for (int64_t n : {0, 1, 4, 33})
+    expect_agreement(library, "fall", random_call(library.model("fall"), {{"L", n}}, 3));
+}
+
 // A place that is there because some index runs over T, in what is computed without that index.
 TEST(Subscripts, OfPlacesThatAnIndexInSightAllows) {
   Library library(compile_text(R"(

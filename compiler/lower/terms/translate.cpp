@@ -326,11 +326,13 @@ std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
                   solve::proves(g_, {}, ir::at_least_zero(s)) &&
                   solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
     if (arguments_.hides_data && !tensors(s).empty()) value = hidden_data(value);
-    if (!proved)
+    const bool falls_in_known = constant(limit) > 0 && falls(s);
+    // Beside conditions on other indices, Halide drops the promise below and its range.
+    if (!proved || (falls_in_known && bounded_))
       value =
           clamp(value, 0,
                 (constant(limit) > 0 && !bounded_ ? limit : buffer.dim(at.size()).extent()) - 1);
-    else if (constant(limit) > 0 && falls(s))
+    else if (falls_in_known)
       // Halide fails on a vector that is read backwards from an index that it knows. (By the one
       // more its range is not exact, or the promise would go as superfluous, and with it the
       // range.)
