@@ -28,6 +28,7 @@ TABLES = {
     "linear": ("Linear layers with a bias, one thread", "GF/s", 1, "linear", "linear", None),
     "training": ("Whole training steps with AdamW, one thread", "ms", 1, "training", "training",
                  None),
+    "models": ("Published architectures, one thread", "ms", 1, "architectures", "models", None),
     "starts": ("Sizes and starts", "", 1, "starts", "starts",
                ["MB on disk", "ms from start to end", "MB resident"]),
     "compiling": ("Compile times", "", os.cpu_count(), "starts", "compiling",

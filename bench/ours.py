@@ -49,14 +49,14 @@ def build(file, sizes, target="host", folder=None, cache=True):
 
 
 class Model:
-    """The model of bench/models/NAME.attn, with the sizes that are compiled in. What a source leaves as
-    f32 is of the type `storage`."""
+    """A model of bench/models/NAME.attn, or of the file that is given, with the sizes that are compiled in.
+    What a source leaves as f32 is of the type `storage`."""
 
     def __init__(self, name, threads=1, target="host", device="cpu", storage="f32", precision=None,
-                 **sizes):
+                 file=None, **sizes):
         mine = os.sched_getaffinity(0)
         os.sched_setaffinity(0, range(os.cpu_count()))  # attnc compiles on all processors
-        text = (BENCH / "models" / f"{name}.attn").read_text()
+        text = pathlib.Path(file or BENCH / "models" / f"{name}.attn").read_text()
         if storage != "f32":
             text = re.sub(r": \[", f": {storage}[", text).replace("-> z {", f"-> z: {storage} {{")
         self.model = attn.compile_text(
@@ -83,7 +83,10 @@ class Call:
         m._shape_outputs(self.params, self.inputs, self.outputs)
         self.put(self.outputs, arrays, make=True)
         self.saved = m.library.allocate(need.saved)
-        self.workspace = m.library.allocate(max(need.forward_workspace, need.backward_workspace))
+        workspaces = need.forward_workspace, need.backward_workspace
+        self.workspace = m.library.allocate(max(workspaces))
+        # What a call takes besides its arguments, without and with gradients.
+        self.bytes = workspaces[0], need.saved + max(workspaces)
         self.cotangents = self.put(self.outputs.derivatives(), arrays, "d")
         self.gradients = [
             self.put(group.derivatives(), {}, "d", make=lambda a: a.differentiable and

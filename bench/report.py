@@ -35,6 +35,11 @@ def cell_text(row, name, unit):
     return f"wrong by {cell['wrong']:.0e}" if "wrong" in cell else "–"
 
 
+def memory_text(row, name):
+    count = row["cells"].get(name, {}).get("bytes")
+    return "" if count is None else f"{count / 1e6:.1f}"
+
+
 def markdown(header, lines):
     """Columns of equal width, so that the text reads well too."""
     rows = [header, *lines]
@@ -59,14 +64,17 @@ def table_text(table):
         return text + markdown(["", *table["columns"]], lines)
     names, lines = contestants(table), []
     with_peak = any(r["work"] for r in table["rows"])
+    weighed = [n for n in names if any("bytes" in r["cells"].get(n, {}) for r in table["rows"])]
     for row in table["rows"]:
         found = ratio(row)
         line = [row["case"], *(cell_text(row, n, unit) for n in names)]
         if with_peak:
             ours = row["cells"]["ours"].get("median")
             line.append(f"{100 * row['work'] / ours / row['peak']:.0f} %" if ours else "")
+        line += [memory_text(row, n) for n in weighed]
         lines.append(line + [f"{found[0]:.2f} ({found[1]})" if found else ""])
-    header = [f"{unit}", *names, *(["ours of peak"] if with_peak else []), "ours to the best peer"]
+    header = [f"{unit}", *names, *(["ours of peak"] if with_peak else []),
+              *(f"MB, {n}" for n in weighed), "ours to the best peer"]
     return text + markdown(header, lines) + "\n\n" + notes(table)
 
 
@@ -81,6 +89,9 @@ def notes(table):
                  f"({row['case']}).")
     peaks = [r["peak"] / 1e9 for r in table["rows"]]
     text += f" Peak in the same run: {min(peaks):.0f} to {max(peaks):.0f} GF/s."
+    if any("bytes" in c for r in table["rows"] for c in r["cells"].values()):
+        text += (" MB: the most that a call allocates at once, outputs and gradients among it, but not "
+                 "its parameters and inputs.")
     absent = sorted({n for r in table["rows"] for n in r["absent"]})
     if absent:
         text += f" Not installed: {', '.join(absent)}."

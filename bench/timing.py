@@ -20,10 +20,12 @@ MOST_ROUNDS = 300
 
 @dataclasses.dataclass
 class Contestant:
-    """One way to compute what a case asks. `result` gives the arrays that the last call made."""
+    """One way to compute what a case asks. `result` gives the arrays that the last call made; `memory`,
+    where a table asks, the most bytes that a call has allocated at once, its results among them."""
     name: str
     call: Callable[[], None]
     result: Callable[[], list]
+    memory: Callable[[], int] | None = None
 
 
 @dataclasses.dataclass
@@ -85,6 +87,8 @@ def prepare(case):
         if error <= case.tolerance:
             ready.append(contestant)
             cells[name] = {"error": error}
+            if contestant.memory:
+                cells[name]["bytes"] = contestant.memory()
         else:
             cells[name] = {"wrong": error}
     return ready, cells
