@@ -21,13 +21,15 @@ FILES = ours.ROOT / "examples/models"
 @dataclasses.dataclass(frozen=True)
 class Architecture:
     """`function` is the model in PyTorch, of the same name as ours; `sizes` are compiled in, and `called`
-    are of a call. `apart` names parameters of which PyTorch has a tensor for each expert."""
+    are of a call. `apart` names parameters of which PyTorch has a tensor for each expert. `tolerance` is
+    of the gradients, which pass through all layers in f32; outputs have that of other tables."""
     label: str
     file: str
     function: Callable
     sizes: dict
     called: dict
     apart: tuple = ()
+    tolerance: float = 1e-4
 
     @property
     def name(self):
@@ -50,9 +52,11 @@ MODELS = [
     Architecture("Differential 3B, d3072, 1 layer, 64 tokens", "differential",
                  eager_text.differential, {"D": 3072, "F": 8192, "H": 12, "L": 1, "V": 2048},
                  {"B": 1, "T": 64}),
+    # Rounding moves some of two million arguments of relu past 0, where each gets all of its gradient or
+    # none: the row of one weight then differs by some percent.
     Architecture("T5 small, d512, 2 + 2 layers, 2 x (128 + 128)", "t5", eager_text.t5,
                  {"D": 512, "H": 8, "L": 2, "V": 4096, "N": 32, "M": 128},
-                 {"B": 2, "S": 128, "T": 128}),
+                 {"B": 2, "S": 128, "T": 128}, tolerance=0.1),
     Architecture("Sigmoid attention, d1024, 1 layer, 256 tokens", "sigmoid",
                  eager_text.sigmoid_attention, {"D": 1024, "H": 16, "F": 4096, "L": 1},
                  {"B": 1, "T": 256}),
@@ -69,8 +73,11 @@ MODELS = [
                  ("w1", "w2", "w3")),
     Architecture("Switch base, d768, 8 experts, 512 tokens", "switch", eager_others.switch,
                  {"D": 768, "F": 3072, "X": 8}, {"B": 4, "T": 128}, ("wi", "wo")),
+    # A key that rounds to exactly 0 is at the corner of the minimum in std.activations.elu, and gets half
+    # of its gradient.
     Architecture("Linear attention, d512, 2 layers, 2 x 256", "linear_attention",
-                 eager_others.linear_attention, {"D": 512, "H": 8, "L": 2}, {"B": 2, "T": 256}),
+                 eager_others.linear_attention, {"D": 512, "H": 8, "L": 2}, {"B": 2, "T": 256},
+                 tolerance=2e-3),
     Architecture("Mamba 130M, d768, 1 layer, 256 tokens", "mamba", eager_others.mamba,
                  {"D": 768, "L": 1, "V": 4096}, {"B": 1, "T": 256}),
     Architecture("Retention in parallel, d2048, 128 tokens", "retention",
@@ -231,7 +238,7 @@ def models(quick):
             return lambda: Contestant(name, *CONTESTANTS[name](setting, gradients))
 
         for gradients in (False, True):
+            label = f"{architecture.label}, {'training' if gradients else 'forward'}"
             expected = setting.expected if gradients else setting.expected[:len(setting.outputs)]
-            # As whole training steps: gradients pass through all layers in f32.
-            yield Case(f"{architecture.label}, {'training' if gradients else 'forward'}", 0, expected,
-                       {name: maker(name, gradients) for name in CONTESTANTS}, tolerance=1e-4)
+            yield Case(label, 0, expected, {name: maker(name, gradients) for name in CONTESTANTS},
+                       tolerance=architecture.tolerance if gradients else 2e-5)
