@@ -170,13 +170,13 @@ class Tiles {
     Func of_left("out_left_words"), of_right("out_right_words"), sums("out_fragment");
     const std::vector<Var> args = {u_, v_, t_, w_, c_, jb_, ib_, b_};
     of_left(v_, k_, t_, w_, c_, ib_, b_) =
-        left.words(tile_.first_row(v_, w_), k_, lane_of(t_, w_), {ib_, c_, b_});
+        left.row_words(tile_.first_row(v_, w_), k_, lane_of(t_, w_), {ib_, c_, b_});
     of_right(u_, k_, t_, w_, c_, jb_, b_) =
-        right.words(u_ * 16, k_, lane_of(t_, w_), {jb_, c_, b_});
+        right.column_words(u_ * 16, k_, lane_of(t_, w_), {jb_, c_, b_});
     sums(args) = no_sums(t_);
     sums(args) =
-        multiply_add(sums(args), row_words(of_left(v_, k, t_, w_, c_, ib_, b_)),
-                     column_words(of_right(u_ / 2, k, t_, w_, c_, jb_, b_), u_ % 2), products);
+        multiply_add(sums(args), of_rows(of_left(v_, k, t_, w_, c_, ib_, b_)),
+                     of_columns(of_right(u_ / 2, k, t_, w_, c_, jb_, b_), u_ % 2), products);
     sum_(u_, v_, t_, w_, jb_, ib_, b_) +=
         element(sums(u_ / 2, v_ / 2, t_, w_, r, jb_, ib_, b_), v_ % 2 * 2 + u_ % 2);
     sum_.update(sum_.num_update_definitions() - 1)

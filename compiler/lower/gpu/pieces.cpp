@@ -52,10 +52,10 @@ Pieces::Pieces(const std::string& name, const Products& products, const Type& nu
   stage(func, pieces, !neighbours_are_pieces, tile, is_turned_ ? shape.summed : shape.outer, 1);
 }
 
-Expr Pieces::words(const Expr& first, const Expr& step, const Expr& lane,
-                   std::vector<Expr> rest) const {
-  // Lanes 8 m .. 8 m + 7 say where the rows of matrix m are: of g, of g + 8, and both at the next.
-  const Expr row = lane % 8, outer = first + lane / 8 % 2 * 8, next = lane / 16;
+// Lanes 8 m .. 8 m + 7 say where the rows of matrix m are: in which eighth, and in which piece.
+Expr Pieces::words(const Expr& first, const Expr& step, const Expr& lane, const Expr& eighth,
+                   const Expr& next, const std::vector<Expr>& rest) const {
+  const Expr row = lane % 8, outer = first + eighth * 8;
   std::vector<Expr> at = {step * 2 + next, outer + row};
   if (is_turned_) at = {outer / 8, step * 16 + next * 8 + row};
   at.insert(at.end(), rest.begin(), rest.end());
@@ -67,12 +67,12 @@ Expr word(const Expr& words, const Expr& which) {
   return Call::make(kWord, "attn_word", {words, which}, Call::PureExtern);
 }
 
-std::array<Expr, 2> column_words(const Expr& words, const Expr& eighth) {
-  return {word(words, eighth), word(words, eighth + 2)};
+std::array<Expr, 4> of_rows(const Expr& words) {
+  return {word(words, 0), word(words, 1), word(words, 2), word(words, 3)};
 }
 
-std::array<Expr, 4> row_words(const Expr& words) {
-  return {word(words, 0), word(words, 1), word(words, 2), word(words, 3)};
+std::array<Expr, 2> of_columns(const Expr& words, const Expr& eighth) {
+  return {word(words, eighth * 2), word(words, eighth * 2 + 1)};
 }
 
 }  // namespace attn::lower::gpu

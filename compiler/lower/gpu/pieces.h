@@ -34,14 +34,25 @@ class Pieces {
          const RegisterTile& tile, const std::vector<Var>& rest, const Value& value,
          const Memory& memory);
 
-  // What a thread has of the sixteen from `first` on, in step `step` of the instruction's depth:
-  // words t of the pieces of g and g + 8, then the same of the next pieces. g and t as in
-  // matrix_units.h; `lane`: the thread's number in its warp.
-  Expr words(const Expr& first, const Expr& step, const Expr& lane, std::vector<Expr> rest) const;
+  // What a thread has of the sixteen from `first` on, in step `step` of the instruction's depth, as
+  // rows or as columns of the product: words t of the pieces of g and g + 8 and of the next pieces
+  // of both. Words that an instruction takes together follow one another, or ptxas moves them. g
+  // and t as in matrix_units.h; `lane`: the thread's number in its warp.
+  Expr row_words(const Expr& first, const Expr& step, const Expr& lane,
+                 const std::vector<Expr>& rest) const {
+    return words(first, step, lane, lane / 8 % 2, lane / 16, rest);
+  }
+  Expr column_words(const Expr& first, const Expr& step, const Expr& lane,
+                    const std::vector<Expr>& rest) const {
+    return words(first, step, lane, lane / 16, lane / 8 % 2, rest);
+  }
 
   Func func;  // (piece, row of pieces, rest...)
 
  private:
+  Expr words(const Expr& first, const Expr& step, const Expr& lane, const Expr& eighth,
+             const Expr& next, const std::vector<Expr>& rest) const;
+
   const Products products_;
   const bool is_turned_;  // pieces are along the outer index
 };
@@ -49,10 +60,9 @@ class Pieces {
 // One of the four words.
 Expr word(const Expr& words, const Expr& which);
 
-// Which load this is for: of `words`, as columns of the product, those of column g of the eighth
-// `eighth` (0, 1) of the sixteen.
-std::array<Expr, 2> column_words(const Expr& words, const Expr& eighth);
-std::array<Expr, 4> row_words(const Expr& words);
+// Of the words of rows, or of the columns of the eighth `eighth` (0, 1), those of an instruction.
+std::array<Expr, 4> of_rows(const Expr& words);
+std::array<Expr, 2> of_columns(const Expr& words, const Expr& eighth);
 
 // The thread's number in its warp, in a RegisterTile of fragments.
 inline Expr lane_of(const Expr& t, const Expr& w) { return t + w % 8 * 4; }

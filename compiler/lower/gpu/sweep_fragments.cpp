@@ -95,14 +95,14 @@ void Sweep::add_fragments(Func dot, const TilesSpec::Dot& d) {
   RDom k(0, summed / products.depth(), "rk"), r(0, blocks_of(d.length, summed), "rd");
   Func of_own(name + "_own_words"), of_other(name + "_other_words");
   of_own(joined({v_, k_, t_, w_, kc_, ib_}, batch)) =
-      own.words(scores_.first_row(v_, w_), k_, lane_of(t_, w_), at({kc_, ib_}, batch));
+      own.row_words(scores_.first_row(v_, w_), k_, lane_of(t_, w_), at({kc_, ib_}, batch));
   of_other(joined({u_, k_, t_, w_, kc_, c_}, batch)) =
-      other.words(u_ * 16, k_, lane_of(t_, w_), at({kc_, c_}, batch));
+      other.column_words(u_ * 16, k_, lane_of(t_, w_), at({kc_, c_}, batch));
   Func sums(dot.name() + "_fragment");
   sums(all) = no_sums(t_);
-  sums(all) = multiply_add(sums(all), row_words(of_own(at({v_, k, t_, w_, kc_, ib_}, batch))),
-                           column_words(of_other(at({u_ / 2, k, t_, w_, kc_, c_}, batch)), u_ % 2),
-                           products);
+  sums(all) =
+      multiply_add(sums(all), of_rows(of_own(at({v_, k, t_, w_, kc_, ib_}, batch))),
+                   of_columns(of_other(at({u_ / 2, k, t_, w_, kc_, c_}, batch)), u_ % 2), products);
   std::vector<Expr> of_round(of_chunk_.begin(), of_chunk_.end());
   of_round.emplace_back(r.x);
   dot(args) += element_of(sums, of_round);
@@ -168,8 +168,8 @@ void Sweep::add_partial_fragments(Func panel) {
     Pieces pieces = panel_pieces(products);
     Func words("out_panel_words");
     words(joined({u_, k_, t_, w_, fb_, c_}, batch)) =
-        pieces.words(u_ * 16, k_, lane_of(t_, w_), at({fb_, c_}, batch));
-    right = column_words(words(at({u_ / 2, k, t_, w_, fb_, c_}, batch)), u_ % 2);
+        pieces.column_words(u_ * 16, k_, lane_of(t_, w_), at({fb_, c_}, batch));
+    right = of_columns(words(at({u_ / 2, k, t_, w_, fb_, c_}, batch)), u_ % 2);
     words.compute_at(sums, k.x).unroll(u_);
     pieces.func.compute_at(of_chunk());
   } else {
