@@ -36,6 +36,7 @@ class Builder {
 
   Built build() {
     arguments_.hides_data = target_.arch == target::Arch::gpu;
+    if (target_.device == ATTN_CUDA) arguments_.exp = cuda_exp;
     for (ir::SizeId s : kernel_.sizes)
       arguments_.sizes.emplace(s, Param<int32_t>(fresh_name(g_[s].name)));
     Built built;

@@ -17,8 +17,8 @@ using Args = const std::vector<Expr>&;
 Expr constant(double value, const Type& t) { return make_const(t, value); }
 
 // exp(-|x|) never overflows.
-Expr sigmoid(const Expr& x) {
-  Expr e = vector_exp(-abs(x));
+Expr sigmoid(const Expr& x, Exponential exp) {
+  Expr e = exp(-abs(x));
   return select(x < 0, e, constant(1, x.type())) / (1 + e);
 }
 
@@ -36,26 +36,26 @@ Expr uniform(Args args, const Type& t) {
   return cast(t, bits) * constant(ops::kUniformStep, t);
 }
 
-using Form = Expr (*)(Args, Type);
+using Form = Expr (*)(Args, Type, Exponential);
 const std::map<std::string_view, Form>& forms() {
   static const std::map<std::string_view, Form> kForms = {
-      {"exp", [](Args a, Type) { return unbounded_exp(a[0]); }},
-      {"log", [](Args a, Type) { return vector_log(a[0]); }},
-      {"log1p", [](Args a, Type) { return vector_log1p(a[0]); }},
-      {"tanh", [](Args a, Type) { return vector_tanh(a[0]); }},
-      {"sigmoid", [](Args a, Type) { return sigmoid(a[0]); }},
-      {"erf", [](Args a, Type) { return vector_erf(a[0]); }},
-      {"sin", [](Args a, Type) { return sin(a[0]); }},
-      {"cos", [](Args a, Type) { return cos(a[0]); }},
-      {"atan", [](Args a, Type) { return atan(a[0]); }},
-      {"abs", [](Args a, Type t) { return cast(t, abs(a[0])); }},
-      {"min", [](Args a, Type) { return kept(a, min(a[0], a[1])); }},
-      {"max", [](Args a, Type) { return kept(a, max(a[0], a[1])); }},
-      {"floor", [](Args a, Type) { return floor(a[0]); }},
-      {"float", [](Args a, Type t) { return cast(t, a[0]); }},
-      {"int", [](Args a, Type t) { return cast(t, a[0]); }},
-      {"finite", [](Args a, Type) { return has_finite_bits(a[0]); }},
-      {"uniform", [](Args a, Type t) { return uniform(a, t); }},
+      {"exp", [](Args a, Type, Exponential exp) { return exp(a[0]); }},
+      {"log", [](Args a, Type, Exponential) { return vector_log(a[0]); }},
+      {"log1p", [](Args a, Type, Exponential) { return vector_log1p(a[0]); }},
+      {"tanh", [](Args a, Type, Exponential) { return vector_tanh(a[0]); }},
+      {"sigmoid", [](Args a, Type, Exponential exp) { return sigmoid(a[0], exp); }},
+      {"erf", [](Args a, Type, Exponential) { return vector_erf(a[0]); }},
+      {"sin", [](Args a, Type, Exponential) { return sin(a[0]); }},
+      {"cos", [](Args a, Type, Exponential) { return cos(a[0]); }},
+      {"atan", [](Args a, Type, Exponential) { return atan(a[0]); }},
+      {"abs", [](Args a, Type t, Exponential) { return cast(t, abs(a[0])); }},
+      {"min", [](Args a, Type, Exponential) { return kept(a, min(a[0], a[1])); }},
+      {"max", [](Args a, Type, Exponential) { return kept(a, max(a[0], a[1])); }},
+      {"floor", [](Args a, Type, Exponential) { return floor(a[0]); }},
+      {"float", [](Args a, Type t, Exponential) { return cast(t, a[0]); }},
+      {"int", [](Args a, Type t, Exponential) { return cast(t, a[0]); }},
+      {"finite", [](Args a, Type, Exponential) { return has_finite_bits(a[0]); }},
+      {"uniform", [](Args a, Type t, Exponential) { return uniform(a, t); }},
   };
   return kForms;
 }
@@ -64,8 +64,8 @@ const std::map<std::string_view, Form>& forms() {
 
 bool is_primitive(const ir::Operation& op) { return forms().count(op.name) > 0; }
 
-Expr primitive(const ir::Operation& op, Args args, Type type) {
-  return forms().at(op.name)(args, type);
+Expr primitive(const ir::Operation& op, Args args, Type type, Exponential exp) {
+  return forms().at(op.name)(args, type, exp);
 }
 
 // floor(a / b); Halide's rounds so that the remainder is not negative, which differs for b < 0.

@@ -173,7 +173,7 @@ Expr Translator::build(const ir::Expr& e) {
         args.push_back(as_result && ir::is_real(e.type()) ? as(type, e.args()[k])
                                                           : arg(static_cast<int>(k)));
       }
-      return primitive(*e->operation, args, type);
+      return primitive(*e->operation, args, type, arguments_.exp);
     }
     case Kind::at_least_zero:
       return compared(e.args()[0]) >= 0;

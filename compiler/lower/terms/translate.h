@@ -7,12 +7,15 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/lower/terms/halide.h"
+#include "compiler/lower/terms/vector_math.h"
 
 namespace attn::lower {
 
 Type arithmetic_type(ir::Type t);
 Type computed_type(ir::Storage s);
 Type storage_type(ir::Storage s);
+
+using Exponential = Expr (*)(const Expr& x);
 
 // Everything that a kernel takes: its buffers and its sizes.
 struct Arguments {
@@ -21,6 +24,7 @@ struct Arguments {
   // Subscripts and conditions that are data stand in a call of `attn_data`, which a pass takes away
   // at last: the host cannot read them, and Halide would where their place is known.
   bool hides_data = false;
+  Exponential exp = unbounded_exp;  // as the target computes it
 };
 constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index", *kBodyCall = "attn_body";
 // Calls whose argument is an element in shared memory, of which they get the address from a pass.
@@ -90,7 +94,7 @@ Expr hidden_data(const Expr& value);
 
 // A call of a primitive; arguments have the types that the operation takes. For every other
 // operation the table has an expansion.
-Expr primitive(const ir::Operation& op, const std::vector<Expr>& args, Type type);
+Expr primitive(const ir::Operation& op, const std::vector<Expr>& args, Type type, Exponential exp);
 bool is_primitive(const ir::Operation& op);
 
 // Of integers, rounded down.

@@ -19,6 +19,9 @@ Expr or_nan(const Expr& x, const Expr& value);
 Expr vector_exp(const Expr& x, float flush = -86.6f);
 // The same with infinity from 88.7228 on.
 Expr unbounded_exp(const Expr& x);
+// The same on CUDA, whose devices have an instruction for powers of two. f32: within 4e-7 of the
+// value, 0 below -87.3.
+Expr cuda_exp(const Expr& x);
 
 // f32: Halide's log, within 2 ulp. f64: libm's.
 Expr vector_log(const Expr& x);
