@@ -24,4 +24,8 @@ Expr greatest(const Expr& a, const Expr& b, const target::Target& target) {
   return instruction("llvm.nvvm.fmax.ftz.f", {a, b});
 }
 
+Expr of_lane(const Expr& value, int distance) {
+  return instruction("llvm.nvvm.shfl.sync.bfly.f32", {-1, value, distance, 31});
+}
+
 }  // namespace attn::lower::gpu

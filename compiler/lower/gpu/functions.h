@@ -13,4 +13,8 @@ Expr exponential(const Expr& x, const target::Target& target);
 // The greater of two f32. Of a number and NaN either.
 Expr greatest(const Expr& a, const Expr& b, const target::Target& target);
 
+// On CUDA: what the thread of the warp has whose number differs in the bit `distance`. All threads
+// of the warp come to it.
+Expr of_lane(const Expr& value, int distance);
+
 }  // namespace attn::lower::gpu

@@ -81,8 +81,11 @@ class Sweep : Tiles {
   Expr panel_at(const Expr& feature, const Expr& in_chunk) const;
   Expr factor_at(int pack, bool is_own, const Expr& index, const Expr& feature,
                  const Expr& length) const;
+  void add_largest();
   void add_weights();
   Expr addend(const Expr& value) const;
+  Expr marked(const Expr& addend) const;
+  TilesSpec::Values tiles_here() const;
   void add_addends();
   void add_partial();
   void add_partial_fragments(Func panel);

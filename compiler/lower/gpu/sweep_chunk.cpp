@@ -13,7 +13,7 @@ constexpr int kHidden = INT32_MIN;  // the bits of -0
 
 void Sweep::add_tiles() {
   const std::vector<Var> args = with_chunk({u_, v_, t_, w_});
-  const TilesSpec::Values earlier = [&](int k) -> Expr { return tiles_[k](args); };
+  const TilesSpec::Values earlier = tiles_here();
   for (int k = 0; k <= of_.tile; ++k) {
     const std::string name = "out_tile" + std::to_string(k);
     Expr sum = 0.0f;
@@ -82,74 +82,94 @@ Func Sweep::staged(const std::string& name, int pack, const Var& block, const Ex
   return f;
 }
 
-// Of a stream: each row's greatest score in the chunk, the exponentials of the distances to it,
-// and a thread's part of their sum.
-void Sweep::add_weights() {
-  const std::vector<Var> all = with_chunk({u_, v_, t_, w_}), args = with_chunk({v_, t_, w_});
-  const std::vector<Var> of_thread = with_chunk({v_, w_, t_});
-  const auto of_each = [&](const Func& f, const RDom& u) {
-    return f(at({u, v_, t_, w_}, of_chunk_));
+// Of a stream: each row's greatest score in the chunk.
+void Sweep::add_largest() {
+  const std::vector<Var> args = with_chunk({v_, t_, w_});
+  RDom ru(0, scores_.across, "ru"), rt(0, scores_.threads_across, "rt");
+  const auto of_each = [&](const Func& part, const std::vector<Var>& place) {
+    const std::vector<Expr> here(place.begin(), place.end());
+    part(place) = kFloor;
+    part(place) = greatest(part(here), tiles_.back()(at({ru, v_, t_, w_}, of_chunk_)), target_);
   };
-  RDom ru(0, scores_.across, "ru"), rs(0, scores_.across, "rs");
-  RDom rt(0, scores_.threads_across, "rt");
   Func part("out_largest_part");
-  part(of_thread) = kFloor;
-  part(of_thread) = greatest(part(of_thread), of_each(tiles_.back(), ru), target_);
+  largest_ = Func("out_largest");
+  if (target_.device == ATTN_CUDA) {
+    // The threads of a row are neighbours in a warp.
+    of_each(part, args);
+    in_registers(part, of_chunk());
+    by_threads(part.update(), {ru, v_}, of_chunk_);
+    Expr value = part(args);
+    for (int distance = 1; distance < scores_.threads_across; distance *= 2)
+      value = greatest(value, of_lane(value, distance), target_);
+    largest_(args) = value;
+    in_registers(largest_, of_chunk());
+    return;
+  }
+  of_each(part, with_chunk({v_, w_, t_}));
   shared(part, of_chunk());
   by_threads(part.update(), {ru, v_}, of_chunk_);
-  largest_ = Func("out_largest");
   largest_(args) = kFloor;
   largest_(args) = greatest(largest_(args), part(at({v_, w_, rt}, of_chunk_)), target_);
   in_registers(largest_, of_chunk());
   by_threads(largest_.update(), {v_, rt}, of_chunk_);
+}
 
+// The exponentials of the distances to it, and a thread's part of their sum.
+void Sweep::add_weights() {
+  const std::vector<Var> all = with_chunk({u_, v_, t_, w_}), args = with_chunk({v_, t_, w_});
+  RDom rs(0, scores_.across, "rs");
   weights_ = Func("out_weights");
   weights_(all) = exponential(tiles_.back()(all) - largest_(args), target_);
   in_registers(weights_, of_chunk());
   total_ = Func("out_total");
   total_(args) = 0.0f;
-  total_(args) += of_each(weights_, rs);
+  total_(args) += weights_(at({rs, v_, t_, w_}, of_chunk_));
   in_registers(total_, of_chunk());
   by_threads(total_.update(), {rs, v_}, of_chunk_);
 }
 
-// What a point gives to the sum, of which `value` is the tile or the weight.
+// What a point gives to the sum, of which `value` is the tile or the weight; both are 0 beyond the
+// last of the others.
 Expr Sweep::addend(const Expr& value) const {
   const Point point = here();
-  const std::vector<Var> args = with_chunk({u_, v_, t_, w_});
-  const TilesSpec::Values tiles = [&](int k) -> Expr { return tiles_[k](args); };
+  const bool has_factor = !has_features_ && sum_->panel >= 0;
+  const bool has_weight = sum_->kind() == Kind::weighted && sum_->has_weight();
   Expr result = value;
-  if (sum_->kind() == Kind::weighted && sum_->has_weight())
-    result = result * spec_.weight(*sum_, point);
-  if (!has_features_) {
-    if (sum_->panel >= 0)
-      result = result *
-               spec_.factor(sum_->panel, point.batch, sum_->of_rows ? point.column : point.row, 0);
-    if (!sum_->visible.empty()) result = masked(spec_.visible(*sum_, point, tiles), result, 0.0f);
-  } else if (has_fallback()) {
-    // The fallback knows what is hidden by the sign of a zero.
-    const Expr bits = reinterpret<int32_t>(result);
-    const Expr visible = unsolved(spec_.visible(*sum_, point, tiles));
-    result = reinterpret<float>(select(visible, select(bits == kHidden, 0, bits), kHidden));
-  }
+  if (has_weight) result = result * spec_.weight(*sum_, point);
+  if (has_factor)
+    result = result *
+             spec_.factor(sum_->panel, point.batch, sum_->of_rows ? point.column : point.row, 0);
+  if (!has_features_ && !sum_->visible.empty())
+    result = masked(spec_.visible(*sum_, point, tiles_here()), result, 0.0f);
+  if (!has_weight && !has_factor) return result;
   return select(unsolved(other_index() < others_), result, 0.0f);
+}
+
+// The fallback knows what is hidden by the sign of a zero.
+Expr Sweep::marked(const Expr& addend) const {
+  const Expr bits = reinterpret<int32_t>(addend);
+  const Expr visible = unsolved(spec_.visible(*sum_, here(), tiles_here()));
+  return reinterpret<float>(select(visible, select(bits == kHidden, 0, bits), kHidden));
+}
+
+TilesSpec::Values Sweep::tiles_here() const {
+  return [this, args = with_chunk({u_, v_, t_, w_})](int k) -> Expr { return tiles_[k](args); };
 }
 
 void Sweep::add_addends() {
   const std::vector<Var> all = with_chunk({u_, v_, t_, w_});
-  const Expr value = addend(streams_ ? weights_(all) : tiles_[sum_->tile](all));
-  Expr addend = value;
+  Expr value = addend(streams_ ? weights_(all) : tiles_[sum_->tile](all));
   if (!has_features_ || scores_.in_fragments) {
     addends_ = Func("out_addends");
     addends_(all) = value;
     in_registers(addends_, of_chunk());
-    addend = addends_(all);
+    value = addends_(all);
   }
   if (has_features_) {
     if (scores_.in_fragments && !has_fallback()) return;
     shared_addends_ = Func("out_shared_addends");
-    shared_addends_(with_chunk({v_, w_, t_, u_})) = addend;
-    shared(shared_addends_, of_chunk());
+    shared_addends_(with_chunk({v_, w_, t_, u_})) = has_fallback() ? marked(value) : value;
+    if (!scores_.in_fragments) shared(shared_addends_, of_chunk());
     return;
   }
   RDom ru(0, scores_.across, "ru");
@@ -241,13 +261,10 @@ void Sweep::add_fallback(const Expr& features) {
   rest.insert(rest.begin() + 1, fb_);
   partial_(at({u_, v_, t_, w_}, rest)) +=
       masked(other < others_ && reinterpret<int32_t>(weight) != kHidden, weight * element, 0.0f);
-  std::vector<VarOrRVar> order = {u_, v_, r[0], r[1], t_, w_};
-  order.insert(order.end(), rest.begin(), rest.end());
-  partial_.update(partial_.num_update_definitions() - 1)
-      .reorder(order)
-      .unroll(u_)
-      .unroll(v_)
-      .gpu_threads(t_, w_);
+  const int n = partial_.num_update_definitions() - 1;
+  by_threads(partial_.update(n), {u_, v_}, rest, {r[0], r[1]});
+  // In fragments nothing else reads them: they are there if the chunk is.
+  if (scores_.in_fragments) shared(shared_addends_, LoopLevel(partial_, RVar(r[1])));
 }
 
 }  // namespace attn::lower::gpu

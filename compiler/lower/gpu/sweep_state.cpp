@@ -349,7 +349,10 @@ Func Sweep::read(const Func& joint, const Result& r) const {
 
 std::vector<Func> Sweep::schedule() {
   add_tiles();
-  if (streams_) add_weights();
+  if (streams_) {
+    add_largest();
+    add_weights();
+  }
   if (sum_) add_addends();
   if (has_features_) add_partial();
   add_state();
