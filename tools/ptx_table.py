@@ -98,6 +98,8 @@ def forms_of(program, build):
         elif m := re.match(r" +(loops|row|contraction|streaming|tiles) .* <- .*\)$", line):
             forms[f"{model}_{function}_{number}"] = m[1]
             number += 1
+        elif line.startswith("    check "):
+            number += 1
     return forms
 
 
