@@ -38,44 +38,45 @@ struct Scheduled {
   bool few_rows;
 };
 
-// The kernels that are compiled for these models: of those that do the same work, the first.
-// `repeated` gets a line for each of the others.
-std::vector<Scheduled> distinct_kernels(const std::vector<Compiled>& models, bool has_few_rows,
-                                        std::string& repeated) {
-  std::vector<Scheduled> distinct;
+// The kernels of these models, on the CPU in all of their schedules. There, `repeated` gets a line
+// for each that does the work of one before.
+std::vector<Scheduled> kernels_of(const std::vector<Compiled>& models, bool on_cpu,
+                                  std::string& repeated) {
+  std::vector<Scheduled> kernels;
   std::map<std::string, std::string> first;  // signature -> the name of the first such kernel
   const auto add = [&](const auto& plan) {
     for (const plan::Function* f : plan::functions(plan))
-      for (const auto* kernels : {&f->kernels, &f->checks})
-        for (const plan::Kernel& k : *kernels) {
-          const auto [same, is_new] = first.try_emplace(emit::signature(*f, k), k.name);
-          if (!is_new) {
-            repeated += fmt::format("// {}: the code of {}\n", k.name, same->second);
-            continue;
+      for (const auto* list : {&f->kernels, &f->checks})
+        for (const plan::Kernel& k : *list) {
+          if (on_cpu) {
+            const auto [same, is_new] = first.try_emplace(emit::signature(*f, k), k.name);
+            if (!is_new) {
+              repeated += fmt::format("// {}: the code of {}\n", k.name, same->second);
+              continue;
+            }
           }
-          distinct.push_back({*f, k, false});
-          if (has_few_rows && plan::few_rows_of(f->graph, k.form))
-            distinct.push_back({*f, k, true});
+          kernels.push_back({*f, k, false});
+          if (on_cpu && plan::few_rows_of(f->graph, k.form)) kernels.push_back({*f, k, true});
         }
   };
   for (const Compiled& m : models) {
     add(*m.plan);
     if (m.step_plan) add(*m.step_plan);
   }
-  return distinct;
+  return kernels;
 }
 
 // The loops of the kernels, or their programs of a device.
 std::string kernels_text(const CommandLine& c, const std::vector<Compiled>& models) {
   const std::string target =
       chosen_targets(c.targets.empty() ? std::vector<std::string>{"host"} : c.targets).back();
-  const bool is_device = c.stage == "device";
-  if (is_device && target::named(target).device == ATTN_CPU)
+  const bool is_device = c.stage == "device", on_cpu = target::named(target).device == ATTN_CPU;
+  if (is_device && on_cpu)
     throw UsageError(fmt::format("--stage=device is of GPUs: --target {} or {}",
                                  fmt::join(target::names_for(ATTN_OPENCL), ", "),
                                  fmt::join(target::names_for(ATTN_CUDA), ", ")));
   std::string out, repeated;
-  const std::vector<Scheduled> kernels = distinct_kernels(models, !is_device, repeated);
+  const std::vector<Scheduled> kernels = kernels_of(models, on_cpu, repeated);
   ProgressLine progress(progress_of(c), kernels.size(), 0);
   for (const auto& [f, k, few_rows] : kernels) {
     out += is_device ? fmt::format("// {} {}\n{}\n", plan::title(f), emit::title(f, k),
