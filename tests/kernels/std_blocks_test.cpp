@@ -252,6 +252,23 @@ TEST(StdBlocks, HaveTheDerivativesThatDifferencesSay) {
   }
 }
 
+// Where two branches of a function meet.
+TEST(StdBlocks, SmoothFunctionsHaveTheirDerivativeAtZero) {
+  const std::pair<const char*, double> functions[] = {{"gelu(x[i])", 0.5},
+                                                      {"gelu_tanh(x[i])", 0.5},
+                                                      {"silu(x[i])", 0.5},
+                                                      {"softplus(x[i])", 0.5},
+                                                      {"elu(x[i], 1)", 1.0}};
+  for (const auto& [call, derivative] : functions) {
+    const std::vector<driver::Compiled> models = compile_text(fmt::format(
+        "use std.activations\nsize N\nmodel f(x: [N]) -> y {{\n  y[i] = {}\n}}\n", call));
+    const Array zero{{1}, {0}}, one{{1}, {1}};
+    const Arrays found =
+        driver::call_reference(models[0], {.given = {{"x", zero}, {"dy", one}}, .gradient = true});
+    EXPECT_EQ(found.at("dx").values[0], derivative) << call;
+  }
+}
+
 // Kernels for all of it take minutes: by default for some blocks that others are made of, and for
 // those whose name ATTN_BLOCKS matches, a regular expression; `.` is every one.
 bool is_compiled(const Program& p) {
