@@ -22,7 +22,8 @@
 namespace attn::testing {
 
 std::vector<driver::Compiled> compile_file(const std::string& path,
-                                           const elaborate::Overrides& sizes, Derive derive) {
+                                           const elaborate::Overrides& sizes, Derive derive,
+                                           plan::Precision precision) {
   driver::Source source;
   driver::load(source, path);
   std::vector<driver::Compiled> models;
@@ -31,18 +32,19 @@ std::vector<driver::Compiled> compile_file(const std::string& path,
                                       .all_gradients = derive >= Derive::gradients,
                                       .jvp = derive == Derive::all || derive == Derive::tangents,
                                       .hvp = derive == Derive::all,
-                                      .precision = tested_precision()});
+                                      .precision = precision});
   if (source.diagnostics.has_errors())
     throw std::runtime_error(render(source.map, source.diagnostics));
   return models;
 }
 
 std::vector<driver::Compiled> compile_text(const std::string& text,
-                                           const elaborate::Overrides& sizes, Derive derive) {
+                                           const elaborate::Overrides& sizes, Derive derive,
+                                           plan::Precision precision) {
   driver::Scratch scratch;
   std::string path = scratch.path() + "/model.attn";
   std::ofstream(path) << text;
-  return compile_file(path, sizes, derive);
+  return compile_file(path, sizes, derive, precision);
 }
 
 driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool derived) {

@@ -15,6 +15,15 @@
 
 namespace attn::testing {
 
+// What kernels are tested on: $ATTN_TEST_TARGET, else this machine.
+std::string tested_target();
+// That of the environment, ATTN_TEST_PRECISION, or high.
+plan::Precision tested_precision();
+// How much further off results may be on the tested target than those of exact products.
+double slack_of_products();
+// The tested target, in turn with the other instruction sets that this machine can run.
+std::string target_in_turn(uint64_t seed);
+
 // Gradients as the text says, with Jacobian-vector products, of every model, or of every model with
 // Jacobian- and Hessian-vector products too.
 enum class Derive { as_written, tangents, gradients, all };
@@ -22,10 +31,12 @@ enum class Derive { as_written, tangents, gradients, all };
 // The models of a text in the language, or of a file; throws with all diagnostics.
 std::vector<driver::Compiled> compile_text(const std::string& text,
                                            const elaborate::Overrides& sizes = {},
-                                           Derive derive = Derive::gradients);
+                                           Derive derive = Derive::gradients,
+                                           plan::Precision precision = tested_precision());
 std::vector<driver::Compiled> compile_file(const std::string& path,
                                            const elaborate::Overrides& sizes = {},
-                                           Derive derive = Derive::gradients);
+                                           Derive derive = Derive::gradients,
+                                           plan::Precision precision = tested_precision());
 // A model that is a graph already, with its gradient; `derived`: with products too, of a graph that
 // has a scalar output.
 driver::Compiled compile_graph(const std::string& name, ir::Graph graph, bool derived = false);
@@ -43,15 +54,6 @@ struct CallOptions {
   // Only these gradients (dNAME); empty: all.
   std::vector<std::string> wanted;
 };
-
-// What kernels are tested on: $ATTN_TEST_TARGET, else this machine.
-std::string tested_target();
-// That of the environment, ATTN_TEST_PRECISION, or high.
-plan::Precision tested_precision();
-// How much further off results may be on the tested target than those of exact products.
-double slack_of_products();
-// The same, in turn with the other instruction sets that this machine can run.
-std::string target_in_turn(uint64_t seed);
 
 class Library {
  public:
