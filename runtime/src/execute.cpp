@@ -111,15 +111,21 @@ class Execution {
                      context_->capability / 10, context_->capability % 10);
   }
 
-  // ---- tensors
-
-  attn_status bind() {
-    if (frame_.not_addressable != nullptr) {
+  attn_status refuse_tensor(const Shape& shape) const {
+    if (device_->id.type == ATTN_CPU || device_->id.type == ATTN_OTHER)
       return attn_fail(context_, ATTN_REFUSED,
                        "kernels take extents and strides of at most 2^31 - 1; a tensor of %lld "
                        "elements has larger ones",
-                       shown(frame_.not_addressable->count));
-    }
+                       shown(shape.count));
+    return attn_fail(context_, ATTN_REFUSED,
+                     "kernels for %s take tensors of at most 2^31 - 1 elements; one has %lld",
+                     device_->name, shown(shape.count));
+  }
+
+  // ---- tensors
+
+  attn_status bind() {
+    if (frame_.not_addressable != nullptr) return refuse_tensor(*frame_.not_addressable);
     Tensor* t = frame_.tensors;
     for (int32_t g = 0; g < ATTN_SAVED; ++g) {
       const attn_tensor* given = call_.tensors[g];

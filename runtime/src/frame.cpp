@@ -229,6 +229,9 @@ void Frame::compute() {
   if (program.values != nullptr) program.values(value);
   for (int32_t k = 0; k < program.n_values; ++k) narrow[k] = static_cast<int32_t>(value[k]);
   attn_dimension* dim = dimensions_;
+  // Kernels of GPUs count the elements of a whole tensor.
+  const bool counts_all = context != nullptr && (context->device->id.type == ATTN_CUDA ||
+                                                 context->device->id.type == ATTN_OPENCL);
   for (int32_t k = 0; k < program.n_shapes; ++k) {
     const attn_shape& from = program.shapes[k];
     int64_t count = 1;
@@ -243,6 +246,7 @@ void Frame::compute() {
       dim[d] = {0, static_cast<int32_t>(n), static_cast<int32_t>(std::min(count, kLargest)), 0};
       count = product(count, n);
     }
+    if (counts_all && count > kLargest && !is_empty) is_addressable = false;
     for (int32_t d = 1; is_empty && d < from.rank; ++d) dim[d].stride = 0;
     shapes[k] = {dim, from.rank, is_addressable, is_empty ? 0 : count};
     dim += from.rank;

@@ -228,4 +228,24 @@ TEST_F(CudaModel, SaysWhatALibraryIsFor) {
             "this library has no kernels for the CPU; build it with --target host");
 }
 
+// The processor takes as many of a first dimension; nothing is touched.
+TEST_F(CudaModel, RefusesTensorsThatItsKernelsCannotCount) {
+  const int64_t sizes[] = {715827883, 3};  // times 3: 2^31 + 1
+  attn_tensor tensors[6];
+  ASSERT_EQ(attn_shapes(device_model(), sizes, tensors, tensors + 2, tensors + 4), ATTN_OK);
+  uintptr_t address = 0;
+  for (attn_tensor& t : tensors) {
+    t.data = reinterpret_cast<void*>(address += uintptr_t{1} << 40);
+    t.device = {ATTN_CUDA, 0};
+  }
+  const attn_block workspace = {reinterpret_cast<void*>(address + (uintptr_t{1} << 40)),
+                                int64_t{1} << 36};
+  Owned context(on(0));
+  EXPECT_EQ(attn_forward(context, device_model(), tensors, tensors + 2, tensors + 4, {}, workspace),
+            ATTN_REFUSED);
+  EXPECT_EQ(context.message(),
+            "kernels for cuda:0 take tensors of at most 2^31 - 1 elements; one has 2147483649");
+  EXPECT_EQ(fake_cuda::calls("cuLaunchKernel"), 0);
+}
+
 }  // namespace
