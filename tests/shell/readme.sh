@@ -9,7 +9,7 @@ blocks() {
   awk -v fence="\`\`\`$1" '$0 == "```" { inside = 0 } inside { print } $0 == fence { inside = 1 }' "$readme"
 }
 
-(($(wc -l <"$readme") <= 120)) || fail "the README is longer than 120 lines"
+(($(wc -l <"$readme") <= 132)) || fail "the README is longer than 132 lines"
 
 # Commands run in a folder that looks like the checkout but keeps what they write.
 mkdir "$scratch/checkout"
