@@ -197,7 +197,7 @@ void add_emit(CLI::App* s, CommandLine& c, Adder& add) {
   s->add_option("--stage", c.stage, "what to print")->required()->check(CLI::IsMember(stages));
   s->add_option("--after", c.after, "print after this pass: derive, fold, find, …");
   add.model(s);
-  add.targets(s, "for statement and device: the instruction set");
+  add.targets(s, "for statement, device, and a plan on a GPU: the instruction set");
   add.progress(s);
 }
 

@@ -87,6 +87,16 @@ std::string kernels_text(const CommandLine& c, const std::vector<Compiled>& mode
   return out + repeated;
 }
 
+// What a plan says of each kernel on the last of the targets, where that is a GPU's.
+plan::Schedule schedule_on(const std::vector<std::string>& targets) {
+  if (targets.empty()) return nullptr;
+  const std::string target = chosen_targets(targets).back();
+  if (target::named(target).device == ATTN_CPU) return nullptr;
+  return [target](const plan::Function& f, const plan::Kernel& k) {
+    return fmt::format("on {}: {}", target, lower::schedule(f, k, target));
+  };
+}
+
 // Why a stage of these models is empty.
 std::string nothing_to_print(const CommandLine& c, const std::vector<Compiled>& models) {
   const std::string who = models.size() == 1 ? "`" + models[0].name + "`" : "no model of " + c.file;
@@ -161,11 +171,12 @@ int emit(const CommandLine& c) {
     return 0;
   }
   std::string out = prints_kernels(c) ? kernels_text(c, models) : "";
+  const plan::Schedule schedule = schedule_on(c.targets);
   for (const Compiled& m : models) {
     if (!out.empty() && !prints_kernels(c)) out += "\n";
     if (c.stage == "plan") {
-      out += plan::to_string(*m.plan);
-      if (m.step_plan) out += plan::to_string(*m.step_plan);
+      out += plan::to_string(*m.plan, schedule);
+      if (m.step_plan) out += plan::to_string(*m.step_plan, schedule);
     }
     if (c.stage == "tex" || c.stage == "dot") {
       auto print = c.stage == "tex" ? text::to_tex : text::to_dot;

@@ -26,6 +26,10 @@ std::string compile_object(const plan::Function& f, const plan::Kernel& kernel,
 std::string statement(const plan::Function& f, const plan::Kernel& kernel,
                       const std::string& target, bool few_rows = false);
 
+// How a kernel runs on the target of a GPU, in words: which schedule it gets, and why no better one.
+std::string schedule(const plan::Function& f, const plan::Kernel& kernel,
+                     const std::string& target);
+
 // What a kernel for a device gives to its driver: PTX or OpenCL C.
 std::string device_program(const plan::Function& f, const plan::Kernel& kernel,
                            const std::string& target);

@@ -1,6 +1,7 @@
 // The plan of a function: which kernels compute it, which tensors exist in memory, and where.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -142,8 +143,9 @@ Function plan_probe(const ir::Graph& probe, size_t shared, const Plan& plan, con
                     Diagnostics& diagnostics);
 
 // The printed plan: kernels, loops, what is inlined, stored, saved; workspace and operations as
-// formulas in the sizes.
-std::string to_string(const Plan& plan);
+// formulas in the sizes. `schedule`: what else is known of a kernel, a line; may be null.
+using Schedule = std::function<std::string(const Function& f, const Kernel& k)>;
+std::string to_string(const Plan& plan, const Schedule& schedule = nullptr);
 
 // Operations of a kernel as a formula in the sizes, an addition or a multiplication being one: what
 // a point costs, for all points, also those that a condition hides.

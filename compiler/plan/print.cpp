@@ -255,7 +255,7 @@ std::string loop_text(const Graph& g, const Steps& s) {
                      s.down ? ", the last first" : "");
 }
 
-std::string function_text(const Function& f) {
+std::string function_text(const Function& f, const Schedule& schedule) {
   const Printed printed(f.graph);
   const Graph& g = printed.g;
   std::string text = "  " + title(f) + "\n";
@@ -266,6 +266,7 @@ std::string function_text(const Function& f) {
     for (const Loop& loop : f.loops)
       if (loop.first == n) text += loop_text(g, loop.steps);
     text += (loop_of(f, n) ? "  " : "") + kernel_text(printed, f.kernels[n]);
+    if (schedule) text += fmt::format("      {}\n", schedule(f, f.kernels[n]));
   }
   std::string saved;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);
@@ -313,11 +314,11 @@ std::string poly_text(const Graph& g, const Poly& p) {
   return sum.empty() ? "0" : sum;
 }
 
-std::string to_string(const Plan& plan) {
+std::string to_string(const Plan& plan, const Schedule& schedule) {
   std::string text = "plan " + plan.model + "\n";
   if (plan.forward.precision != Precision::high)
     text += fmt::format("  products of {} precision\n", name_of(plan.forward.precision));
-  for (const Function* f : functions(plan)) text += function_text(*f);
+  for (const Function* f : functions(plan)) text += function_text(*f, schedule);
   return text;
 }
 

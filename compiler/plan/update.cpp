@@ -151,10 +151,10 @@ UpdatePlan plan_update(const std::string& model, const Step& step, const Costs& 
   return plan;
 }
 
-std::string to_string(const UpdatePlan& plan) {
+std::string to_string(const UpdatePlan& plan, const Schedule& schedule) {
   std::string text;
   for (const auto* list : {&plan.norms, &plan.updates})
-    for (const Plan& p : *list) text += to_string(p);
+    for (const Plan& p : *list) text += to_string(p, schedule);
   return text;
 }
 

@@ -18,7 +18,7 @@ UpdatePlan plan_update(const std::string& model, const ir::Step& step, const Cos
                        Diagnostics& diagnostics);
 
 // The printed plan, as of a model.
-std::string to_string(const UpdatePlan& plan);
+std::string to_string(const UpdatePlan& plan, const Schedule& schedule = nullptr);
 
 // Those that there are.
 std::vector<const Function*> functions(const UpdatePlan& plan);

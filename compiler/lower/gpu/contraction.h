@@ -1,6 +1,8 @@
 // The two ways in which a GPU computes sums of products.
 #pragma once
 
+#include <string>
+
 #include "compiler/lower/forms/contraction.h"
 #include "compiler/target/target.h"
 
@@ -13,8 +15,8 @@ Expr product(const ContractionTerm& term, const Expr& batch, const Expr& row, co
 // A thread for each result. Takes anything.
 Func plain_contraction(const ContractionSpec& spec);
 
-// Whether tiles suit: f32, and more than a few rows and columns as far as is known.
-bool suits_tiles(const ContractionSpec& spec);
+// Why tiles do not suit; empty: they do.
+std::string unsuited_to_tiles(const ContractionSpec& spec);
 
 // A block of threads for each tile of results, which are registers; chunks of both factors are
 // staged in shared memory.

@@ -23,8 +23,11 @@ Expr product(const ContractionTerm& term, const Expr& batch, const Expr& row, co
 
 Func plain_contraction(const ContractionSpec& spec) {
   std::vector<Var> vars;
-  std::map<Group, Expr> linear = {{Group::kBatch, 0}, {Group::kRow, 0}, {Group::kColumn, 0}};
-  std::map<Group, Expr> extents = {{Group::kBatch, 1}, {Group::kRow, 1}, {Group::kColumn, 1}};
+  std::map<Group, Expr> linear, extents;
+  for (Group g : {Group::kBatch, Group::kRow, Group::kColumn, Group::kDealt}) {
+    linear[g] = 0;
+    extents[g] = 1;
+  }
   for (const OutputDim& dim : spec.output) {
     vars.emplace_back("d" + std::to_string(vars.size()));
     linear[dim.group] = linear[dim.group] * dim.extent + vars.back();
@@ -35,14 +38,27 @@ Func plain_contraction(const ContractionSpec& spec) {
   std::reverse(vars.begin(), vars.end());
   for (auto& [group, index] : linear) index = own(index, extents[group]);
 
+  // The matrix of the batch, or of a group in it: that of the row, or of the result.
+  Expr matrix = linear[Group::kBatch];
+  if (spec.groups) {
+    const Expr count = spec.groups->count;
+    const Expr group = spec.groups->of_rows
+                           ? clamp(spec.groups->of(matrix, linear[Group::kRow]), 0, count - 1)
+                           : linear[Group::kDealt];
+    matrix = matrix * count + group;
+  }
+
   // Of twice the digits: what rounding costs does not grow with the sum's length.
   const Type kept = spec.type == Halide::Float(32) ? Halide::Float(64) : spec.type;
   Func sum("out_sum"), out("out");
   sum(vars) = make_zero(kept);
   for (const ContractionTerm& term : spec.terms) {
     RDom k(0, term.reduced, "k");
-    const Expr value = product(term, linear[Group::kBatch], linear[Group::kRow],
-                               linear[Group::kColumn], in_range(k, term.reduced));
+    const Expr at_k = in_range(k, term.reduced);
+    Expr value = product(term, matrix, linear[Group::kRow], linear[Group::kColumn], at_k);
+    if (spec.groups && !spec.groups->of_rows)
+      value = masked(spec.groups->of(linear[Group::kBatch], at_k) == linear[Group::kDealt], value,
+                     make_zero(value.type()));
     sum(vars) += cast(kept, each_time(k, value));
   }
   out(vars) = Tuple(spec.epilogue(at, cast(spec.type, sum(vars))));

@@ -1,16 +1,17 @@
 // How sums of products are computed on a GPU.
-#include "compiler/base/check.h"
 #include "compiler/lower/gpu/contraction.h"
+#include "compiler/lower/gpu/register_tile.h"
 #include "compiler/lower/gpu/schedules.h"
 
 namespace attn::lower {
 
-gpu::Funcs gpu::schedule(const plan::ContractionForm& form, const Scope& scope,
-                         const target::Target& target) {
-  ATTN_CHECK(!form.groups, "groups by data in a kernel of a GPU");
+gpu::Scheduled gpu::schedule(const plan::ContractionForm& form, const Scope& scope,
+                             const target::Target& target) {
   const ContractionSpec spec = contraction_spec(scope, form);
-  return {suits_tiles(spec) ? tiled_contraction(spec, target, scope.precision)
-                            : plain_contraction(spec)};
+  if (const std::string why = unsuited_to_tiles(spec); !why.empty())
+    return {{plain_contraction(spec)}, "a thread for each result: " + why};
+  return {{tiled_contraction(spec, target, scope.precision)},
+          "tiles of results" + units_text(target, scope.precision)};
 }
 
 }  // namespace attn::lower

@@ -241,10 +241,13 @@ class Tiles {
 
 }  // namespace
 
-bool suits_tiles(const ContractionSpec& spec) {
+std::string unsuited_to_tiles(const ContractionSpec& spec) {
   const auto is_few = [](int typical) { return typical > 0 && typical < kFew; };
-  return spec.type == Halide::Float(32) && !is_few(spec.typical_rows) &&
-         !is_few(spec.typical_columns);
+  if (spec.type != Halide::Float(32)) return "its sums are not f32";
+  if (spec.groups) return "data says which rows or terms are multiplied";
+  if (is_few(spec.typical_rows)) return "it has few rows";
+  if (is_few(spec.typical_columns)) return "it has few columns";
+  return "";
 }
 
 Func tiled_contraction(const ContractionSpec& spec, const target::Target& target,

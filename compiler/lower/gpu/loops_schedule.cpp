@@ -5,14 +5,15 @@
 
 namespace attn::lower {
 
-gpu::Funcs gpu::schedule(const plan::LoopsForm& form, const Scope& scope, const target::Target&) {
+gpu::Scheduled gpu::schedule(const plan::LoopsForm& form, const Scope& scope,
+                             const target::Target&) {
   // Each element of a scatter is one thread's, which visits all that may be added to it.
   const LoopsSpec spec = loops_spec(scope, form.definition, Scatter::by_owner);
   Func out = spec.out;
   if (spec.is_placed) {
     one_thread_a_point(out);  // it is nothing, but Halide must not look for it on the host
     one_thread_a_point(out, out.update(), spec.placed_vars);
-    return {out};
+    return {{out}, "a thread for each element that is written"};
   }
   if (spec.has_planes) {
     std::vector<VarOrRVar> order(spec.vars.begin(), spec.vars.end());
@@ -21,7 +22,7 @@ gpu::Funcs gpu::schedule(const plan::LoopsForm& form, const Scope& scope, const 
   }
   const LoopLevel thread = one_thread_a_point(out, out, spec.vars);
   for (Func f : spec.reductions) f.compute_at(thread);
-  return {out};
+  return {{out}, "a thread for each result"};
 }
 
 }  // namespace attn::lower

@@ -2,6 +2,8 @@
 // memory that the block shares.
 #pragma once
 
+#include <string>
+
 #include "compiler/lower/terms/halide.h"
 #include "compiler/plan/plan.h"
 #include "compiler/target/target.h"
@@ -42,6 +44,12 @@ struct RegisterTile {
 constexpr RegisterTile kFragments{4, 32, 16, 2, true};
 inline bool uses_matrix_units(const target::Target& target, plan::Precision precision) {
   return target.capability >= 80 && precision != plan::Precision::highest;
+}
+
+// ", multiplied by tensor cores with high precision", or of what else multiplies.
+inline std::string units_text(const target::Target& target, plan::Precision precision) {
+  if (!uses_matrix_units(target, precision)) return ", products of f32";
+  return ", products of " + std::string(name_of(precision)) + " precision by tensor cores";
 }
 
 // `f(m, k, ...)`, `size` x `summed` elements, is copied to shared memory by all threads of a block;

@@ -300,9 +300,10 @@ class RowBuilder {
 
 }  // namespace
 
-gpu::Funcs gpu::schedule(const plan::RowForm& form, const Scope& scope, const target::Target&) {
+gpu::Scheduled gpu::schedule(const plan::RowForm& form, const Scope& scope,
+                             const target::Target&) {
   const RowSpec spec = row_spec(scope, form);
-  return RowBuilder(spec).schedule();
+  return {RowBuilder(spec).schedule(), "the threads of a row share its reductions"};
 }
 
 }  // namespace attn::lower

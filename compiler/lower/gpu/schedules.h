@@ -3,6 +3,7 @@
 // that depends on extents and target only, and without atomic operations.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "compiler/lower/forms/scope.h"
@@ -11,19 +12,22 @@
 
 namespace attn::lower::gpu {
 
-// What the kernel writes, as in cpu/schedules.h. Every Func is computed on the device.
-using Funcs = std::vector<Func>;
+struct Scheduled {
+  std::vector<Func> results;  // as in cpu/schedules.h; each is computed on the device
+  std::string how;            // in words: which schedule was taken, and why no better one
+};
 
 // A thread for each point of the free indices, reductions in order.
-Funcs schedule(const plan::LoopsForm& form, const Scope& scope, const target::Target& target);
+Scheduled schedule(const plan::LoopsForm& form, const Scope& scope, const target::Target& target);
 
 // The threads of a row share its reductions; a map is computed again by each of its readers.
-Funcs schedule(const plan::RowForm& form, const Scope& scope, const target::Target& target);
+Scheduled schedule(const plan::RowForm& form, const Scope& scope, const target::Target& target);
 
 // Tiles of results in registers, their factors in shared memory; else a thread for each result.
-Funcs schedule(const plan::ContractionForm& form, const Scope& scope, const target::Target& target);
+Scheduled schedule(const plan::ContractionForm& form, const Scope& scope,
+                   const target::Target& target);
 
 // A thread for each result, which computes the tiles that it sums.
-Funcs schedule(const plan::TilesForm& form, const Scope& scope, const target::Target& target);
+Scheduled schedule(const plan::TilesForm& form, const Scope& scope, const target::Target& target);
 
 }  // namespace attn::lower::gpu

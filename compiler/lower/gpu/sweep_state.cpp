@@ -361,12 +361,15 @@ std::vector<Func> Sweep::schedule() {
   return {read(out, *planes_), read(out, *sum_)};
 }
 
-bool suits_blocks(const TilesSpec& spec, const TilesSpec::Result& r) {
+std::string unsuited_to_blocks(const TilesSpec& spec, const TilesSpec::Result& r) {
   using Kind = TilesSpec::Kind;
-  if (r.kind() == Kind::scatter || r.has_panel_at()) return false;
+  if (r.kind() == Kind::scatter) return "points are added at computed places";
+  if (r.has_panel_at()) return "a factor depends on both positions";
   const auto in_batch = [&](int d) { return d < static_cast<int>(spec.batch_extents.size()); };
   const auto kept = std::ranges::count_if(r.dimensions, in_batch);
-  return r.kind() != Kind::weighted || kept == static_cast<int>(spec.batch_extents.size());
+  if (r.kind() == Kind::weighted && kept != static_cast<int>(spec.batch_extents.size()))
+    return "weights are summed over part of the batch";
+  return "";
 }
 
 std::vector<Func> sweep_in_blocks(const TilesSpec& spec, const target::Target& target,

@@ -1,6 +1,7 @@
 // The two ways in which a GPU computes kernels of tiles, and what they share.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "compiler/lower/forms/tiles.h"
@@ -67,8 +68,8 @@ class PlainTiles : Tiles {
   Func top_{"out_top"}, total_{"out_total"};
 };
 
-// Whether blocks of threads suit a result: it is no scatter, and its panel is packed.
-bool suits_blocks(const TilesSpec& spec, const TilesSpec::Result& r);
+// Why blocks of threads do not suit a result; empty: they do.
+std::string unsuited_to_blocks(const TilesSpec& spec, const TilesSpec::Result& r);
 
 // Blocks of threads that sweep over what is summed: tiles in registers, their factors and what they
 // give to the sum in shared memory. For results of one sweep: a log-sum-exp, then its weighted sum;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/base/check.h"
+#include "compiler/lower/gpu/register_tile.h"
 #include "compiler/lower/gpu/schedules.h"
 #include "compiler/lower/gpu/tiles.h"
 #include "compiler/lower/terms/linear_index.h"
@@ -56,16 +57,20 @@ Expr Tiles::low(const Expr& total) {
 
 }  // namespace gpu
 
-gpu::Funcs gpu::schedule(const plan::TilesForm& form, const Scope& scope,
-                         const target::Target& target) {
+gpu::Scheduled gpu::schedule(const plan::TilesForm& form, const Scope& scope,
+                             const target::Target& target) {
   const TilesSpec spec(scope, form);
   ATTN_CHECK(!spec.results.empty(), "a kernel of tiles without results");
   PlainTiles plain(spec);
-  Funcs outputs;
+  std::vector<Func> outputs;
+  std::string alone;  // results that a thread each computes
   std::vector<const TilesSpec::Result*> stream;  // what one sweep gives
   for (const TilesSpec::Result& r : spec.results) {
     if (!r.is_written) continue;
-    const bool in_blocks = suits_blocks(spec, r);
+    const std::string why = unsuited_to_blocks(spec, r);
+    const bool in_blocks = why.empty();
+    if (!in_blocks)
+      alone += "; " + scope.g[r.form->tensor].name + ": a thread for each result, as " + why;
     if (in_blocks && form.streams()) {
       stream.push_back(&r);
       continue;
@@ -74,10 +79,15 @@ gpu::Funcs gpu::schedule(const plan::TilesForm& form, const Scope& scope,
                                 : plain.schedule(r));
   }
   if (!stream.empty()) {
-    const Funcs swept = sweep_in_blocks(spec, target, scope.precision, stream);
+    const std::vector<Func> swept = sweep_in_blocks(spec, target, scope.precision, stream);
     outputs.insert(outputs.begin(), swept.begin(), swept.end());
   }
-  return outputs;
+  const bool some_in_blocks =
+      std::ranges::any_of(spec.results, [&](const TilesSpec::Result& r) {
+        return r.is_written && unsuited_to_blocks(spec, r).empty();
+      });
+  const std::string blocks = "blocks of threads" + units_text(target, scope.precision);
+  return {outputs, some_in_blocks ? blocks + alone : alone.substr(2)};
 }
 
 }  // namespace attn::lower

@@ -23,6 +23,7 @@ constexpr int kMostBlocksDown = 65535;
 struct Built {
   Halide::Pipeline pipeline;
   std::vector<Halide::Argument> arguments;
+  std::string how;
 
   Halide::Module module(const std::string& name, const Halide::Target& machine) {
     return with_instructions(pipeline.compile_to_module(arguments, name, machine));
@@ -44,7 +45,8 @@ class Builder {
       arguments_.tensors.emplace(t, parameter(t, fresh_name(g_[t].name)));
       built.arguments.push_back(arguments_.tensors.at(t));
     }
-    const std::vector<Func> outs = scheduled();
+    const auto [outs, how] = scheduled();
+    built.how = how;
     auto written = kernel_.writes.begin();
     for (const Func& out : outs) {
       // Buffers of one Func have the same bounds.
@@ -70,15 +72,14 @@ class Builder {
   }
 
  private:
-  // What the kernel writes.
-  std::vector<Func> scheduled() const {
+  gpu::Scheduled scheduled() const {
     const Scope scope{g_, arguments_, kernel_.writes, f_.precision};
     if (few_rows_ && target_.arch == target::Arch::x86_64)
-      return cpu::schedule_few_rows(std::get<plan::TilesForm>(kernel_.form), scope, target_);
-    const auto on_target = [&](const auto& form) {
+      return {cpu::schedule_few_rows(std::get<plan::TilesForm>(kernel_.form), scope, target_), ""};
+    const auto on_target = [&](const auto& form) -> gpu::Scheduled {
       switch (target_.arch) {
         case target::Arch::x86_64:
-          return cpu::schedule(form, scope, target_);
+          return {cpu::schedule(form, scope, target_), ""};
         case target::Arch::gpu:
           return gpu::schedule(form, scope, target_);
       }
@@ -186,6 +187,12 @@ std::string statement(const plan::Function& f, const plan::Kernel& kernel,
                          out << built.module(kernel.name + (few_rows ? "_few" : ""), machine);
                          return out.str();
                        });
+}
+
+std::string schedule(const plan::Function& f, const plan::Kernel& kernel,
+                     const std::string& target) {
+  return with_pipeline(f, kernel, target, false,
+                       [](const Built& built, const Halide::Target&) { return built.how; });
 }
 
 std::string device_program(const plan::Function& f, const plan::Kernel& kernel,
