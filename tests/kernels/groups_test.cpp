@@ -116,6 +116,25 @@ TEST(Groups, AreLongerThanBlocks) {
     }
 }
 
+// Matrices whose terms lie beside each other are multiplied where they lie, by groups of some rows.
+TEST(Groups, OfFewRowsSomeAndMany) {
+  const std::string text = R"(
+size T, D = 160, F = 144, X = 3
+train model known(x: [T, D], expert: int[T], w: [X, F, D]) -> y {
+  y[t,f] = tanh(sum[d] x[t,d] * w[expert[t], f, d])
+}
+)";
+  for (uint64_t n = 0; n < 3; ++n) {
+    Library library(compile_text(text), 2, target_in_turn(n));
+    for (int64_t t : {0, 1, 3, 13, 14, 97, 384, 500}) {
+      SCOPED_TRACE(target_in_turn(n) + " T=" + std::to_string(t));
+      Arrays given = random_call(library.model(), {{"T", t}}, n, 3);
+      deal(given, "expert", 3, static_cast<uint64_t>(t));
+      expect_agreement(library, "known", given, 1e-4);
+    }
+  }
+}
+
 TEST(Groups, OfKnownSizes) {
   Library library(compile_text(R"(
 size T = 50, D = 16, F = 32, X = 4

@@ -137,7 +137,7 @@ Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<P
 void ContractionScheduler::blocked(const Expr& condition) {
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
   Loops loops = open(condition, rows, columns, tiles_.block_rows / rows,
-                     tiles_.block_columns / columns, has_few_rows(false));
+                     tiles_.block_columns / columns, suits(Strategy::blocked));
   std::vector<Panels> panels = pack_terms();
   Func sum = finished_tile(loops, panels);
   store(loops, sum(loops.column, loops.row, loops.row_tile, loops.column_tile, loops.row_block,

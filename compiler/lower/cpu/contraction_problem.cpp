@@ -113,7 +113,7 @@ Problem::Problem(const ContractionSpec& given, const Target& target)
   with_split = !groups && long_sums && small && some_rows <= costs.split_area &&
                some_columns <= costs.split_area && some_rows * some_columns <= costs.split_area;
   with_direct = some_rows > 0 ? some_rows <= 8 * costs.direct_rows : !rarely_thin;
-  with_in_place = !groups && reads_in_place(*this) &&
+  with_in_place = !deals_terms() && reads_in_place(*this) &&
                   (some_rows > 0 ? some_rows <= 2 * costs.rows_in_place : !rarely_thin);
   if (deals_terms()) with_direct = false;
   if (groups) sort_members();
@@ -165,8 +165,8 @@ Expr Problem::wants_split() const {
          length / 8 >= longer_side && (rows > costs.direct_rows || columns <= 64);
 }
 
-Expr Problem::wants_in_place() const {
-  return rows <= costs.rows_in_place && longest() >= costs.least_in_place;
+Expr Problem::wants_in_place(const Expr& matrix) const {
+  return rows_of(matrix) <= costs.rows_in_place && longest() >= costs.least_in_place;
 }
 
 Expr Problem::multiplied(const Factor& factor, const Expr& matrix, const Expr& outer,

@@ -30,12 +30,14 @@ Func ContractionScheduler::schedule() {
     taken = taken || condition;
   };
   add(problem_.with_split, problem_.wants_split(), &ContractionScheduler::split);
-  const Expr few = problem_.rows <= problem_.costs.direct_rows;
-  if (problem_.deals_rows())
+  if (problem_.deals_rows()) {  // each group by its own
     direct(const_true());
-  else
+    if (problem_.with_in_place) in_place(const_true());
+  } else {
+    const Expr few = problem_.rows <= problem_.costs.direct_rows;
     add(problem_.with_direct, few, &ContractionScheduler::direct);
-  add(problem_.with_in_place, problem_.wants_in_place(), &ContractionScheduler::in_place);
+    add(problem_.with_in_place, problem_.wants_in_place(0), &ContractionScheduler::in_place);
+  }
   add(true, const_true(), &ContractionScheduler::blocked);
   if (std::optional<Func> found = find_non_finite(problem_)) fallback(*found);
 
@@ -152,18 +154,21 @@ Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
   return stage;
 }
 
-// A group may have few rows or many.
-ContractionScheduler::OfMatrix ContractionScheduler::has_few_rows(bool few) const {
+// A group may have few rows, some or many.
+ContractionScheduler::OfMatrix ContractionScheduler::suits(Strategy strategy) const {
   if (!problem_.deals_rows()) return {};
-  return [this, few](const Expr& matrix) {
-    const Expr is_few = problem_.rows_of(matrix) <= problem_.costs.direct_rows;
-    return few ? is_few : !is_few;
+  return [this, strategy](const Expr& matrix) {
+    const Expr few = problem_.rows_of(matrix) <= problem_.costs.direct_rows;
+    if (strategy == Strategy::direct) return few;
+    if (!problem_.with_in_place) return !few;
+    const Expr some = problem_.wants_in_place(matrix);
+    return !few && (strategy == Strategy::in_place ? some : !some);
   };
 }
 
 void ContractionScheduler::direct(const Expr& condition) {
-  Loops loops =
-      open(condition, problem_.costs.direct_rows, tiles_.block_columns, 1, 1, has_few_rows(true));
+  Loops loops = open(condition, problem_.costs.direct_rows, tiles_.block_columns, 1, 1,
+                     suits(Strategy::direct));
   Expr total;
   for (const ContractionTerm& term : problem_.terms) {
     Func sum = direct_sum(problem_, term);

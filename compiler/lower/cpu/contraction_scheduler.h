@@ -47,7 +47,9 @@ class ContractionScheduler {
 
   Loops open(const Expr& condition, int rows, int columns, int row_tiles, int column_tiles,
              const OfMatrix& where = {});
-  OfMatrix has_few_rows(bool few) const;
+  // Of groups of rows: which the strategy takes.
+  enum class Strategy { direct, in_place, blocked };
+  OfMatrix suits(Strategy strategy) const;
   Stage store(const Loops& loops, const Expr& sum);
   // Chunks of a term's reduction, in a matrix and at most.
   Expr chunks_of(const Panels& term, const Expr& matrix) const;
@@ -62,6 +64,7 @@ class ContractionScheduler {
   void split(const Expr& condition);
   Func rows_by_vectors(const ContractionTerm& term);
   Func dots(const ContractionTerm& term, const Func& left);
+  DotTile dot_tile() const;
   void in_place(const Expr& condition);
   void direct(const Expr& condition);
   void fallback(const Func& where);
