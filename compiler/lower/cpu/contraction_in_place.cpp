@@ -95,13 +95,13 @@ Func ContractionScheduler::dots(const ContractionTerm& term, const Func& left) {
   const Expr matrix = in_range(batch_, problem_.batch);
   const Expr row = row_block_ * tile.block_rows + y_;
   // Of a group, no more rows than this is done for.
-  const Expr row_tile_of = problem_.deals_rows()
+  const Expr row_tile_at = problem_.deals_rows()
                                ? min(row / tile.rows, problem_.costs.rows_in_place / tile.rows - 1)
                                : row / tile.rows;
   const Expr place = column_block_ * tile.block_columns + x_;
   const Expr column = clamped(place, problem_.columns);
   auto product = [&](const Expr& vector, const Expr& within) {
-    return left(within, row % tile.rows, vector, row_tile_of, batch_) *
+    return left(within, row % tile.rows, vector, row_tile_at, batch_) *
            problem_.multiplied(term.right, matrix, column,
                                in_range(vector * lanes + within, term.reduced));
   };

@@ -5,6 +5,7 @@
 //            hold what a reduction of several chunks has summed so far;
 //   split    the same, the reduction cut into parts that are summed at the end (small C, long K);
 //   in_place up to some rows of a right factor that is a tensor as it lies: tiles of dot products;
+//            of groups of rows, each that has so few;
 //   direct   up to four rows: the right factor is read once and never packed.
 //
 // After it, where conditions of one factor hide what is not finite of the other, results that see

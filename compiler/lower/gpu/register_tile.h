@@ -46,7 +46,7 @@ inline bool uses_matrix_units(const target::Target& target, plan::Precision prec
   return target.capability >= 80 && precision != plan::Precision::highest;
 }
 
-// ", multiplied by tensor cores with high precision", or of what else multiplies.
+// How products are computed, as the end of a schedule's description: ", products of f32".
 inline std::string units_text(const target::Target& target, plan::Precision precision) {
   if (!uses_matrix_units(target, precision)) return ", products of f32";
   return ", products of " + std::string(name_of(precision)) + " precision by tensor cores";
