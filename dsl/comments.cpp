@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "dsl/spelling.h"
+
 namespace attn::dsl {
 namespace {
 
@@ -126,6 +128,26 @@ void attach_comments(File& file, const std::vector<Comment>& comments, std::stri
     const bool has_blank = !above.empty() && above.front().empty();
     if (set_off(file.items[i - 1], file.items[i]) && !has_blank) above.emplace(above.begin());
   }
+}
+
+std::string_view help_for_comment(const SourceMap& sources, Span place) {
+  const auto [number, column] = sources.position(place.file, place.begin);
+  const std::string_view line = sources.line(place.file, number);
+  bool in_string = false, in_comment = false;
+  int open = 0;  // brackets since the `//`
+  for (size_t i = 0; i < line.size() && (in_string || line[i] != '#'); ++i) {
+    if (line[i] == '"') in_string = !in_string;
+    if (in_string) continue;
+    if (line[i] == '(' || line[i] == '[') ++open;
+    if (line[i] == ')' || line[i] == ']') --open;
+    // A bracket around the `//` ends: that was a division.
+    if (open < 0) in_comment = false;
+    if (in_comment || i >= static_cast<size_t>(column) || !line.substr(i).starts_with("//"))
+      continue;
+    in_comment = true;
+    open = 0;
+  }
+  return in_comment ? *instead_of_statement("//") : "";
 }
 
 }  // namespace attn::dsl

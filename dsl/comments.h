@@ -1,4 +1,5 @@
-// Gives each comment, and each blank line, to the statement that the printer will put it at.
+// Gives each comment, and each blank line, to the statement that the printer will put it at; and
+// knows a comment that is written as in another language.
 #pragma once
 
 #include <string_view>
@@ -12,6 +13,10 @@ namespace attn::dsl {
 // A comment on a line of its own belongs to what follows it, one after a statement to that
 // statement; one within a statement moves above it.
 void attach_comments(File& file, const std::vector<Comment>& comments, std::string_view text);
+
+// What to say where a statement fails at `place`: how a comment is written, if `//` stands before
+// it on its line and all that the line still says could be a comment. Otherwise empty.
+std::string_view help_for_comment(const SourceMap& sources, Span place);
 
 // What has a body in braces.
 inline bool is_braced(const Item& item) {

@@ -335,7 +335,7 @@ File parse(const SourceMap& sources, int32_t file, Diagnostics& diagnostics) {
   const std::vector<Token> tokens = separate_statements(std::move(words.tokens), diagnostics);
   if (diagnostics.exceeded_limit()) return result;
 
-  ParseState state(diagnostics);
+  ParseState state(sources, diagnostics);
   const Token* first = nullptr;
   const bool good = run(grammar::file, tokens, first, state, result.items);
   ATTN_CHECK(good && (state.stopped || first->kind == TokenKind::end),
@@ -355,7 +355,7 @@ ExprPtr parse_expression(std::string_view text) {
   const int32_t file = sources.add("expression", std::string(text));
   const std::vector<Token> tokens =
       separate_statements(tokenize(sources, file, diagnostics).tokens, diagnostics);
-  ParseState state(diagnostics);
+  ParseState state(sources, diagnostics);
   const Token* first = nullptr;
   ExprPtr result;
   const bool good = !diagnostics.has_errors() &&

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dsl/comments.h"
 #include "dsl/spelling.h"
 
 namespace attn::dsl {
@@ -120,6 +121,7 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     reduction = name_before_brackets(statement, before, 1);
   if (reduction) reduction_meant = nearest(reduction->text, reduction_words());
 
+  const std::string_view comment = help_for_comment(sources, diagnostic.primary.where);
   const bool is_operator = found.text.size() == 1 &&
                            std::string_view("+-*/^").find(found.text) != std::string_view::npos;
   if (instead) {
@@ -138,6 +140,8 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     diagnostic.help = formula ? *formula : "text stands only after `use` and `@`";
   } else if (!meant.empty() && meant != misspelt) {
     diagnostic.help = fmt::format("did you mean `{}`?", meant);
+  } else if (!comment.empty()) {
+    diagnostic.help = comment;
   } else if ((wants("a name") || wants("a statement")) && is_reserved(found.text)) {
     diagnostic.help = fmt::format("`{}` is a reserved word and cannot be a name", found.text);
   } else if (found.kind == TokenKind::if_word) {

@@ -13,7 +13,8 @@ namespace attn::dsl {
 
 class ParseState {
  public:
-  explicit ParseState(Diagnostics& sink) : diagnostics(sink) {}
+  ParseState(const SourceMap& all_sources, Diagnostics& sink)
+      : sources(all_sources), diagnostics(sink) {}
 
   // Called by every token parser that fails. Keeps what was wanted at the furthest place.
   void expect(const Token* at, std::string_view what);
@@ -25,6 +26,7 @@ class ParseState {
   bool enter(const Token* at);
   void stop_at_limit(const Token* at, std::string message);
 
+  const SourceMap& sources;
   Diagnostics& diagnostics;
   const Token* hidden_at = nullptr;  // a named rule began here: its parts are not listed
   int depth = 0;
