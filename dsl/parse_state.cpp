@@ -36,6 +36,20 @@ const Token* name_before_brackets(const Token* first, const Token* last, int ope
   return nullptr;
 }
 
+bool begins_operand(const Token& token) {
+  return token.kind == TokenKind::name || token.kind == TokenKind::number ||
+         token.kind == TokenKind::left_paren || token.kind == TokenKind::reduction_word;
+}
+
+// What to say of a word that stands where only a reduction can; empty where none is like it.
+std::string help_for_reduction(std::string_view word) {
+  if (const auto name = reduction_called(word))
+    return fmt::format("here that reduction is `{}`", *name);
+  const std::string meant = nearest(word, reduction_words());
+  if (meant.empty()) return {};
+  return fmt::format("`{}` is not a reduction: did you mean `{}`?", word, meant);
+}
+
 }  // namespace
 
 void ParseState::expect(const Token* at, std::string_view what) {
@@ -111,15 +125,15 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
   if (at_statement) instead = instead_of_statement(found.text);
   if (!instead && before == statement) instead = instead_of_statement(statement->text);
 
-  // An unknown word before `[…]` and an operand, or before `[… where …]`, can only be meant as a
-  // reduction.
+  // An unknown word before `[…]` and an operand, or before `[… where …]` or `[…: …]`, can only be
+  // meant as a reduction.
   const Token* reduction = nullptr;
-  std::string reduction_meant;
-  if (wants("the end of the statement") && follows(TokenKind::right_bracket))
+  if (begins_operand(found) && follows(TokenKind::right_bracket))
     reduction = name_before_brackets(statement, before);
-  if (before && wants("`]`") && found.kind == TokenKind::where_word)
+  if (before && wants("`]`") &&
+      (found.kind == TokenKind::where_word || found.kind == TokenKind::colon))
     reduction = name_before_brackets(statement, before, 1);
-  if (reduction) reduction_meant = nearest(reduction->text, reduction_words());
+  const std::string reduction_help = reduction ? help_for_reduction(reduction->text) : "";
 
   const std::string_view comment = help_for_comment(sources, diagnostic.primary.where);
   const bool is_operator = found.text.size() == 1 &&
@@ -129,9 +143,8 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
   } else if (wants("a statement") && is_operator) {
     diagnostic.help = fmt::format(
         "a statement goes on where a line ends in an operator: put the `{}` there", found.text);
-  } else if (!reduction_meant.empty()) {
-    diagnostic.help = fmt::format("`{}` is not a reduction: did you mean `{}`?", reduction->text,
-                                  reduction_meant);
+  } else if (!reduction_help.empty()) {
+    diagnostic.help = reduction_help;
   } else if (follows(TokenKind::at_sign) && wants("a name in quotes")) {
     diagnostic.help = fmt::format("`@` names a tensor of a weight file; of a product {}",
                                   *instead_of_function("matmul"));
@@ -191,9 +204,7 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     diagnostic.help = fmt::format("`{}` stands outside of blocks", before->text);
   } else if (wants("a declaration")) {
     diagnostic.help = "definitions and parameters stand in a `block` or `model`";
-  } else if (wants("the end of the statement") &&
-             (found.kind == TokenKind::name || found.kind == TokenKind::number ||
-              found.kind == TokenKind::left_paren)) {
+  } else if (wants("the end of the statement") && begins_operand(found)) {
     diagnostic.help = "an operator is missing, or the next statement needs a line of its own";
   }
 }

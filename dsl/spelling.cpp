@@ -132,6 +132,12 @@ constexpr ForeignWord kForeignTypes[] = {
     {"long", "int"},    {"index", "int"},   {"boolean", "bool"},
 };
 
+constexpr ForeignWord kForeignReductions[] = {
+    {"average", "mean"}, {"avg", "mean"},      {"add", "sum"},        {"total", "sum"},
+    {"product", "prod"}, {"maximum", "max"},   {"amax", "max"},       {"minimum", "min"},
+    {"amin", "min"},     {"lse", "logsumexp"}, {"arg_max", "argmax"},
+};
+
 // Types that have nothing like them here.
 constexpr std::string_view kNarrowTypes[] = {"int8", "uint8", "i8",  "u8",    "byte", "char",
                                              "int4", "uint4", "fp8", "int16", "i16",  "short"};
@@ -183,6 +189,9 @@ std::optional<std::string_view> instead_of_name(std::string_view word) {
 }
 std::optional<std::string_view> type_called(std::string_view word) {
   return instead_in(word, kForeignTypes);
+}
+std::optional<std::string_view> reduction_called(std::string_view word) {
+  return instead_in(word, kForeignReductions);
 }
 
 bool is_narrow_type(std::string_view word) {

@@ -33,6 +33,8 @@ std::optional<std::string_view> instead_of_function(std::string_view word);
 std::optional<std::string_view> instead_of_name(std::string_view word);
 // The type of this language that another language calls `word`.
 std::optional<std::string_view> type_called(std::string_view word);
+// The reduction of this language that another language calls `word`.
+std::optional<std::string_view> reduction_called(std::string_view word);
 // Whether it is a type of 4, 8 or 16 bits elsewhere, as `int8`, of which there is none here.
 bool is_narrow_type(std::string_view word);
 
