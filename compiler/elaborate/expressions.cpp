@@ -3,7 +3,6 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "compiler/elaborate/statement.h"
 #include "compiler/ops/table.h"
@@ -26,6 +25,17 @@ std::string_view noun(Sort s) {
       return "real";
   }
   return "";
+}
+
+// A reduction in `e` that binds the index `name`, or null.
+const dsl::Reduction* reduction_over(const dsl::ExprPtr& e, const std::string& name) {
+  if (!e) return nullptr;
+  if (const auto* r = std::get_if<dsl::Reduction>(&e->node); r && r->kind.text != "softmax")
+    for (const dsl::Index& i : r->indices)
+      if (i.name.text == name) return r;
+  for (const dsl::ExprPtr& part : dsl::parts(*e))
+    if (const dsl::Reduction* r = reduction_over(part, name)) return r;
+  return nullptr;
 }
 
 // A name that is unknown may be the first word of a comment.
@@ -115,15 +125,16 @@ void Statement::unknown_name(const std::string& name, Span where, bool subscript
       for (const Visible& v : visible_) candidates.push_back(v.name);
       for (std::string& s : m_.size_names(scope_)) candidates.push_back(std::move(s));
     }
-    const bool is_index = in_subscript_ > 0 && !subscripted;
+    const dsl::Reduction* binder = subscripted ? nullptr : reduction_over(definition_.value, name);
+    const bool is_index = binder || (in_subscript_ > 0 && !subscripted);
     // An index is by custom called like its size: `t` is no slip of `T`.
     if (is_index)
       std::erase_if(candidates, [&](const std::string& c) {
         return c.size() == name.size() && strcasecmp(c.c_str(), name.c_str()) == 0;
       });
-    const std::string meant = suggestion(name, candidates);
+    const std::string meant = binder ? "" : suggestion(name, candidates);
     if (is_index && meant.empty()) {
-      report_unbound(name, where);
+      report_unbound(name, where, binder);
     } else {
       Diagnostic& d = m_.error(where, fmt::format("there is no `{}` here", name));
       d.help = meant;
@@ -141,28 +152,23 @@ void Statement::unknown_name(const std::string& name, Span where, bool subscript
   scope_.names[name] = {.kind = Binding::Kind::poisoned, .where = where};
 }
 
-// An index that nothing binds where it stands.
-void Statement::report_unbound(const std::string& name, Span where) {
-  const std::function<const dsl::Reduction*(const dsl::ExprPtr&)> binds =
-      [&](const dsl::ExprPtr& e) -> const dsl::Reduction* {
-    if (const auto* r = std::get_if<dsl::Reduction>(&e->node); r && r->kind.text != "softmax")
-      for (const dsl::Index& i : r->indices)
-        if (i.name.text == name) return r;
-    for (const dsl::ExprPtr& part : dsl::parts(*e))
-      if (const dsl::Reduction* r = part ? binds(part) : nullptr) return r;
-    return nullptr;
-  };
-  const dsl::Reduction* r = definition_.value ? binds(definition_.value) : nullptr;
-  if (!r) {
+// An index that nothing binds where it stands; `binder` binds it elsewhere in the definition.
+void Statement::report_unbound(const std::string& name, Span where, const dsl::Reduction* binder) {
+  if (!binder) {
     m_.error(where, fmt::format("index `{}` is neither on the left nor summed", name)).help =
         fmt::format("write `sum[{0}]` before the product, or `{0}` on the left: no sum is implied",
                     name);
     return;
   }
-  const std::string& word = r->kind.text;
+  const std::string& word = binder->kind.text;
   Diagnostic& d = m_.error(where, fmt::format("index `{}` is not bound here", name));
-  d.others.push_back({r->kind.where, fmt::format("this `{}` ends before", word)});
-  d.help = fmt::format("put brackets around all that it covers: `{}[{}] (…)`", word, name);
+  d.others.push_back({binder->kind.where, fmt::format("this `{}` ends before", word)});
+  const dsl::ExprPtr& condition = definition_.condition;
+  const bool in_condition = condition && cover(condition->where, where) == condition->where;
+  d.help = in_condition
+               ? fmt::format("put the condition into its brackets: `{}[{} where {}{}]`", word, name,
+                             binder->condition ? "… and " : "", m_.source(condition->where))
+               : fmt::format("put brackets around all that it covers: `{}[{}] (…)`", word, name);
 }
 
 bool Statement::require_number(const Value& v, Span where) {

@@ -171,7 +171,7 @@ class Statement {
   bool require_number(const Value& v, Span where);
   bool make_real(Value& v, Span where);
   void unknown_name(const std::string& name, Span where, bool subscripted);
-  void report_unbound(const std::string& name, Span where);
+  void report_unbound(const std::string& name, Span where, const dsl::Reduction* binder);
 
   // ---- functions.cpp
   MaybeValue call(const dsl::Call& c, Span where);
