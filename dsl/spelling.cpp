@@ -114,15 +114,14 @@ constexpr ForeignWord kForeignFunctions[] = {
     {"round", "write `floor(x + 0.5)`"},
 };
 
+// In small letters: other languages write them in several ways.
 constexpr ForeignWord kForeignNames[] = {
     {"inf", kMask},
     {"infinity", kMask},
-    {"INFINITY", kMask},
-    {"Inf", kMask},
     {"pi", "write 3.14159265358979"},
-    {"None", "there are no missing values"},
-    {"True", "write `true`"},
-    {"False", "write `false`"},
+    {"none", "there are no missing values"},
+    {"true", "write `true`"},
+    {"false", "write `false`"},
 };
 
 constexpr ForeignWord kForeignTypes[] = {
@@ -185,7 +184,10 @@ std::optional<std::string_view> instead_of_function(std::string_view word) {
   return instead_in(word, kForeignFunctions);
 }
 std::optional<std::string_view> instead_of_name(std::string_view word) {
-  return instead_in(word, kForeignNames);
+  std::string small(word);
+  for (char& c : small)
+    if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
+  return instead_in(small, kForeignNames);
 }
 std::optional<std::string_view> type_called(std::string_view word) {
   return instead_in(word, kForeignTypes);

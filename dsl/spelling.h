@@ -29,7 +29,7 @@ struct ForeignWord {
 std::optional<std::string_view> instead_of_statement(std::string_view word);
 // Of a call `word(…)`.
 std::optional<std::string_view> instead_of_function(std::string_view word);
-// Of a name in an expression.
+// Of a name in an expression, however its letters are written.
 std::optional<std::string_view> instead_of_name(std::string_view word);
 // The type of this language that another language calls `word`.
 std::optional<std::string_view> type_called(std::string_view word);
