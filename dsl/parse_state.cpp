@@ -135,6 +135,10 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
     reduction = name_before_brackets(statement, before, 1);
   const std::string reduction_help = reduction ? help_for_reduction(reduction->text) : "";
 
+  // `x[b, :]`, `x[1:3]`
+  const Token* sliced = nullptr;
+  if (found.kind == TokenKind::colon && before) sliced = name_before_brackets(statement, before, 1);
+
   const std::string_view comment = help_for_comment(sources, diagnostic.primary.where);
   const bool is_operator = found.text.size() == 1 &&
                            std::string_view("+-*/^").find(found.text) != std::string_view::npos;
@@ -185,6 +189,10 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
   } else if (is_on_left_side) {
     diagnostic.help =
         "on the left stand plain indices; what is computed stands on the right, or in a condition";
+  } else if (sliced) {
+    diagnostic.help = fmt::format(
+        "a formula says what one element is: in `{}[…]` stands an index for each dimension",
+        sliced->text);
   } else if (found.kind == TokenKind::left_bracket && follows(TokenKind::right_bracket)) {
     diagnostic.help = "write all subscripts in one pair of brackets: `x[i, j]`";
   } else if (follows(TokenKind::reduction_word)) {

@@ -64,7 +64,8 @@ constexpr ForeignSign kForeignSigns[] = {
 constexpr std::string_view kFormula =
     "write the formula of one element: `y[i, j] = sum[k] x[i, k] * w[k, j]`";
 constexpr std::string_view kMoved =
-    "indices say what moves where: `y[j, i] = x[i, j]`, `y[b, t, d] = x[b, t, d // E, d % E]`";
+    "a formula says what one element is, and its indices what moves where: `y[j, i] = x[i, j]`, "
+    "`y[b, t, d] = x[b, t, d // E, d % E]`";
 constexpr std::string_view kMask =
     "a mask is a condition: `softmax[j where j <= i] (…)`, and what it hides counts for nothing";
 

@@ -104,6 +104,16 @@ MaybeValue Statement::name(const dsl::Name& n, Span where) {
   return std::nullopt;
 }
 
+std::string Statement::help_for_member(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string::npos || !functions_.empty()) return {};
+  const std::string tensor = name.substr(0, dot), member = name.substr(dot + 1);
+  const Binding* b = scope_.find(tensor);
+  if (!b || !m_.is_subscripted(*b)) return {};
+  const auto instead = dsl::instead_of_function(member == "T" ? "transpose" : member);
+  return instead ? std::string(*instead) : m_.one_element(tensor, m_.graph[b->tensor]);
+}
+
 void Statement::unknown_name(const std::string& name, Span where, bool subscripted) {
   if (!functions_.empty()) {
     Diagnostic& d = m_.error(where, fmt::format("a function cannot see `{}`", name));
@@ -137,8 +147,11 @@ void Statement::unknown_name(const std::string& name, Span where, bool subscript
       report_unbound(name, where, binder);
     } else {
       Diagnostic& d = m_.error(where, fmt::format("there is no `{}` here", name));
+      const std::string of_member = help_for_member(name);
       d.help = meant;
-      if (lexical().unit->find(name))
+      if (!of_member.empty())
+        d.help = of_member;
+      else if (lexical().unit->find(name))
         d.help = fmt::format("`{}` is called by a statement of its own: `r = {}(…)`", name, name);
       else if (const auto instead = dsl::instead_of_name(name); instead && !subscripted)
         d.help = *instead;

@@ -35,7 +35,7 @@ bool Statement::check_callee(const dsl::Call& c, Span where, const Callable*& ca
     Diagnostic& d = m_.error(c.callee.where, fmt::format("there is no function `{}`", name));
     if (scope_.find(name) && functions_.empty())
       d.help = fmt::format("`{}` is a tensor: its subscripts stand in `[ ]`", name);
-    else
+    else if (d.help = help_for_member(name); d.help.empty())
       d.help = help_for_callee(*lexical().unit, name);
     return false;
   }

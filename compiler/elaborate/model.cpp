@@ -101,7 +101,11 @@ void ModelState::report_without_subscripts(Span where, const std::string& name,
                                            t.extents.size() > 1 ? "s" : ""));
   d.primary.text = fmt::format("`{}` is {}", name, shape(t));
   d.others.push_back({t.where, "declared here"});
-  d.help = fmt::format(
+  d.help = one_element(name, t);
+}
+
+std::string ModelState::one_element(const std::string& name, const ir::Tensor& t) const {
+  return fmt::format(
       "a formula says what one element is: `{}[{}]`", name,
       std::string("i, j, k, l, m, n").substr(0, 3 * std::min<size_t>(6, t.extents.size()) - 2));
 }

@@ -138,6 +138,8 @@ class ModelState {
   Diagnostic& limit(Span where, std::string message);
   // That a tensor with extents stands somewhere without subscripts.
   void report_without_subscripts(Span where, const std::string& name, const ir::Tensor& t);
+  // How an element of a tensor with extents is written, where all of it stands.
+  std::string one_element(const std::string& name, const ir::Tensor& t) const;
   bool has_errors() const { return diagnostics_.has_errors(); }
   int error_count() const { return diagnostics_.error_count(); }
 

@@ -170,6 +170,8 @@ class Statement {
   std::optional<Sort> together(Value& a, Span at_a, Value& b, Span at_b);
   bool require_number(const Value& v, Span where);
   bool make_real(Value& v, Span where);
+  // Of `x.T` and `x.view`, where `x` is a tensor; else empty.
+  std::string help_for_member(const std::string& name);
   void unknown_name(const std::string& name, Span where, bool subscripted);
   void report_unbound(const std::string& name, Span where, const dsl::Reduction* binder);
 
