@@ -25,6 +25,11 @@ const std::vector<std::string>& statement_words() {
   return words;
 }
 
+bool is_statement_word(std::string_view word) {
+  const std::vector<std::string>& words = statement_words();
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 // The name before the brackets that `last` ends, or is in where `open` is 1, or null: `smu` of
 // `smu[d]`.
 const Token* name_before_brackets(const Token* first, const Token* last, int open = 0) {
@@ -124,6 +129,9 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
   std::optional<std::string_view> instead;
   if (at_statement) instead = instead_of_statement(found.text);
   if (!instead && before == statement) instead = instead_of_statement(statement->text);
+  // Only a definition goes on in a line that begins with `from` or `using`.
+  if (!instead && found.goes_on && is_statement_word(statement->text))
+    instead = instead_of_statement(found.text);
 
   // An unknown word before `[…]` and an operand, or before `[… where …]` or `[…: …]`, can only be
   // meant as a reduction.
@@ -207,8 +215,7 @@ void ParseState::add_help(Diagnostic& diagnostic, const Token* statement) const 
   } else if (wants("a type") || wants("`:`")) {
     diagnostic.help = "a type is `[B, T, D]`, `int[B, T]` or, for a scalar, `f32`";
   } else if (before == statement && wants("`=`") && found.kind == TokenKind::name &&
-             std::find(statement_words().begin(), statement_words().end(), before->text) !=
-                 statement_words().end()) {
+             is_statement_word(before->text)) {
     diagnostic.help = fmt::format("`{}` stands outside of blocks", before->text);
   } else if (wants("a declaration")) {
     diagnostic.help = "definitions and parameters stand in a `block` or `model`";

@@ -68,12 +68,16 @@ constexpr std::string_view kMoved =
     "`y[b, t, d] = x[b, t, d // E, d % E]`";
 constexpr std::string_view kMask =
     "a mask is a condition: `softmax[j where j <= i] (…)`, and what it hides counts for nothing";
+constexpr std::string_view kUse =
+    "other files are named by `use`: `use std.norm`, `use \"mine.attn\"`";
 
 constexpr ForeignWord kForeignStatements[] = {
     {"//", "a comment begins with `#`"},
     {"/", "a comment begins with `#`"},
-    {"import", "other files are named by `use`: `use std.norm`, `use \"mine.attn\"`"},
-    {"include", "other files are named by `use`: `use std.norm`, `use \"mine.attn\"`"},
+    {"import", kUse},
+    {"from", kUse},
+    {"using", kUse},
+    {"include", kUse},
     {"def", "a function of scalars is `fn f(a) = …`, one of tensors `block f(x: [T]) -> y { … }`"},
     {"func", "a function of scalars is `fn f(a) = …`, one of tensors `block f(x: [T]) -> y { … }`"},
     {"function",
