@@ -130,10 +130,9 @@ constexpr ForeignWord kForeignNames[] = {
 };
 
 constexpr ForeignWord kForeignTypes[] = {
-    {"float", "f32"},   {"float32", "f32"}, {"single", "f32"},   {"double", "f64"},
-    {"float64", "f64"}, {"half", "f16"},    {"float16", "f16"},  {"bfloat16", "bf16"},
-    {"int32", "int"},   {"i32", "int"},     {"int64", "int"},    {"i64", "int"},
-    {"long", "int"},    {"index", "int"},   {"boolean", "bool"},
+    {"float", "f32"},   {"float32", "f32"}, {"single", "f32"},  {"double", "f64"},
+    {"float64", "f64"}, {"half", "f16"},    {"float16", "f16"}, {"bfloat16", "bf16"},
+    {"int32", "int"},   {"i32", "int"},     {"index", "int"},   {"boolean", "bool"},
 };
 
 constexpr ForeignWord kForeignReductions[] = {
@@ -145,6 +144,8 @@ constexpr ForeignWord kForeignReductions[] = {
 // Types that have nothing like them here.
 constexpr std::string_view kNarrowTypes[] = {"int8", "uint8", "i8",  "u8",    "byte", "char",
                                              "int4", "uint4", "fp8", "int16", "i16",  "short"};
+
+constexpr std::string_view kWideTypes[] = {"int64", "i64", "long", "uint64", "u64", "int128"};
 
 template <size_t count>
 std::optional<std::string_view> instead_in(std::string_view word,
@@ -204,6 +205,10 @@ std::optional<std::string_view> reduction_called(std::string_view word) {
 bool is_narrow_type(std::string_view word) {
   return std::find(std::begin(kNarrowTypes), std::end(kNarrowTypes), word) !=
          std::end(kNarrowTypes);
+}
+
+bool is_wide_type(std::string_view word) {
+  return std::find(std::begin(kWideTypes), std::end(kWideTypes), word) != std::end(kWideTypes);
 }
 
 bool is_reserved(std::string_view word) { return kind_of_word(word) != TokenKind::name; }

@@ -37,6 +37,8 @@ std::optional<std::string_view> type_called(std::string_view word);
 std::optional<std::string_view> reduction_called(std::string_view word);
 // Whether it is a type of 4, 8 or 16 bits elsewhere, as `int8`, of which there is none here.
 bool is_narrow_type(std::string_view word);
+// Whether it is a type of integers of more than 32 bits elsewhere, as `int64`.
+bool is_wide_type(std::string_view word);
 
 // sum, max, …
 std::vector<std::string> reduction_words();

@@ -172,6 +172,8 @@ void check_dtype(const Identifier& dtype, ParseState& state) {
   const std::string meant = is_narrow_type(dtype.text) ? "" : nearest(dtype.text, known);
   if (const auto name = type_called(dtype.text))
     diagnostic.help = fmt::format("here that type is `{}`", *name);
+  else if (is_wide_type(dtype.text))
+    diagnostic.help = "integers are `int`, which has 32 bits; there is no wider type of them";
   else
     diagnostic.help = meant.empty() ? "the types are f32, f16, bf16, f64, int and bool"
                                     : fmt::format("did you mean `{}`?", meant);
