@@ -50,6 +50,16 @@ std::string describe_tables(const emit::Library& library, const std::vector<std:
   return text;
 }
 
+// The C compiler does not take what attnc has written: one that the user has named may be no C
+// compiler, or have a wrong option.
+[[noreturn]] void fail_compiling(const std::string& what, int status, const std::string& said) {
+  if (!names_c_compiler()) throw InternalError(fmt::format("{}:\n{}", what, said));
+  const std::string line = said.substr(0, said.find('\n'));
+  throw SystemError(fmt::format("{} by the C compiler that CC names, `{}`: {}", what,
+                                fmt::join(c_compiler(), " "),
+                                line.empty() ? fmt::format("exit status {}", status) : line));
+}
+
 struct Job {
   const emit::Object* object;
   std::string path, description;
@@ -186,8 +196,7 @@ std::string compile_tables(const emit::Library& library, const Scratch& scratch,
       said, scratch.path());
   if (said.find(std::strerror(ENOSPC)) != std::string::npos)
     throw SystemError(fmt::format("{}: {}", scratch.path(), std::strerror(ENOSPC)));
-  if (status != 0)
-    throw InternalError(fmt::format("the generated tables do not compile:\n{}", said));
+  if (status != 0) fail_compiling("the generated tables are not compiled", status, said);
   if (!fs::exists(o)) {
     why_not = fmt::format("the C compiler `{}` writes no object", called);
     return {};
@@ -221,7 +230,7 @@ std::string link_objects(const emit::Library& library, const std::vector<std::st
   const int status = run_program(command, said, scratch.path());
   if (status == 127) throw SystemError("linking needs a C compiler: " + said);
   if (status != 0 || !fs::exists(base + ".so"))
-    throw InternalError(fmt::format("the kernels do not link:\n{}", said));
+    fail_compiling("the kernels are not linked", status, said);
   return base + ".so";
 }
 

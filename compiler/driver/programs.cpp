@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 
 #include "compiler/driver/files.h"
@@ -110,6 +111,12 @@ int add_identity(dl_phdr_info* info, size_t, void* text) {
   return 0;
 }
 
+std::vector<std::string> words_of_cc() {
+  const char* named = getenv("CC");
+  std::istringstream text(named ? named : "");
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
 }  // namespace
 
 int run_program(const std::vector<std::string>& command, std::string& said,
@@ -138,13 +145,12 @@ int run_program(const std::vector<std::string>& command, std::string& said,
 }
 
 std::vector<std::string> c_compiler() {
-  const char* named = getenv("CC");
-  std::istringstream text(named ? named : "");
-  std::vector<std::string> words;
-  for (std::string word; text >> word;) words.push_back(word);
+  std::vector<std::string> words = words_of_cc();
   if (words.empty()) words.emplace_back("cc");
   return words;
 }
+
+bool names_c_compiler() { return !words_of_cc().empty(); }
 
 std::string compiler_identity() {
   std::string text = ATTN_VERSION;

@@ -13,6 +13,8 @@ int run_program(const std::vector<std::string>& command, std::string& said,
 
 // The words of $CC, or `cc`: "ccache gcc" is two.
 std::vector<std::string> c_compiler();
+// Whether $CC has any.
+bool names_c_compiler();
 
 // The content of attnc and of the libraries that it is made of: what compiled code depends on.
 std::string compiler_identity();

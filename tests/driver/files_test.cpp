@@ -274,7 +274,7 @@ TEST_F(Outputs, OldOnesStayWhereTheNewOnesFail) {
 
   file("m.attn", text);
   const std::string compiler = "CC=sh " + file("cc.sh", kRefusingCompiler);
-  EXPECT_EQ(build({"m.attn", "-o", "out"}, {.environment = {compiler}}).status, 70);
+  EXPECT_EQ(build({"m.attn", "-o", "out"}, {.environment = {compiler}}).status, 3);
   unchanged({"m.a", "m.c", "m.h"});
 
   // Disks that are full at some byte.

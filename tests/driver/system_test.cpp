@@ -1,4 +1,6 @@
 // What the system denies: temporary folders, memory, programs; and signals that end attnc.
+#include <algorithm>
+
 #include "tests/driver/process.h"
 
 namespace attn::testing {
@@ -99,6 +101,33 @@ TEST_F(System, TheCompilerOfCMayHaveWords) {
   const Ended e = build({"CC=sh " + path("cc.sh") + "  first"});
   EXPECT_EQ(e.status, 0) << e.error;
   EXPECT_EQ(e.error.find("warning"), std::string::npos) << e.error;
+}
+
+TEST_F(System, ACompilerOfCThatTakesNothingIsNoDefect) {
+  file("cc.sh", kRefusingCompiler);
+  file("m.attn", "model m(x: f32) -> y { y = 2 * x }\n");
+  const std::vector<std::string> commands[] = {
+      {"build", "m.attn", "-t", "host", "-o", "out"},
+      {"run", "m.attn", "--in", "x=1", "--out", "out"},
+  };
+  const struct {
+    std::string compiler, said;
+  } cases[] = {
+      {"gcc --nonsense", "--nonsense"},
+      {"ls", "ls: "},
+      {"sh " + path("cc.sh"), "no\n"},
+  };
+  for (const auto& c : cases) {
+    for (const std::vector<std::string>& command : commands) {
+      const Ended e = attnc(command, {.environment = {"CC=" + c.compiler}});
+      EXPECT_EQ(e.status, 3) << e.error;
+      const std::string named = "by the C compiler that CC names, `" + c.compiler + "`: ";
+      const size_t at = e.error.find(named);
+      ASSERT_NE(at, std::string::npos) << e.error;
+      EXPECT_NE(e.error.find(c.said, at + named.size()), std::string::npos) << e.error;
+      EXPECT_EQ(std::count(e.error.begin(), e.error.end(), '\n'), 1) << e.error;
+    }
+  }
 }
 
 TEST_F(System, AnArchiveWithoutTablesIsNotCalledWhole) {

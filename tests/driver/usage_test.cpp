@@ -149,8 +149,10 @@ TEST_F(Usage, LimitsAreOfStatusFour) {
 TEST_F(Usage, ADefectOfAttncIsOfStatusSeventy) {
   // A C compiler that refuses the tables shows what a defect of them would.
   file("m.attn", kScaled);
+  file("bin/cc", std::string("#!/bin/sh\n") + kRefusingCompiler);
+  std::filesystem::permissions(path("bin/cc"), std::filesystem::perms::owner_all);
   const Ended e = attnc({"build", "m.attn", "-t", "host", "-o", "out"},
-                        {.environment = {"CC=sh " + file("cc.sh", kRefusingCompiler)}});
+                        {.environment = {"CC=", "PATH=" + path("bin") + ":/usr/bin:/bin"}});
   EXPECT_EQ(e.status, 70) << e.error;
   EXPECT_NE(e.error.find("internal error"), std::string::npos) << e.error;
   EXPECT_EQ(names_in(folder() / "out"), std::vector<std::string>{});
