@@ -11,7 +11,6 @@
 #include <list>
 #include <thread>
 
-#include "compiler/driver/cache.h"
 #include "compiler/driver/programs.h"
 #include "compiler/driver/workers.h"
 #include "compiler/emit/signature.h"
@@ -48,6 +47,11 @@ std::string describe_tables(const emit::Library& library, const std::vector<std:
   std::sort(headers.begin(), headers.end());
   for (const std::string& header : headers) text += header + "\n" + bytes_of(header);
   return text;
+}
+
+void say_complaint(Cache& cache) {
+  const std::string text = cache.take_complaint();
+  if (!text.empty()) say(fmt::format("note: {}\n", text));
 }
 
 // The C compiler does not take what attnc has written: one that the user has named may be no C
@@ -136,9 +140,8 @@ class Workers {
 }  // namespace
 
 std::vector<std::string> compile_objects(const emit::Library& library, const Scratch& scratch,
-                                         const BuildOptions& options) {
-  const Cache cache(options.cache);
-  if (!cache.complaint().empty()) say(fmt::format("note: {}\n", cache.complaint()));
+                                         const BuildOptions& options, Cache& cache) {
+  say_complaint(cache);
   std::vector<std::string> paths;
   std::vector<Job> jobs;
   for (const emit::Object& o : library.objects) {
@@ -162,10 +165,11 @@ std::vector<std::string> compile_objects(const emit::Library& library, const Scr
   }
   if (keeps) cache.trim();
   progress.end();
+  say_complaint(cache);
   return paths;
 }
 
-std::string compile_tables(const emit::Library& library, const Scratch& scratch, bool use_cache,
+std::string compile_tables(const emit::Library& library, const Scratch& scratch, Cache& cache,
                            std::string& why_not) {
   const std::string include = runtime_include();
   if (include.empty()) {
@@ -186,7 +190,6 @@ std::string compile_tables(const emit::Library& library, const Scratch& scratch,
   }
   const std::string c = fmt::format("{}/{}.c", scratch.path(), library.stem);
   const std::string o = fmt::format("{}/{}_tables.o", scratch.path(), library.stem);
-  const Cache cache(use_cache);
   const std::string description = describe_tables(library, compiler, version, include);
   if (cache.take(description, o)) return o;
   write_new_file(c, library.tables);
@@ -203,6 +206,7 @@ std::string compile_tables(const emit::Library& library, const Scratch& scratch,
   }
   cache.keep(description, o);
   cache.trim();
+  say_complaint(cache);
   return o;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/cache.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/front.h"
 #include "compiler/driver/progress.h"
@@ -21,10 +22,10 @@ struct BuildOptions {
 
 // The library's objects, compiled (or taken from the cache) into `scratch`.
 std::vector<std::string> compile_objects(const emit::Library& library, const Scratch& scratch,
-                                         const BuildOptions& options);
+                                         const BuildOptions& options, Cache& cache);
 // Compiles the tables to an object in `scratch` (or takes it from the cache); empty, with the
 // reason, where no C compiler runs.
-std::string compile_tables(const emit::Library& library, const Scratch& scratch, bool use_cache,
+std::string compile_tables(const emit::Library& library, const Scratch& scratch, Cache& cache,
                            std::string& why_not);
 // Links the objects, the tables among them, and the runtime to a shared library in `scratch`; its
 // path. SystemError where no C compiler links.

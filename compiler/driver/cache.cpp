@@ -58,6 +58,14 @@ std::string checked(const std::string& entry) {
   return with_hash(object).compare(0, header, entry, 0, header) == 0 ? object : std::string();
 }
 
+// 0, or what errno said.
+int write_entry(const std::string& path, const std::string& bytes) {
+  NewFile file = create_beside(path, 0600);
+  if (file.descriptor < 0) return errno;
+  if (const int error = write_and_close(file.descriptor, bytes, false)) return error;
+  return file.name.rename_to(path) ? 0 : errno;
+}
+
 uint64_t limit_in_bytes() {
   const char* given = getenv("ATTNC_CACHE_MAX");
   char* end = nullptr;
@@ -94,13 +102,11 @@ bool Cache::take(const std::string& description, const std::string& path) const 
   return true;
 }
 
-void Cache::keep(const std::string& description, const std::string& path) const {
+void Cache::keep(const std::string& description, const std::string& path) {
   if (folder_.empty()) return;
-  const std::string kept = entry(description);
-  NewFile file = create_beside(kept, 0600);
-  if (file.descriptor < 0) return;
-  if (write_and_close(file.descriptor, with_hash(bytes_of(path)), false) == 0)
-    file.name.rename_to(kept);
+  const int error = write_entry(entry(description), with_hash(bytes_of(path)));
+  if (error != 0 && !std::exchange(has_failed_, true))
+    complaint_ = fmt::format("the cache {} cannot be written: {}", folder_, std::strerror(error));
 }
 
 void Cache::trim() const {

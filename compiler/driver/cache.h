@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 namespace attn::driver {
 
@@ -13,13 +14,13 @@ class Cache {
   // Not `wanted`: there is none.
   explicit Cache(bool wanted);
 
-  // Why a cache that was wanted is not there.
-  const std::string& complaint() const { return complaint_; }
+  // Why a cache that was wanted is not there, or keeps nothing more: the first time it is asked.
+  std::string take_complaint() { return std::exchange(complaint_, {}); }
 
   // Copies the object that depends on `description` to a new file; false where there is none.
   bool take(const std::string& description, const std::string& path) const;
-  // Keeps the object at `path`. A cache that cannot be written is only slow.
-  void keep(const std::string& description, const std::string& path) const;
+  // Keeps the object at `path`. A cache that cannot be written is only slow: it complains.
+  void keep(const std::string& description, const std::string& path);
   // Removes the entries that were used least recently, while all take more than $ATTNC_CACHE_MAX
   // megabytes (2048).
   void trim() const;
@@ -29,6 +30,7 @@ class Cache {
 
   std::string folder_;  // empty: none
   std::string complaint_;
+  bool has_failed_ = false;  // to keep something
 };
 
 }  // namespace attn::driver

@@ -218,8 +218,9 @@ int build(const CommandLine& c) {
   std::string why_not;
   BuildOptions options{
       .targets = targets, .jobs = c.jobs, .cache = c.cache, .progress = progress_of(c)};
-  std::vector<std::string> objects = compile_objects(library, scratch, options);
-  std::string tables = compile_tables(library, scratch, c.cache, why_not);
+  Cache cache(options.cache);
+  std::vector<std::string> objects = compile_objects(library, scratch, options, cache);
+  std::string tables = compile_tables(library, scratch, cache, why_not);
   if (!tables.empty()) objects.push_back(tables);
   std::vector<std::pair<std::string, std::string>> files = {
       {base + ".h", library.header},

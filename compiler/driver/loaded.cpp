@@ -94,9 +94,10 @@ void Loaded::require(attn_status status) const {
 
 std::string link_shared(const emit::Library& library, const Scratch& scratch,
                         const BuildOptions& options) {
-  std::vector<std::string> objects = compile_objects(library, scratch, options);
+  Cache cache(options.cache);
+  std::vector<std::string> objects = compile_objects(library, scratch, options, cache);
   std::string why_not;
-  objects.push_back(compile_tables(library, scratch, options.cache, why_not));
+  objects.push_back(compile_tables(library, scratch, cache, why_not));
   if (objects.back().empty()) throw SystemError("calling a model needs a C compiler: " + why_not);
   return link_objects(library, objects, scratch);
 }

@@ -90,6 +90,23 @@ TEST_F(Cached, IsNotUsedWhereOthersMayWrite) {
   EXPECT_TRUE(entries().empty());
 }
 
+TEST_F(Cached, SaysOnceThatItsDiskIsFull) {
+  fs::create_directory(path("cache"));
+  const auto mounted = [&](const char* command) {
+    const std::string script =
+        std::string("mount -t tmpfs -o size=4k,mode=700 tmpfs cache && ") + command;
+    return run_program({"unshare", "-m", "sh", "-c", script, ATTNC},
+                       {.folder = folder(), .environment = {"ATTNC_CACHE_DIR=" + path("cache")}});
+  };
+  if (mounted("true").status != 0) GTEST_SKIP() << "this user mounts nothing";
+  const Ended e = mounted("exec \"$0\" build m.attn -t host -o out");
+  EXPECT_EQ(e.status, 0) << e.error;
+  const std::string note =
+      "note: the cache " + path("cache") + " cannot be written: No space left on device\n";
+  EXPECT_EQ(e.error.find(note), 0u) << e.error;
+  EXPECT_EQ(e.error.find("note: ", 1), std::string::npos) << "said twice:\n" << e.error;
+}
+
 TEST_F(Cached, FollowsNoLink) {
   ASSERT_EQ(build().status, 0);
   const fs::path entry = entries()[0];
