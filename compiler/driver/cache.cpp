@@ -37,6 +37,7 @@ fs::path wanted_folder() {
 std::string folder_complaint(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(fs::absolute(folder).parent_path(), error);
+  if (error) return error.message();
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return std::strerror(errno);
   struct stat info;
   if (stat(folder.c_str(), &info) != 0) return std::strerror(errno);

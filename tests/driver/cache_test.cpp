@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <functional>
 
@@ -88,6 +90,18 @@ TEST_F(Cached, IsNotUsedWhereOthersMayWrite) {
   e = build();
   EXPECT_NE(e.error.find("is not used: belongs to somebody else\n"), std::string::npos) << e.error;
   EXPECT_TRUE(entries().empty());
+}
+
+TEST_F(Cached, SaysWhyTheFolderAboveItIsNotMade) {
+  // Nobody makes folders there.
+  const std::string folder = "/sys/attnc/cache/here";
+  if (!fs::exists("/sys/kernel") || mkdir("/sys/attnc", 0700) == 0) GTEST_SKIP();
+  const std::string why = std::strerror(errno);
+  const Ended e = attnc({"build", "m.attn", "-t", "host", "-o", "out"},
+                        {.environment = {"ATTNC_CACHE_DIR=" + folder}});
+  EXPECT_EQ(e.status, 0) << e.error;
+  EXPECT_EQ(e.error.find("note: the cache " + folder + " is not used: " + why + "\n"), 0u)
+      << e.error;
 }
 
 TEST_F(Cached, SaysOnceThatItsDiskIsFull) {
