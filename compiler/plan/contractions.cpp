@@ -180,7 +180,7 @@ std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs
   const std::set<IndexId> reduced(sum.reduced.begin(), sum.reduced.end());
   if (points(g, reduced) < costs.least_reduced) return std::nullopt;
   auto plain = contraction_in(g, costs, sum, finish, keep, nullptr);
-  if (!costs.groups_by_data || (plain && packs(g, costs, *plain))) return plain;
+  if (plain && packs(g, costs, *plain)) return plain;
   // A matrix and a vector for each row are matrices for each group of rows.
   for (const Groups& groups : possible_groups(g, sum))
     if (auto c = contraction_in(g, costs, sum, finish, keep, &groups)) return c;

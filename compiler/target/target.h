@@ -65,9 +65,6 @@ struct Costs {
   // registers.
   double most_mixed = 16;
 
-  // Whether a kernel sorts rows, or terms of sums, that data deals out to groups.
-  bool groups_by_data = true;
-
   // Maps. One of at most cheap_map operations is computed again by each reader. Unit: the latency
   // of a load from the first-level cache, four or five cycles.
   int64_t cheap_map = 4;
