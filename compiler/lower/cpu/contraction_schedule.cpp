@@ -190,8 +190,7 @@ void ContractionScheduler::fallback(const Func& where) {
                    loops.column_block, loops.batch));
 }
 
-cpu::Funcs cpu::schedule(const plan::ContractionForm& form, const Scope& scope,
-                         const Target& target) {
+Funcs cpu::schedule(const plan::ContractionForm& form, const Scope& scope, const Target& target) {
   return {ContractionScheduler(contraction_spec(scope, form), target).schedule()};
 }
 

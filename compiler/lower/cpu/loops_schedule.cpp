@@ -35,7 +35,7 @@ void deal_out(const LoopsSpec& spec, const Target& target, Func out) {
 
 }  // namespace
 
-cpu::Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Target& target) {
+Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Target& target) {
   const LoopsSpec spec = loops_spec(scope, form.definition);
   Func out = spec.out;
   if (spec.is_placed) {

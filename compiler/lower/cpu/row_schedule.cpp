@@ -244,7 +244,7 @@ std::vector<Func> RowScheduler::schedule() {
   return results_;
 }
 
-cpu::Funcs cpu::schedule(const plan::RowForm& form, const Scope& scope, const Target& target) {
+Funcs cpu::schedule(const plan::RowForm& form, const Scope& scope, const Target& target) {
   return RowScheduler(row_spec(scope, form), target).schedule();
 }
 

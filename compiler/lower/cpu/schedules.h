@@ -3,17 +3,11 @@
 // depends on extents and target only, never on threads.
 #pragma once
 
-#include <vector>
-
 #include "compiler/lower/forms/scope.h"
 #include "compiler/plan/form.h"
 #include "compiler/target/target.h"
 
 namespace attn::lower::cpu {
-
-// What the kernel writes, in the order of the form, every Func over its dimensions innermost first,
-// a plane last. A Func is a single-use object: schedule the form again for another target.
-using Funcs = std::vector<Func>;
 
 // Parallel over free indices, vectors along the last, reductions in order.
 Funcs schedule(const plan::LoopsForm& form, const Scope& scope, const target::Target& target);

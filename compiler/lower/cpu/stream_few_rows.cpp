@@ -237,8 +237,8 @@ class FewRowsScheduler : TilesScheduler {
 
 }  // namespace
 
-cpu::Funcs cpu::schedule_few_rows(const plan::TilesForm& form, const Scope& scope,
-                                  const Target& target) {
+Funcs cpu::schedule_few_rows(const plan::TilesForm& form, const Scope& scope,
+                             const Target& target) {
   const TilesSpec spec(scope, form);
   return FewRowsScheduler(spec, target).schedule();
 }

@@ -84,7 +84,7 @@ void TilesScheduler::NonFinite::compute_at(const LoopLevel& level, int lanes_of_
   lanes.compute_at(found, u).vectorize(l, lanes_of_vector).update().vectorize(l, lanes_of_vector);
 }
 
-cpu::Funcs cpu::schedule(const plan::TilesForm& form, const Scope& scope, const Target& target) {
+Funcs cpu::schedule(const plan::TilesForm& form, const Scope& scope, const Target& target) {
   const TilesSpec spec(scope, form);
   ATTN_CHECK(!spec.results.empty(), "a kernel of tiles without results");
   return spec.find(TilesSpec::Kind::logsumexp) ? StreamScheduler(spec, target).schedule()

@@ -2,6 +2,7 @@
 // are one linear index, of which the last runs fastest.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "compiler/lower/terms/translate.h"
@@ -10,6 +11,15 @@
 namespace attn::lower {
 
 using IndexGroup = std::vector<ir::IndexId>;
+
+// What a kernel writes, in the order of its form, every Func over its dimensions innermost first, a
+// plane last. A Func is a single-use object: schedule the form again for another target.
+using Funcs = std::vector<Func>;
+
+struct Scheduled {
+  Funcs results;
+  std::string how;  // for GPUs, in words: which schedule was taken, and why no better one
+};
 
 constexpr int64_t kWholeRun = int64_t{1} << 40;  // more than any extent
 

@@ -5,8 +5,8 @@
 
 namespace attn::lower {
 
-gpu::Scheduled gpu::schedule(const plan::ContractionForm& form, const Scope& scope,
-                             const target::Target& target) {
+Scheduled gpu::schedule(const plan::ContractionForm& form, const Scope& scope,
+                        const target::Target& target) {
   const ContractionSpec spec = contraction_spec(scope, form);
   if (const std::string why = unsuited_to_tiles(spec); !why.empty())
     return {{plain_contraction(spec)}, "a thread for each result: " + why};

@@ -13,9 +13,7 @@ Expr instruction(const char* name, const std::vector<Expr>& args) {
 }  // namespace
 
 Expr exponential(const Expr& x, const target::Target& target) {
-  constexpr float kLog2E = 1.44269504f;
-  if (target.device != ATTN_CUDA) return vector_exp(x, -60.0f);
-  return instruction("llvm.nvvm.ex2.approx.ftz.f", {x * kLog2E});
+  return target.device == ATTN_CUDA ? short_cuda_exp(x) : vector_exp(x, -60.0f);
 }
 
 // LLVM makes a comparison and a selection of Halide's.

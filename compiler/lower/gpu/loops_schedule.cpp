@@ -5,8 +5,7 @@
 
 namespace attn::lower {
 
-gpu::Scheduled gpu::schedule(const plan::LoopsForm& form, const Scope& scope,
-                             const target::Target&) {
+Scheduled gpu::schedule(const plan::LoopsForm& form, const Scope& scope, const target::Target&) {
   // Each element of a scatter is one thread's, which visits all that may be added to it.
   const LoopsSpec spec = loops_spec(scope, form.definition, Scatter::by_owner);
   Func out = spec.out;

@@ -40,11 +40,14 @@ Pieces::Pieces(const std::string& name, const Products& products, const Type& nu
   words.push_back(x);
   std::vector<Var> args = {p, x};
   args.insert(args.end(), rest.begin(), rest.end());
-  if (memory.first && number == products.number && (is_turned_ || shape.along_summed)) {
+  const bool rounds = number == Halide::Float(32) && products.number == Halide::BFloat(16);
+  if (memory.first && (number == products.number || rounds) &&
+      (is_turned_ || shape.along_summed)) {
     const Expr along = p * in_piece, outer = is_turned_ ? along : Expr(x);
     const Expr summed = is_turned_ ? Expr(x) : along;
     words.push_back(memory.has_piece(outer, summed));
     words.push_back(memory.first(outer, summed));
+    words.push_back(make_const(kWord, rounds ? 1 : 0));
   }
   func(args) = Call::make(kPiece, kPieceCall, words, Call::PureExtern);
   const int pieces = (is_turned_ ? shape.outer : shape.summed) / in_piece;

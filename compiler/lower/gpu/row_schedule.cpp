@@ -300,8 +300,7 @@ class RowBuilder {
 
 }  // namespace
 
-gpu::Scheduled gpu::schedule(const plan::RowForm& form, const Scope& scope,
-                             const target::Target&) {
+Scheduled gpu::schedule(const plan::RowForm& form, const Scope& scope, const target::Target&) {
   const RowSpec spec = row_spec(scope, form);
   return {RowBuilder(spec).schedule(), "the threads of a row share its reductions"};
 }

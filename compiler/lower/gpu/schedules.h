@@ -1,21 +1,14 @@
 // The schedules of the forms for GPUs, an overload each: blocks of threads, which share a small
 // memory. They hold for all extents, run-time ones and 0 among them. Sums are taken in an order
-// that depends on extents and target only, and without atomic operations.
+// that depends on extents and target only, and without atomic operations. All results are computed
+// on the device.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "compiler/lower/forms/scope.h"
 #include "compiler/plan/form.h"
 #include "compiler/target/target.h"
 
 namespace attn::lower::gpu {
-
-struct Scheduled {
-  std::vector<Func> results;  // as in cpu/schedules.h; each is computed on the device
-  std::string how;            // in words: which schedule was taken, and why no better one
-};
 
 // A thread for each point of the free indices, reductions in order.
 Scheduled schedule(const plan::LoopsForm& form, const Scope& scope, const target::Target& target);

@@ -1,6 +1,7 @@
 // Tiles in blocks of threads.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ class Sweep : Tiles {
     const Expr o = cut(own_index(), own_extent_), n = cut(other_index(), other_extent_);
     return {batch(), of_.of_rows ? o : n, of_.of_rows ? n : o};
   }
+  // A formula at the thread's places.
+  Expr at_places(const std::function<Expr(const Point&)>& formula);
+  Expr shared_read(const Expr& read);
   // Arguments of Funcs: those of a thread, and then those of a chunk, or other ones.
   std::vector<Var> with_chunk(std::vector<Var> vars) const {
     vars.insert(vars.end(), of_chunk_.begin(), of_chunk_.end());
@@ -70,6 +74,9 @@ class Sweep : Tiles {
   // ---- of a chunk
   void add_tiles();
   void add_products(Func dot, const TilesSpec::Dot& d);
+  Products products_of_dot(const TilesSpec::Dot& d) const;
+  int staged_features(const TilesSpec::Dot& d) const;
+  bool is_one_round(const TilesSpec::Dot& d) const;
   void add_fragments(Func dot, const TilesSpec::Dot& d);
   Expr element_of(const Func& sums, const std::vector<Expr>& rest) const;
   Func staged(const std::string& name, int pack, const Var& block, const Expr& length) const;
@@ -83,7 +90,7 @@ class Sweep : Tiles {
                  const Expr& length) const;
   void add_largest();
   void add_weights();
-  Expr addend(const Expr& value) const;
+  Expr addend(const Expr& value);
   Expr marked(const Expr& addend) const;
   TilesSpec::Values tiles_here() const;
   void add_addends();
@@ -102,6 +109,12 @@ class Sweep : Tiles {
                           const Expr& feature) const;
   Func write();
   Func read(const Func& joint, const Result& r) const;
+
+  class AtPlaces;
+  struct SharedRead {
+    Expr read;  // at the other position
+    Func values;
+  };
 
   const target::Target& target_;
   const plan::Precision precision_;
@@ -122,6 +135,7 @@ class Sweep : Tiles {
   std::vector<Func> own_shared_, own_words_;
   int kept_halves_ = 0;  // of a row, in those registers
   Func addends_;         // in registers
+  std::vector<SharedRead> shared_reads_;
   Func shared_addends_;
   Func found_;  // not 0: a chunk's panel has what is not finite
   size_t state_elements_ = 0;

@@ -19,13 +19,18 @@ void Sweep::add_tiles() {
     Expr sum = 0.0f;
     if (!spec_.dots[k].empty()) {
       Func dot(name + "_dot");
-      dot(args) = 0.0f;
-      for (const TilesSpec::Dot& d : spec_.dots[k]) add_products(dot, d);
+      if (spec_.dots[k].size() == 1 && is_one_round(spec_.dots[k][0])) {
+        add_fragments(dot, spec_.dots[k][0]);
+      } else {
+        dot(args) = 0.0f;
+        for (const TilesSpec::Dot& d : spec_.dots[k]) add_products(dot, d);
+      }
       in_registers(dot, of_chunk());
       sum = dot(args);
     }
     Func tile(name);
-    const Expr value = spec_.value(k, here(), sum, earlier);
+    const Expr value =
+        at_places([&](const Point& p) { return spec_.value(k, p, sum, earlier); });
     tile(args) = select(unsolved(other_index() < others_), value,
                         streams_ && k == of_.tile ? kLowest : 0.0f);
     in_registers(tile, of_chunk());
@@ -130,17 +135,20 @@ void Sweep::add_weights() {
 
 // What a point gives to the sum, of which `value` is the tile or the weight; both are 0 beyond the
 // last of the others.
-Expr Sweep::addend(const Expr& value) const {
-  const Point point = here();
+Expr Sweep::addend(const Expr& value) {
   const bool has_factor = !has_features_ && sum_->panel >= 0;
   const bool has_weight = sum_->kind() == Kind::weighted && sum_->has_weight();
   Expr result = value;
-  if (has_weight) result = result * spec_.weight(*sum_, point);
+  if (has_weight)
+    result = result * at_places([&](const Point& p) { return spec_.weight(*sum_, p); });
   if (has_factor)
-    result = result *
-             spec_.factor(sum_->panel, point.batch, sum_->of_rows ? point.column : point.row, 0);
+    result = result * at_places([&](const Point& p) {
+               return spec_.factor(sum_->panel, p.batch, sum_->of_rows ? p.column : p.row, 0);
+             });
   if (!has_features_ && !sum_->visible.empty())
-    result = masked(spec_.visible(*sum_, point, tiles_here()), result, 0.0f);
+    result = masked(
+        at_places([&](const Point& p) { return spec_.visible(*sum_, p, tiles_here()); }), result,
+        0.0f);
   if (!has_weight && !has_factor) return result;
   return select(unsolved(other_index() < others_), result, 0.0f);
 }

@@ -77,14 +77,31 @@ Pieces Sweep::pieces(const std::string& name, int pack, const Var& block, const 
              const_true()));
 }
 
+// Of own elements, the units' rows, and others.
+Products Sweep::products_of_dot(const TilesSpec::Dot& d) const {
+  const Type left = spec_.packs[d.left].number, right = spec_.packs[d.right].number;
+  return of_.of_rows ? products_of(left, right, precision_) : products_of(right, left, precision_);
+}
+
 // The features that are staged together at a time: what one instruction adds up loses digits.
+int Sweep::staged_features(const TilesSpec::Dot& d) const {
+  return products_of_dot(d).in_halves() ? halves_at_a_time(d.length) : kStaged;
+}
+
+bool Sweep::is_one_round(const TilesSpec::Dot& d) const {
+  if (!scores_.in_fragments || !d.is_packed()) return false;
+  const int64_t known = constant(d.length);
+  return known > 0 && known <= staged_features(d);
+}
+
+// To a dot that is not defined yet, where one round of staged features is all of it.
 void Sweep::add_fragments(Func dot, const TilesSpec::Dot& d) {
-  const int n = dot.num_update_definitions();
+  const bool is_all = !dot.defined();
+  const int n = is_all ? 0 : dot.num_update_definitions();
   const std::string name = dot.name() + std::to_string(n);
   const int own_pack = of_.of_rows ? d.left : d.right, other_pack = of_.of_rows ? d.right : d.left;
-  const Products products =
-      products_of(spec_.packs[own_pack].number, spec_.packs[other_pack].number, precision_);
-  const int summed = products.in_halves() ? halves_at_a_time(d.length) : kStaged;
+  const Products products = products_of_dot(d);
+  const int summed = staged_features(d);
   Pieces own = pieces(name + "_own", own_pack, ib_, d.length, products, summed);
   Pieces other = pieces(name + "_other", other_pack, c_, d.length, products, summed);
   const std::vector<Var> args = with_chunk({u_, v_, t_, w_});
@@ -104,18 +121,23 @@ void Sweep::add_fragments(Func dot, const TilesSpec::Dot& d) {
       multiply_add(sums(all), of_rows(of_own(at({v_, k, t_, w_, kc_, ib_}, batch))),
                    of_columns(of_other(at({u_ / 2, k, t_, w_, kc_, c_}, batch)), u_ % 2), products);
   std::vector<Expr> of_round(of_chunk_.begin(), of_chunk_.end());
-  of_round.emplace_back(r.x);
-  dot(args) += element_of(sums, of_round);
-  std::vector<VarOrRVar> order = {u_, v_, t_, w_};
-  order.insert(order.end(), of_chunk_.begin(), of_chunk_.end());
-  order.emplace_back(r.x);
-  dot.update(n).reorder(order).unroll(u_).unroll(v_).gpu_threads(t_, w_).never_partition({r.x});
-  in_registers(sums, LoopLevel(dot, RVar(r.x)), scores_.fragments());
+  of_round.push_back(is_all ? Expr(0) : Expr(r.x));
+  const Expr of_sums = element_of(sums, of_round);
+  if (is_all) {
+    dot(args) = of_sums;
+  } else {
+    dot(args) += of_sums;
+    std::vector<VarOrRVar> order = {u_, v_, t_, w_};
+    order.insert(order.end(), of_chunk_.begin(), of_chunk_.end());
+    order.emplace_back(r.x);
+    dot.update(n).reorder(order).unroll(u_).unroll(v_).gpu_threads(t_, w_).never_partition({r.x});
+  }
+  const LoopLevel of_rounds = is_all ? of_chunk() : LoopLevel(dot, RVar(r.x));
+  in_registers(sums, of_rounds, scores_.fragments());
   by_threads(sums.update(), {u_, v_, k.x}, rest);
   of_other.compute_at(sums, k.x).unroll(u_);
-  other.func.compute_at(dot, r.x);
-  const int64_t known = constant(d.length);
-  if (products.in_halves() && summed_.empty() && known > 0 && known <= summed &&
+  other.func.compute_at(of_rounds);
+  if (products.in_halves() && summed_.empty() && is_one_round(d) &&
       kept_halves_ + summed <= kMostHalves) {
     kept_halves_ += summed;
     of_own.bound(k_, 0, summed / products.depth()).unroll(k_);
@@ -123,7 +145,7 @@ void Sweep::add_fragments(Func dot, const TilesSpec::Dot& d) {
     own_words_.push_back(of_own);
   } else {
     of_own.compute_at(sums, k.x).unroll(v_);
-    own.func.compute_at(dot, r.x);
+    own.func.compute_at(of_rounds);
   }
 }
 

@@ -17,12 +17,16 @@ constexpr int kBlockThreads = 128;
 LoopLevel one_thread_a_point(const Func& f, Stage stage, const std::vector<Var>& vars);
 inline LoopLevel one_thread_a_point(Func f) { return one_thread_a_point(f, f, f.args()); }
 
-// An index of a thread, below the extent, for what is read there: nothing in it is an index of
-// loops to Halide, which would bound those loops by conditions of it and keep more than one point
-// for them. The pass show_data takes the call away.
-inline Expr own(const Expr& index, const Expr& extent) {
+// An index of a thread: nothing in it is an index of loops to Halide, which would bound those loops
+// by conditions of it and keep more than one point for them. The pass show_data takes the call away.
+inline Expr hidden_index(const Expr& index) {
   using Halide::Internal::Call;
-  return in_range(Call::make(index.type(), kIndexCall, {index}, Call::PureExtern), extent);
+  return Call::make(index.type(), kIndexCall, {index}, Call::PureExtern);
+}
+
+// The same, below the extent, for what is read there.
+inline Expr own(const Expr& index, const Expr& extent) {
+  return in_range(hidden_index(index), extent);
 }
 
 // A condition on an update that decides for the whole body of one of its loops: all that is there

@@ -57,13 +57,13 @@ Expr Tiles::low(const Expr& total) {
 
 }  // namespace gpu
 
-gpu::Scheduled gpu::schedule(const plan::TilesForm& form, const Scope& scope,
-                             const target::Target& target) {
+Scheduled gpu::schedule(const plan::TilesForm& form, const Scope& scope,
+                        const target::Target& target) {
   const TilesSpec spec(scope, form);
   ATTN_CHECK(!spec.results.empty(), "a kernel of tiles without results");
   PlainTiles plain(spec);
   std::vector<Func> outputs;
-  std::string alone;  // results that a thread each computes
+  std::string alone;                             // results that a thread each computes
   std::vector<const TilesSpec::Result*> stream;  // what one sweep gives
   for (const TilesSpec::Result& r : spec.results) {
     if (!r.is_written) continue;
@@ -82,10 +82,9 @@ gpu::Scheduled gpu::schedule(const plan::TilesForm& form, const Scope& scope,
     const std::vector<Func> swept = sweep_in_blocks(spec, target, scope.precision, stream);
     outputs.insert(outputs.begin(), swept.begin(), swept.end());
   }
-  const bool some_in_blocks =
-      std::ranges::any_of(spec.results, [&](const TilesSpec::Result& r) {
-        return r.is_written && unsuited_to_blocks(spec, r).empty();
-      });
+  const bool some_in_blocks = std::ranges::any_of(spec.results, [&](const TilesSpec::Result& r) {
+    return r.is_written && unsuited_to_blocks(spec, r).empty();
+  });
   const std::string blocks = "blocks of threads" + units_text(target, scope.precision);
   return {outputs, some_in_blocks ? blocks + alone : alone.substr(2)};
 }

@@ -37,7 +37,12 @@ class Builder {
 
   Built build() {
     arguments_.hides_data = target_.arch == target::Arch::gpu;
-    if (target_.device == ATTN_CUDA) arguments_.exp = cuda_exp;
+    if (target_.device == ATTN_CUDA) {
+      // Products round the scores of tiles as much as the shorter one does.
+      const bool rounds = std::holds_alternative<plan::TilesForm>(kernel_.form) &&
+                          f_.precision != plan::Precision::highest;
+      arguments_.exp = rounds ? short_cuda_exp : cuda_exp;
+    }
     for (ir::SizeId s : kernel_.sizes)
       arguments_.sizes.emplace(s, Param<int32_t>(fresh_name(g_[s].name)));
     Built built;
@@ -62,6 +67,8 @@ class Builder {
       skip_bodies(built.pipeline);
       show_data(built.pipeline);
       keep_registers_private(built.pipeline);
+      join_barriers(built.pipeline);
+      copy_pieces(built.pipeline);
       write_shared_addresses(built.pipeline);
       if (target_.device == ATTN_CUDA) split_launches(built.pipeline, kMostBlocksDown);
       store_halves_as_words(built.pipeline);
@@ -72,11 +79,11 @@ class Builder {
   }
 
  private:
-  gpu::Scheduled scheduled() const {
+  Scheduled scheduled() const {
     const Scope scope{g_, arguments_, kernel_.writes, f_.precision};
     if (few_rows_ && target_.arch == target::Arch::x86_64)
       return {cpu::schedule_few_rows(std::get<plan::TilesForm>(kernel_.form), scope, target_), ""};
-    const auto on_target = [&](const auto& form) -> gpu::Scheduled {
+    const auto on_target = [&](const auto& form) -> Scheduled {
       switch (target_.arch) {
         case target::Arch::x86_64:
           return {cpu::schedule(form, scope, target_), ""};

@@ -38,6 +38,7 @@ constexpr Instruction kInstructions[] = {
     {"attn_pair_f16", "cvt.rn.f16x2.f32 $r, $1, $0;"},
     {"attn_matrices", "ldmatrix.sync.aligned.m8n8.x4.shared.b16 @r, [$0];"},
     {"attn_address_in_line", "cvt.u32.u64 $r, &0; and.b32 $r, $r, 15;"},
+    {"attn_load_four", "ld.global.nc.v4.b32 @r, [&0];"},
     {"attn_copy", "cp.async.cg.shared.global [$0], [&1], 16;"},
     {"attn_wait_for_copies", "cp.async.wait_all;"},
     {"attn_turned_matrices", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 @r, [$0];"},

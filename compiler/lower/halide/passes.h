@@ -25,9 +25,14 @@ void skip_bodies(Halide::Pipeline& pipeline);
 // What blocks of threads keep in registers is each thread's own part of it.
 void keep_registers_private(Halide::Pipeline& pipeline);
 
-// The calls that take addresses in shared memory get them in place of the elements there. Pieces
-// that lie in memory as they shall lie in shared memory are copied by an instruction, where they
-// are aligned.
+// Threads of a block do not meet twice where nothing that others see was touched in between.
+void join_barriers(Halide::Pipeline& pipeline);
+
+// Pieces that lie in memory as they shall lie in shared memory are copied by an instruction, where
+// they are aligned; those of f32 that become halves are loaded by two.
+void copy_pieces(Halide::Pipeline& pipeline);
+
+// The calls that take addresses in shared memory get them in place of the elements there.
 void write_shared_addresses(Halide::Pipeline& pipeline);
 
 // Launches of more than `most` blocks down or deep become several, each of a part of the blocks.

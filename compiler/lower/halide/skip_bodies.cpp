@@ -67,10 +67,15 @@ class SkipBodies : public IRMutator {
       throw InternalError("threads of a block skip a barrier of others");
     if (op->for_type == ForType::GPUThread) of_threads_.insert(op->name);
     Stmt body = mutate(op->body);
-    if (find.condition.defined()) body = IfThenElse::make(find.condition, body);
-    if (body.same_as(op->body)) return op;
-    return For::make(op->name, op->min, op->extent, op->for_type, op->partition_policy,
-                     op->device_api, body);
+    // Around the loop, where it can be: what does not change in it is computed before it.
+    const bool is_of_round = find.condition.defined() && expr_uses_var(find.condition, op->name);
+    if (is_of_round) body = IfThenElse::make(find.condition, body);
+    Stmt loop = op;
+    if (!body.same_as(op->body))
+      loop = For::make(op->name, op->min, op->extent, op->for_type, op->partition_policy,
+                       op->device_api, body);
+    if (!find.condition.defined() || is_of_round) return loop;
+    return IfThenElse::make(find.condition, loop);
   }
   Expr visit(const Call* op) override {
     if (!is_condition(*op)) return IRMutator::visit(op);

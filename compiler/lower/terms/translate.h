@@ -29,10 +29,13 @@ struct Arguments {
 constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index", *kBodyCall = "attn_body";
 // Calls whose argument is an element in shared memory, of which they get the address from a pass.
 constexpr const char *kMatricesCall = "attn_matrices",
-                     *kTurnedMatricesCall = "attn_turned_matrices";
-// 16 bytes: four words and an index of the thread. Two more arguments: whether the bytes lie side
-// by side in memory, and the first number there.
+                     *kTurnedMatricesCall = "attn_turned_matrices", *kCopyCall = "attn_copy";
+// 16 bytes: four words and an index of the thread. Three more arguments: whether all numbers lie
+// side by side in memory, the first number there, and whether they are f32 that are rounded to
+// bf16.
 constexpr const char* kPieceCall = "attn_piece";
+// Bytes since the last address that 16 divides, of a number that is not loaded.
+constexpr const char* kInLineCall = "attn_address_in_line";
 
 class Translator {
  public:

@@ -43,14 +43,19 @@ Expr unbounded_exp(const Expr& x) {
   return select(x > 88.7228f, std::numeric_limits<float>::infinity(), vector_exp(x));
 }
 
+namespace {
+
+Expr instruction(const char* name, const std::vector<Expr>& args) {
+  using Halide::Internal::Call;
+  return Call::make(Halide::Float(32), name, args, Call::PureExtern);
+}
+
+}  // namespace
+
 // exp(x) = 2^t (1 + r ln(2)), t the rounded x log2(e) and r what it lacks. The constant has two
 // parts; of the clamped x both are finite.
 Expr cuda_exp(const Expr& x) {
   if (x.type().bits() != 32) return unbounded_exp(x);
-  const auto instruction = [](const char* name, const std::vector<Expr>& args) {
-    using Halide::Internal::Call;
-    return Call::make(Halide::Float(32), name, args, Call::PureExtern);
-  };
   const Expr log2e = 1.44269502f, rest = 1.92596303e-8f;
   const Expr v = instruction("llvm.nvvm.fmin.nan.f",
                              {instruction("llvm.nvvm.fmax.nan.f", {x, -200.0f}), 200.0f});
@@ -59,6 +64,11 @@ Expr cuda_exp(const Expr& x) {
       instruction("llvm.fma.f32", {v, rest, instruction("llvm.fma.f32", {v, log2e, -t})});
   return instruction("llvm.nvvm.ex2.approx.ftz.f", {t}) *
          instruction("llvm.fma.f32", {r, 0.693147182f, 1.0f});
+}
+
+Expr short_cuda_exp(const Expr& x) {
+  if (x.type().bits() != 32) return unbounded_exp(x);
+  return instruction("llvm.nvvm.ex2.approx.ftz.f", {x * 1.44269502f});
 }
 
 Expr vector_log(const Expr& x) {
