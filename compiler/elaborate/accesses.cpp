@@ -116,7 +116,7 @@ MaybeValue Statement::read_carried(const Binding& b, const dsl::Access& a,
   if (!is_back) return read(b.tensor, std::move(subscripts), places);
   c.is_read_back = true;
   const ir::Expr is_there =
-      c.scan->down ? ir::less(at, ir::size_value(c.scan->count)) : ir::at_least_zero(at);
+      c.scan->down ? ir::less(at, m_.number(c.scan->count)) : ir::at_least_zero(at);
   if (!c.from.valid()) {
     if (!c.is_defined && !solve::proves(m_.graph, path_, is_there)) {
       Diagnostic& d =
@@ -173,7 +173,7 @@ MaybeValue Statement::read(ir::TensorId tensor, std::vector<ir::Expr> subscripts
     pending_.push_back({.known = path_,
                         .subscript = s,
                         .low = ir::at_least_zero(s),
-                        .high = ir::at_least_zero(ir::size_value(extents[k]) - s - 1),
+                        .high = ir::at_least_zero(m_.number(extents[k]) - s - 1),
                         .extent = extents[k],
                         .tensor = tensor,
                         .dimension = static_cast<int>(k),
@@ -212,7 +212,7 @@ ir::Conditions Statement::needed_points(const Pending& p) const {
   ir::Conditions points;
   const std::set<ir::SizeId> sizes = run_time_sizes({p.low, p.high});
   for (const Visible& v : visible_) {
-    const ir::Expr has_value = is_not_empty(m_.graph[v.id].extent);
+    const ir::Expr has_value = is_not_empty(m_.with_numbers(m_.graph[v.id].extent));
     const std::set<ir::SizeId> of_range = run_time_sizes({has_value});
     if (std::ranges::any_of(of_range, [&](ir::SizeId id) { return sizes.count(id) > 0; }) &&
         !ir::uses(p.subscript, v.id) && !solve::proves(m_.graph, p.known, has_value))
@@ -290,7 +290,7 @@ void Statement::report_unproved(const Pending& p) {
     d.others.push_back({t.where, fmt::format("`{}` is {}", t.name, m_.shape(t))});
   if (data) {
     // No place is in range where there is none.
-    const auto size = p.extent.single();
+    const auto size = m_.with_numbers(p.extent).single();
     const bool promise = size && !solve::nonnegative(m_.graph, last, ir::indices(p.subscript));
     const bool kept = promise && is_proved_where(is_not_empty(p.extent), p);
     if (!kept)

@@ -156,7 +156,7 @@ void Expander::local_sizes(const dsl::SizeStatement& sizes, Scope& scope) {
       continue;
     }
     if (const auto p = m_.size(size.value, scope))
-      scope.sizes[name] = *p;
+      m_.bind_size(scope, name, *p, size.value, scope);
     else
       scope.broken_sizes.insert(name);
   }

@@ -91,6 +91,7 @@ void Expander::call(const CallSite& site, Scope& scope) {
   }
   Scope inner;
   inner.unit = site.callable->home;
+  inner.first_size = {static_cast<int32_t>(m_.graph.sizes.size())};
   good = name_call(site, scope, inner) && good;
   const bool bound = bind_arguments(site, scope, inner) && check_shared_sizes(site, inner);
   if (!good || !bound) {
@@ -132,6 +133,7 @@ void Expander::collect_outputs(const CallSite& site, Scope& inner, Scope& caller
       if (const auto holder = m_.graph.find(wanted)) m_.rename(*holder, wanted + ".first");
       m_.rename(b->tensor, wanted);
     }
+    m_.graph[b->tensor] = m_.with_numbers(m_.graph[b->tensor], inner.first_size);
     const bool good = m_.is_subscripted(*b) || check_not_size(result, caller);
     bind_tensor(result, caller, good ? std::optional(b->tensor) : std::nullopt);
   }
@@ -181,7 +183,7 @@ bool Expander::bind_arguments(const CallSite& site, Scope& caller, Scope& inner)
     }
     if (!size) continue;
     if (const auto p = m_.size(a.value, caller))
-      inner.sizes[name] = *p;
+      m_.bind_size(inner, name, *p, a.value, caller);
     else
       good = false;
   }
@@ -298,7 +300,7 @@ bool Expander::bind_input(const CallSite& site, const dsl::Input& input,
   }
   for (size_t k = 0; k < named; ++k) {
     const auto* size = std::get_if<dsl::Name>(&input.type.extents[k]->node);
-    if (size) inner.sizes.try_emplace(size->text, t.extents[rank - named + k]);
+    if (size) m_.bind_extent(inner, size->text, t.extents[rank - named + k]);
   }
   inner.names[input.name.text] = {
       .kind = Binding::Kind::tensor, .tensor = b->tensor, .where = input.name.where};
@@ -348,7 +350,7 @@ bool Expander::bind_sizes(const CallSite& site, Scope& inner) {
     const auto p = m_.size(s.value, inner);
     m_.calls.pop_back();
     if (p)
-      inner.sizes[s.name.text] = *p;
+      m_.bind_size(inner, s.name.text, *p, s.value, inner);
     else
       good = false;
   }
@@ -367,7 +369,7 @@ bool Expander::check_extents(const CallSite& site, const dsl::Input& input,
     m_.calls.pop_back();
     if (!wanted) return false;
     const ir::Poly& has = t.extents[first + k];
-    if (m_.is_one_extent(*wanted, has)) continue;
+    if (m_.is_one_extent(m_.with_numbers(*wanted, inner.first_size), has)) continue;
     Diagnostic& d = m_.error(
         argument->where, fmt::format("`{}` does not fit input `{}` of `{}`",
                                      m_.source(argument->where), input.name.text, block.name.text));

@@ -156,6 +156,7 @@ Program elaborate(SourceMap& sources, int32_t file, const dsl::File& tree, const
     const int before = diagnostics.error_count();
     Expander(state).expand_model(callable->second);
     if (diagnostics.error_count() > before) continue;
+    state.number_block_sizes();
     check_weight_names(state);
     if (!in_order(state)) continue;
     shared.check(state, diagnostics);

@@ -98,7 +98,7 @@ MaybeValue Statement::name(const dsl::Name& n, Span where) {
     if (!scope.find_size(n.text) &&
         !m_.check_not_rebound(n.text, *scope.unit, scope_, where, !functions_.empty()))
       return std::nullopt;
-    return Value{ir::size_value(*p), Sort::position};
+    return Value{m_.number(*p), Sort::position};
   }
   unknown_name(n.text, where, false);
   return std::nullopt;

@@ -158,6 +158,10 @@ std::string ModelState::text(const ir::Poly& p) const {
     if (minus_a != minus_b) return minus_b;
     return degree(a.first) > degree(b.first);
   });
+  const auto name_of = [&](ir::SizeId id) -> const std::string& {
+    const auto own = block_sizes_.find(id);
+    return own == block_sizes_.end() ? graph[id].name : own->second.name;
+  };
   std::string out;
   for (const auto& [monomial, coefficient] : terms) {
     const bool minus = ir::sign(coefficient) < 0;
@@ -166,7 +170,7 @@ std::string ModelState::text(const ir::Poly& p) const {
     std::string product;
     if (num != 1 || monomial.empty()) product = std::to_string(num);
     for (auto [size, power] : monomial)
-      for (int k = 0; k < power; ++k) product += (product.empty() ? "" : "*") + graph[size].name;
+      for (int k = 0; k < power; ++k) product += (product.empty() ? "" : "*") + name_of(size);
     if (coefficient.den != 1) product += "/" + std::to_string(coefficient.den);
     out += product;
   }

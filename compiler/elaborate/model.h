@@ -62,6 +62,7 @@ struct Scope {
   Scope* outer = nullptr;  // of a round of `repeat`: what stands around it
   std::map<std::string, Binding> names;
   std::map<std::string, ir::Poly> sizes;          // bound by the call, arguments, or local
+  ir::SizeId first_size;                          // of those that the call or its body makes
   std::set<std::string> broken_sizes;             // had an error already
   std::map<std::string, std::string> full_names;  // of outputs: the name of the caller's result
   std::map<std::string, const dsl::Type*> output_types;
@@ -171,6 +172,22 @@ class ModelState {
   // because both are 8, `D` and `H*E` are where `size E = D / H`. A number is equal to what it is
   // equal to.
   bool is_one_extent(const ir::Poly& a, const ir::Poly& b) const;
+  // Binds a size of the block whose scope is `owner`. What is a number has the block's name for it
+  // in extents until the model is done. `e`, in `scope`, says what it is computed from, if anything
+  // does.
+  void bind_size(Scope& owner, const std::string& name, const ir::Poly& p, const dsl::ExprPtr& e,
+                 const Scope& scope);
+  // Binds a size that stands alone as an extent of the block's input, unless the call gave it. A
+  // number that the call gave is told apart as the size that the input has.
+  void bind_extent(Scope& owner, const std::string& name, const ir::Poly& extent);
+  // The same with sizes of blocks as numbers: all of them, or those from `first` on that are
+  // numbers or computed from one.
+  ir::Poly with_numbers(const ir::Poly& p, ir::SizeId first = {}) const;
+  ir::Tensor with_numbers(ir::Tensor t, ir::SizeId first = {}) const;
+  // Leaves no size of a block in the graph.
+  void number_block_sizes();
+  // A size as a number to compute with.
+  ir::Expr number(const ir::Poly& p) const { return ir::size_value(with_numbers(p)); }
 
   // A name that `@` gives, with the values of the sizes that it encloses: "h.{l}". Nothing after an
   // error.
@@ -194,13 +211,22 @@ class ModelState {
   // A value for each size, other than the real one, that follows its definition: by these, extents
   // are told apart that are equal by chance.
   double stand_in(const ir::Poly& p) const;
-  std::optional<double> stand_in(const dsl::ExprPtr& e, const Unit& unit);
+  std::optional<double> stand_in(const dsl::ExprPtr& e, const Scope& scope);
+  // The newest size of a block that is a number and that `e` is computed from, `own` where `e` has
+  // a number by another name.
+  ir::SizeId newest_number(const dsl::Expr& e, const Scope& scope, ir::SizeId own);
   // A declared size that is divided by this one says that it is not 0, which every call checks.
   void promise_positive(const ir::Poly& divisor);
   std::optional<ir::Poly> divide(const dsl::Expr& at, const ir::Poly& a, const ir::Poly& b);
   void give_value(ir::Size& size, const dsl::Size& declared, const Unit& unit);
   std::optional<ir::SizeId> make_size(const Unit& unit, const std::string& name);
   std::optional<int64_t> bound(const dsl::ExprPtr& e, const Unit& unit);
+
+  // A size of a block that is known when compiling. The graph has it without a name.
+  struct BlockSize {
+    std::string name;
+    ir::SizeId newest;  // of the numbers that it is computed from; itself if it is one
+  };
 
   Diagnostics& diagnostics_;
   Diagnostic discarded_;
@@ -210,6 +236,9 @@ class ModelState {
   std::vector<const dsl::Size*> open_sizes_;
   std::map<std::pair<ir::Poly, ir::Poly>, ir::SizeId> quotients_;
   std::map<ir::SizeId, double> stand_ins_;  // of sizes with a formula
+  std::map<ir::SizeId, BlockSize> block_sizes_;
+  // Of those that are numbers: all rounds of a `repeat` have one of each name and value.
+  std::map<std::tuple<ir::SizeId, std::string, int64_t>, ir::SizeId> numbers_;
   int64_t steps_ = 0;
 };
 

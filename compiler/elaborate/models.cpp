@@ -55,7 +55,7 @@ void Expander::model_inputs(const dsl::Block& block, Scope& scope) {
           "nobody calls a model with sizes: declare it outside, or give it a value here";
       scope.broken_sizes.insert(s.name.text);
     } else if (const auto p = m_.size(s.value, scope)) {
-      scope.sizes[s.name.text] = *p;
+      m_.bind_size(scope, s.name.text, *p, s.value, scope);
     } else {
       scope.broken_sizes.insert(s.name.text);
     }
@@ -125,11 +125,12 @@ void Expander::warn_of_order(const dsl::Identifier& output, const ir::Tensor& t)
     if (std::ranges::is_permutation(input.extents, t.extents, same)) other = &input;
   }
   if (!other) return;
-  Diagnostic& d = m_.warning(
-      output.where, "shapes",
-      fmt::format("`{}` is {}, in another order than `{}`", t.name, m_.shape(t), other->name));
+  const std::string shape = m_.shape(m_.with_numbers(t));
+  Diagnostic& d =
+      m_.warning(output.where, "shapes",
+                 fmt::format("`{}` is {}, in another order than `{}`", t.name, shape, other->name));
   d.others.push_back({other->where, fmt::format("`{}` is {}", other->name, m_.shape(*other))});
-  d.help = fmt::format("if that is meant, declare it: `-> {}: {}`", t.name, m_.shape(t));
+  d.help = fmt::format("if that is meant, declare it: `-> {}: {}`", t.name, shape);
 }
 
 bool Expander::check_size_limits(const ir::Tensor& t, Span where) {

@@ -108,14 +108,15 @@ std::optional<ir::TensorId> Expander::shared_parameter(const ir::Tensor& tensor)
         .help = "calls share parameters where all their sizes agree";
     return std::nullopt;
   }
-  const ir::Tensor& first = m_.graph[*id];
+  const ir::Tensor first = m_.with_numbers(m_.graph[*id]);
   bool same = first.storage == tensor.storage && first.extents.size() == tensor.extents.size();
   for (size_t k = 0; same && k < first.extents.size(); ++k)
     same = m_.graph.same(first.extents[k], tensor.extents[k]);
   if (same) return id;
   Diagnostic& d = m_.error(m_.calls.back().where,
                            fmt::format("`{}` has another shape in this call", tensor.name));
-  d.primary.text = fmt::format("{}{} here", ir::name_of(tensor.storage), m_.shape(tensor));
+  d.primary.text =
+      fmt::format("{}{} here", ir::name_of(tensor.storage), m_.shape(m_.with_numbers(tensor)));
   d.others.push_back({m_.parameters.at(tensor.name),
                       fmt::format("{}{} here", ir::name_of(first.storage), m_.shape(first))});
   d.help = "calls share parameters where all their sizes agree";
@@ -176,14 +177,15 @@ bool Expander::check_shared_sizes(const CallSite& site, const Scope& inner) {
   if (found == m_.named_calls.end()) return true;
   std::map<std::string, ir::Poly>& first = found->second.sizes;
   for (const dsl::Size& s : site.callable->block->sizes) {
-    const ir::Poly* size = inner.find_size(s.name.text);
-    if (!size) continue;
-    const auto [it, is_new] = first.try_emplace(s.name.text, *size);
-    if (is_new || m_.graph.same(it->second, *size)) continue;
+    const ir::Poly* bound = inner.find_size(s.name.text);
+    if (!bound) continue;
+    const ir::Poly size = m_.with_numbers(*bound);
+    const auto [it, is_new] = first.try_emplace(s.name.text, size);
+    if (is_new || m_.graph.same(it->second, size)) continue;
     Diagnostic& d =
         m_.error(site.where, fmt::format("`{}` is {} here, and {} in the call whose "
                                          "parameters these are",
-                                         s.name.text, m_.text(*size), m_.text(it->second)));
+                                         s.name.text, m_.text(size), m_.text(it->second)));
     d.others.push_back({found->second.where, "that call"});
     d.help = "calls share parameters where all their sizes agree";
     return false;

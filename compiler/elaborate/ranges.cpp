@@ -163,7 +163,7 @@ Bound RangeFinder::bind(bool leading, const std::vector<dsl::Index>& indices, bo
     } else if (index.extent) {
       binder.given = m_.size(index.extent, scope_);
       binder.broken = !binder.given;
-      if (binder.given && !on_left && binder.given->integer().value_or(1) <= 0) {
+      if (binder.given && !on_left && m_.with_numbers(*binder.given).integer().value_or(1) <= 0) {
         m_.error(cover(index.name.where, index.extent->where), "a reduction over nothing")
             .primary.text = fmt::format("`{}` takes no value", binder.name);
         failed_ = true;
@@ -339,19 +339,19 @@ bool RangeFinder::resolve(Binder& binder, const std::string& word) {
     if (incomplete_) return false;
     const std::string who =
         binder.name.empty() ? "an index of `...`" : fmt::format("index `{}`", binder.name);
-    Diagnostic& d = m_.error(p.where, fmt::format("{} runs over {} and over {}", who,
-                                                  m_.text(first.extent), m_.text(p.extent)));
+    const std::string one = m_.text(first.extent), other = m_.text(p.extent);
+    Diagnostic& d = m_.error(p.where, fmt::format("{} runs over {} and over {}{}", who, one,
+                                                  one == other ? "another " : "", other));
     d.primary.text = p.says;
     d.others.push_back({first.where, first.says});
     if (first.declared.valid()) d.others.push_back({first.declared, first.declares});
     if (p.declared.valid() && !(p.declared == first.declared))
       d.others.push_back({p.declared, p.declares});
-    const auto now = m_.graph.known(p.extent);
-    if (now && m_.graph.known(first.extent) == now)
+    if (const auto now = m_.graph.known(p.extent); now && now == m_.graph.known(first.extent))
       d.message += fmt::format(", which are both {} here", *now);
     if (!binder.name.empty())
       d.help = fmt::format("make the two sizes one, or give the range: `{}[{}: {}]`", word,
-                           binder.name, m_.text(first.extent));
+                           binder.name, one);
     return false;
   }
   binder.given = first.extent;
@@ -383,7 +383,7 @@ void RangeFinder::name_leading(Bound& bound) {
   int number = 0;
   for (Binder& b : bound.leading) {
     std::string base;
-    if (const auto id = b.given->single()) base = m_.graph[*id].name;
+    if (const auto id = m_.with_numbers(*b.given).single()) base = m_.graph[*id].name;
     if (const size_t dot = base.rfind('.'); dot != std::string::npos) base = base.substr(dot + 1);
     std::transform(base.begin(), base.end(), base.begin(),
                    [](unsigned char c) { return std::tolower(c); });

@@ -184,7 +184,7 @@ MaybeValue Statement::over_count(const std::vector<ir::IndexId>& reduced,
   if (guard.empty()) {
     ir::Poly n(1);
     for (const ir::IndexId i : reduced) n = n * m_.graph[i].extent;
-    count = ir::size_value(n);
+    count = m_.number(n);
     if (solve::nonnegative(m_.graph, n - ir::Poly(1))) return Value{count, Sort::position};
   } else {
     Part ones;

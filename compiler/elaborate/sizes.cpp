@@ -150,9 +150,11 @@ std::optional<ir::SizeId> ModelState::make_size(const Unit& unit, const std::str
   for (int k = 2; graph.find_size(size.name); ++k) size.name = fmt::format("{}.{}", name, k);
   graph.sizes.push_back(size);
   const ir::SizeId id{static_cast<int32_t>(graph.sizes.size()) - 1};
+  Scope file;
+  file.unit = &unit;
   if (size.definition)
     stand_ins_[id] = stand_in(*size.definition);
-  else if (const auto x = declared.value ? stand_in(declared.value, unit) : std::nullopt)
+  else if (const auto x = declared.value ? stand_in(declared.value, file) : std::nullopt)
     stand_ins_[id] = *x;
   if (size.quotient) quotients_.emplace(*size.quotient, id);
   return id;
@@ -204,7 +206,8 @@ void ModelState::promise_positive(const Poly& divisor) {
   if (id && !graph.known(divisor)) graph[*id].lower = std::max<int64_t>(graph[*id].lower, 1);
 }
 
-std::optional<Poly> ModelState::quotient(const Poly& a, const Poly& b) {
+std::optional<Poly> ModelState::quotient(const Poly& above, const Poly& below) {
+  const Poly a = with_numbers(above), b = with_numbers(below);
   const auto x = graph.known(a), y = graph.known(b);
   if (y && *y == 0) return std::nullopt;
   if (x && y) return Poly(floored(*x, *y));

@@ -118,6 +118,87 @@ model m(z: [A, C, G, F], x: [A + F], w: [C + G]) -> y {
       << e->messages();
 }
 
+// Those of a block too, whether a call gives them as numbers or the block computes them.
+TEST(Names, TellSizesOfABlockApart) {
+  const auto messages = [](const std::string& head, const std::string& local,
+                           const std::string& call, const std::string& swapped = "e,h") {
+    return elaborate_text("size B, T, D = 64, H = 8, G = 8\nblock heads(x: [..., D], " + head +
+                          ") -> y {\n" + local +
+                          "  param w: [H, E, D], v: [H, E, D]\n"
+                          "  q[..., h, e] = sum[d] x[..., d] * w[h, e, d]\n"
+                          "  y[..., d] = sum[h, e] q[..., h, e] * v[" +
+                          swapped + ", d]\n}\nmodel m(x: [B, T, D]) -> y {\n  y = heads(x, " +
+                          call + ")\n}\n")
+        ->messages();
+  };
+  const std::string head = "size H, size E = D / H";
+  for (const char* call : {"H = H", "H = 8", "H = D / 8", "H = H, E = 8"})
+    EXPECT_NE(messages(head, "", call).find("index `e` runs over E and over H"), std::string::npos)
+        << call << messages(head, "", call);
+  EXPECT_NE(messages(head, "", "H = G").find("index `e` runs over E and over G"),
+            std::string::npos);
+  EXPECT_NE(
+      messages("size H, size E", "", "H = 8, E = 8").find("runs over E and over H, which are"),
+      std::string::npos);
+  EXPECT_NE(messages("size H", "  size E = D / H\n", "H = H").find("runs over E and over H"),
+            std::string::npos);
+  for (const char* call : {"H = H", "H = 8", "H = G", "H = D / 8", "H = H, E = 8"})
+    EXPECT_EQ(messages(head, "", call, "h,e"), "") << call;
+}
+
+// A block's result is over what the caller gave: a number is equal to any size of its value.
+TEST(Names, OfSizesOfABlockAreItsOwn) {
+  expect_silence(R"(
+size B, T, D = 64, H = 8, E = D / H
+block linear(x: [..., D], size F) -> y {
+  param w: [F, D]
+  y[..., f] = sum[d] x[..., d] * w[f, d]
+}
+block product(x: [..., D], z: [..., D], size D) -> y {
+  param w: [D]
+  y[..., d] = x[..., d] * w[d] + z[..., d]
+}
+block split(x: [..., D], size H, size E = D / H) -> y {
+  param w: [H, E, D]
+  y[..., h, e] = sum[d] x[..., d] * w[h, e, d]
+}
+block join(x: [..., H, E], size D = H * E) -> y {
+  param w: [D, H, E]
+  y[..., d] = sum[h, e] x[..., h, e] * w[d, h, e]
+}
+model m(x: [B, T, D], z: [B, T, 64], g: [H, E]) -> y, j {
+  f = linear(x, F = 64)
+  p = product(x, z, D = 64)
+  s = split(x, H = H)
+  n = split(f, H = 8)
+  a[b,t,h,e] = s[b,t,h,e] * g[h,e] + n[b,t,h,e]
+  j = join(a)
+  y[b,t,d] = x[b,t,d] + f[b,t,d] * p[b,t,d]
+}
+)");
+}
+
+// The rounds of a `repeat` have one size of each name, and the file's sizes fit a block's numbers.
+TEST(Names, OfSizesOfABlockAreThoseOfAllRoundsAndOfTheFile) {
+  expect_silence(R"(
+size B, T, D = 64, H = 8, E = D / H
+block rounds(x: [B, T, D], size H = 8) -> y {
+  param w: [H * E, D], u: [D]
+  q[b,i,d] = x[b,i,d] * (sum[k] w[k,d] * u[k])
+  repeat l: 2 {
+    size K = 16
+    param v: [K, D], o: [D, K]
+    h[b,i,k] = sum[d] q[b,i,d] * v[k,d]
+    q[b,i,d] = q[b,i,d] + sum[k] h[b,i,k] * o[d,k]
+  }
+  y[b,i,d] = q[b,i,d] * u[d]
+}
+model m(x: [B, T, 64]) -> y {
+  y = rounds(x)
+}
+)");
+}
+
 // What compiles and is hardly meant.
 TEST(Names, OfHiddenElementsAndEmptySizesAreWarnedOf) {
   const auto messages = [](const std::string& text) { return elaborate_text(text)->messages(); };
