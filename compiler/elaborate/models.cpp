@@ -117,7 +117,7 @@ void Expander::model_outputs(const dsl::Block& block, Scope& scope) {
 // An output that has the extents of an input in another order may be a slip of subscripts. Where
 // its shape is declared it was meant.
 void Expander::warn_of_order(const dsl::Identifier& output, const ir::Tensor& t) {
-  const auto same = [&](const ir::Poly& a, const ir::Poly& b) { return m_.graph.same(a, b); };
+  const auto same = [&](const ir::Poly& a, const ir::Poly& b) { return m_.is_one_extent(a, b); };
   const ir::Tensor* other = nullptr;
   for (const ir::Tensor& input : m_.graph.tensors) {
     if (input.role != ir::Role::input || input.extents.size() != t.extents.size()) continue;

@@ -115,9 +115,11 @@ TEST(Elaborate, WarnsOfWhatIsNeverReadAndOfNamesThatMislead) {
 
 // An order of subscripts that was not meant; where the shape is declared, it was.
 TEST(Elaborate, WarnsOfAnOutputThatHasTheShapeOfAnInputInAnotherOrder) {
-  const auto warned = [](const std::string& output, const std::string& more = "") {
+  const auto warned = [](const std::string& output, const std::string& more = "",
+                         const elaborate::Overrides& overrides = {}) {
     return elaborate_text("size B, T, D = 8\nmodel m(x: [B, T, D]" + more + ") -> " + output +
-                          " {\n  y[b,d,t] = 2 * x[b,t,d]\n}\n")
+                              " {\n  y[b,d,t] = 2 * x[b,t,d]\n}\n",
+                          overrides)
         ->messages();
   };
   const std::string text = warned("y");
@@ -126,7 +128,9 @@ TEST(Elaborate, WarnsOfAnOutputThatHasTheShapeOfAnInputInAnotherOrder) {
       << text;
   EXPECT_NE(text.find("if that is meant, declare it: `-> y: [B, D, T]`"), std::string::npos)
       << text;
+  EXPECT_EQ(warned("y", "", {{"T", 8}}), text);
   EXPECT_EQ(warned("y: [B, D, T]"), "");
+  EXPECT_EQ(warned("y: [B, D, T]", "", {{"T", 8}}), "");
   EXPECT_EQ(warned("y", ", z: [B, D, T]").find("[shapes]"), std::string::npos);
 }
 
