@@ -7,6 +7,8 @@
 
 namespace attn::rt {
 
+class JsonScanner;
+
 // Null when the name is allowed, else what is wrong with it.
 const char* name_complaint(const char* name, size_t length);
 
@@ -28,6 +30,9 @@ attn_status sort_entries(attn_context* context, attn_weights* weights);
 const uint8_t* data_of(const attn_weights* weights, int32_t index);
 // Whether the files still have all their bytes.
 attn_status check_data(attn_context* context, const attn_weights* weights);
+
+// A list of at most `room` integers.
+bool read_list(JsonScanner* json, int64_t* values, int room, int* count);
 
 // Opens one file of tensors; its path, from exact_allocate, is then the weights' own, and is freed
 // after a failure.
