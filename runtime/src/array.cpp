@@ -1,6 +1,7 @@
 // Element types of files and their checked conversions.
 #include <math.h>
 
+#include "check.h"
 #include "elements.h"
 #include "file_types.h"
 #include "files.h"
@@ -74,6 +75,7 @@ const char* attn_file_type_name(attn_file_type type) {
 }
 
 int attn_shapes_merge(int32_t rank_a, const int64_t* a, int32_t rank_b, const int64_t* b) {
+  if ((rank_a > 0 && a == nullptr) || (rank_b > 0 && b == nullptr)) return 0;
   return merges(rank_a, a, rank_b, b) || merges(rank_b, b, rank_a, a);
 }
 
@@ -85,7 +87,12 @@ void attn_array_free(attn_array* array) {
 
 attn_status attn_array_convert(attn_context* context, const char* name, const attn_array* array,
                                attn_type type, void* destination) {
-  if ((!is_real(type) && kFileTypes[array->type].digits > 0) ||
+  ATTN_TRY(check_given(context, name, "name"));
+  ATTN_TRY(check_given(context, array, "array"));
+  ATTN_TRY(check_array(context, array->data, array->count, "array->data"));
+  ATTN_TRY(check_array(context, destination, array->count, "destination"));
+  if (!is_known(array->type) || attn_type_size(type) == 0 ||
+      (!is_real(type) && kFileTypes[array->type].digits > 0) ||
       (type == ATTN_BOOL && array->type != ATTN_FILE_BOOL)) {
     return attn_fail(context, ATTN_REFUSED, "%s: %s is not converted to %s", name,
                      attn_file_type_name(array->type), attn_type_name(type));

@@ -43,6 +43,17 @@ attn_status check_version(attn_context* context, const attn_model* model) {
                    model->abi_version, ATTN_ABI_VERSION);
 }
 
+attn_status check_given(attn_context* context, const void* argument, const char* name) {
+  if (argument != nullptr) return ATTN_OK;
+  return attn_fail(context, ATTN_REFUSED, "the argument %s is null", name);
+}
+
+attn_status check_array(attn_context* context, const void* array, int64_t count, const char* name) {
+  if (count == 0) return ATTN_OK;
+  if (count > 0) return check_given(context, array, name);
+  return attn_fail(context, ATTN_REFUSED, "the argument %s has %lld elements", name, shown(count));
+}
+
 attn_status check_memory(attn_context* context, const attn_model& model, const char* what,
                          attn_block memory, int64_t bytes) {
   if (memory.data == nullptr)

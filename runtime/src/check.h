@@ -8,6 +8,10 @@ namespace attn::rt {
 
 // Refuses a null model, and one of another version of the interface.
 attn_status check_version(attn_context* context, const attn_model* model);
+// Refuses an argument that is null. `name` is that of the header.
+attn_status check_given(attn_context* context, const void* argument, const char* name);
+// Refuses an array that is null although it has elements, and a negative count of them.
+attn_status check_array(attn_context* context, const void* array, int64_t count, const char* name);
 // For what reads only its tables: there are a context, a model, and parameters where it has any.
 attn_status check_model(attn_context* context, const attn_model* model, const attn_tensor* params);
 

@@ -146,7 +146,9 @@ attn_status attn_context_wait(attn_context* context) {
   return device_status(context, context->device->wait(context));
 }
 
-const attn_device* attn_context_device(const attn_context* context) { return context->device; }
+const attn_device* attn_context_device(const attn_context* context) {
+  return context != nullptr ? context->device : nullptr;
+}
 
 void* attn_device_allocate(attn_context* context, size_t bytes) {
   return context != nullptr ? context->device->allocate(context, bytes)

@@ -16,7 +16,7 @@ namespace {
 // Writes what fits, and counts all of it.
 class Json {
  public:
-  Json(char* text, int64_t size) : text_(text), size_(size) {}
+  Json(char* text, int64_t size) : text_(text), size_(text != nullptr ? size : 0) {}
 
   int64_t finish() {
     if (size_ > 0) text_[std::min(length_, size_ - 1)] = '\0';
@@ -314,6 +314,6 @@ int64_t attn_describe_interface(char* text, int64_t size) {
 
 int64_t attn_describe_model(const attn_model* model, char* text, int64_t size) {
   Json to(text, size);
-  ModelWriter(*model, to).write();
+  if (model != nullptr) ModelWriter(*model, to).write();
   return to.finish();
 }

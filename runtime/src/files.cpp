@@ -10,11 +10,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check.h"
+
 namespace attn::rt {
+
+attn_status check_path(attn_context* context, const char* path) {
+  if (path == nullptr) return attn_fail(context, ATTN_REFUSED, "the path is null");
+  if (*path == '\0') return attn_fail(context, ATTN_REFUSED, "the path is empty");
+  return ATTN_OK;
+}
 
 attn_status open_source(attn_context* context, const char* path, Source* source) {
   *source = {path, 0, nullptr, -1};
-  if (path == nullptr) return attn_fail(context, ATTN_REFUSED, "the path is null");
+  ATTN_TRY(check_path(context, path));
   // Without O_NONBLOCK, opening a pipe would wait for a writer.
   const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) return bad_file(context, *source, "%s", strerror(errno));
@@ -62,10 +70,13 @@ attn_status check_size(attn_context* context, const Source& source) {
   return bad_file(context, source, "was cut short while it was read");
 }
 
-Source memory_source(const char* label, const void* bytes, int64_t size) {
+attn_status memory_source(attn_context* context, const char* label, const void* bytes, int64_t size,
+                          Source* source) {
   static const uint8_t nothing = 0;
   const uint8_t* memory = static_cast<const uint8_t*>(bytes);
-  return {label, size < 0 ? 0 : size, memory != nullptr ? memory : &nothing, -1};
+  *source = {label, size < 0 ? 0 : size, memory != nullptr ? memory : &nothing, -1};
+  ATTN_TRY(check_given(context, label, "label"));
+  return check_array(context, bytes, source->size, "bytes");
 }
 
 attn_status read_at(attn_context* context, const Source& source, int64_t offset, void* destination,
@@ -154,10 +165,8 @@ bool is_special(const char* path) {
 }  // namespace
 
 AtomicFile::AtomicFile(attn_context* context, const char* path) : context_(context), path_(path) {
-  if (path == nullptr) {
-    status_ = attn_fail(context, ATTN_REFUSED, "the path is null");
-    return;
-  }
+  status_ = check_path(context, path);
+  if (status_ != ATTN_OK) return;
   if (is_special(path)) {
     status_ =
         attn_fail(context, ATTN_BAD_FILE, "%s: is not a regular file, and is not replaced", path);

@@ -18,13 +18,17 @@ struct Source {
   enum Owner : uint8_t { caller, mapping, heap } owner = caller;  // of the memory
 };
 
+// Refuses a path that is null or empty.
+attn_status check_path(attn_context* context, const char* path);
 // Refuses what is no regular file, and never blocks on a pipe.
 attn_status open_source(attn_context* context, const char* path, Source* source);
 // Puts all of an opened file into memory: maps it, or reads it where the system maps no such file.
 attn_status map_source(attn_context* context, Source* source);
 // Whether the file still has all bytes: a mapping must not be read where it has lost some.
 attn_status check_size(attn_context* context, const Source& source);
-Source memory_source(const char* label, const void* bytes, int64_t size);
+// Refuses what is null; the bytes may be where there are none.
+attn_status memory_source(attn_context* context, const char* label, const void* bytes, int64_t size,
+                          Source* source);
 attn_status read_at(attn_context* context, const Source& source, int64_t offset, void* destination,
                     int64_t bytes);
 void close_source(Source* source);

@@ -3,7 +3,7 @@
 #include <attn/types.h>
 #include <string.h>
 
-#include "context.h"
+#include "check.h"
 
 namespace attn::rt {
 namespace {
@@ -49,10 +49,14 @@ attn_status HostCopy::write_to(const attn_tensor& tensor) {
 using namespace attn::rt;
 
 attn_status attn_copy(attn_context* context, const attn_tensor* to, const attn_tensor* from) {
+  ATTN_TRY(check_given(context, to, "to"));
+  ATTN_TRY(check_given(context, from, "from"));
   const int64_t count = attn_element_count(from);
   bool same = to->type == from->type && to->rank == from->rank && count >= 0;
   for (int32_t k = 0; same && k < from->rank; ++k) same = to->extent[k] == from->extent[k];
   if (!same) return attn_fail(context, ATTN_REFUSED, "a copy is between tensors of one shape");
+  ATTN_TRY(check_array(context, to->data, count, "to->data"));
+  ATTN_TRY(check_array(context, from->data, count, "from->data"));
   const HostCopy copied(context, *from, true);
   if (copied.status() != ATTN_OK || count == 0) return copied.status();
   const size_t bytes = static_cast<size_t>(count * attn_type_size(from->type));

@@ -135,6 +135,7 @@ using namespace attn::rt;
 
 attn_status attn_initialise(attn_context* context, const attn_argument* argument,
                             const attn_tensor* tensor, uint64_t seed) {
+  ATTN_TRY(check_given(context, argument, "argument"));
   ATTN_TRY(check_argument(context, *argument, tensor));
   const int64_t count = attn_element_count(tensor);
   if (count == 0) return ATTN_OK;

@@ -29,7 +29,7 @@ void kernel_message(attn_context* context, const char* format, va_list arguments
 }
 
 attn_status out_of_memory(attn_context* context) {
-  if (context->lost != 0) return ATTN_BAD_DEVICE;  // whose text is there
+  if (context != nullptr && context->lost != 0) return ATTN_BAD_DEVICE;  // whose text is there
   return attn_fail(context, ATTN_NO_MEMORY, "out of memory");
 }
 

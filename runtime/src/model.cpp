@@ -153,17 +153,20 @@ using namespace attn::rt;
 
 attn_status attn_read_sizes(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const attn_tensor* inputs, int64_t* sizes) {
-  if (context == nullptr || sizes == nullptr) return ATTN_REFUSED;
+  if (context == nullptr) return ATTN_REFUSED;
   ATTN_TRY(check_version(context, model));
+  ATTN_TRY(check_array(context, sizes, model->n_sizes, "sizes"));
   const Frame::Pointer frame = Frame::take(context, *model, model->program->forward);
   if (frame == nullptr) return out_of_memory(context);
   const attn_status status = frame->read_sizes(params, inputs);
-  memcpy(sizes, frame->value, sizeof *sizes * static_cast<size_t>(model->n_sizes));
+  std::copy_n(frame->value, model->n_sizes, sizes);
   return status;
 }
 
 attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tensor* params,
                         attn_tensor* inputs, attn_tensor* outputs) {
+  ATTN_TRY(check_version(nullptr, model));
+  ATTN_TRY(check_array(nullptr, sizes, model->n_sizes, "sizes"));
   const Frame::Pointer frame = Frame::take(nullptr, *model, model->program->forward);
   if (frame == nullptr) return ATTN_NO_MEMORY;
   frame->set_sizes(sizes);
@@ -180,6 +183,9 @@ attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tens
 
 attn_status attn_probe_shape(const attn_model* model, int32_t k, const int64_t* sizes,
                              attn_tensor* result) {
+  ATTN_TRY(check_version(nullptr, model));
+  ATTN_TRY(check_array(nullptr, sizes, model->n_sizes, "sizes"));
+  if (result == nullptr || k < 0 || k >= model->n_probes) return ATTN_REFUSED;
   const Frame::Pointer frame = Frame::take(nullptr, *model, model->program->forward);
   if (frame == nullptr) return ATTN_NO_MEMORY;
   frame->set_sizes(sizes);
@@ -190,8 +196,9 @@ attn_status attn_probe_shape(const attn_model* model, int32_t k, const int64_t* 
 attn_status attn_call_sizes(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const attn_tensor* inputs,
                             attn_sizes* sizes) {
-  if (context == nullptr || sizes == nullptr) return ATTN_REFUSED;
+  if (context == nullptr) return ATTN_REFUSED;
   ATTN_TRY(check_version(context, model));
+  ATTN_TRY(check_given(context, sizes, "sizes"));
   const Frame::Pointer frame = Frame::take(context, *model, model->program->forward);
   if (frame == nullptr) return out_of_memory(context);
   ATTN_TRY(frame->read_sizes(params, inputs));
@@ -252,7 +259,10 @@ attn_status attn_probe(attn_context* context, const attn_model* model, int32_t k
                        const attn_tensor* params, const attn_tensor* inputs,
                        const attn_tensor* outputs, attn_block saved, const attn_tensor* result,
                        attn_block workspace) {
-  return call(context, model, [k](const attn_program& p) { return &p.probes[k]; }, "probes",
+  const auto probe = [=](const attn_program& p) {
+    return k >= 0 && k < model->n_probes ? &p.probes[k] : nullptr;
+  };
+  return call(context, model, probe, "a probe of this number",
               {.tensors = {params, inputs, outputs, nullptr, nullptr, nullptr, nullptr, nullptr,
                            nullptr, result},
                .saved = saved,

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "blocks.h"
+#include "check.h"
 #include "elements.h"
 #include "host_copy.h"
 
@@ -34,6 +35,7 @@ bool same_extents(const attn_tensor& a, const attn_tensor& b) {
 using namespace attn::rt;
 
 double attn_gradient_norm(attn_context* context, int32_t count, const attn_tensor* gradients) {
+  if (check_array(context, gradients, count, "gradients") != ATTN_OK) return NAN;
   double total = 0, sums[kBlocks];
   for (int32_t t = 0; t < count; ++t) {
     const int64_t elements = attn_element_count(&gradients[t]);
@@ -61,6 +63,7 @@ double attn_gradient_norm(attn_context* context, int32_t count, const attn_tenso
 
 attn_status attn_scale(attn_context* context, int32_t count, const attn_tensor* tensors,
                        double factor) {
+  ATTN_TRY(check_array(context, tensors, count, "tensors"));
   for (int32_t t = 0; t < count; ++t) {
     const int64_t elements = attn_element_count(&tensors[t]);
     if (tensors[t].data == nullptr || elements == 0) continue;
@@ -81,6 +84,8 @@ attn_status attn_scale(attn_context* context, int32_t count, const attn_tensor* 
 
 attn_status attn_add(attn_context* context, int32_t count, const attn_tensor* sums,
                      const attn_tensor* terms, double factor) {
+  ATTN_TRY(check_array(context, sums, count, "sums"));
+  ATTN_TRY(check_array(context, terms, count, "terms"));
   for (int32_t t = 0; t < count; ++t) {
     if (terms[t].data == nullptr) continue;
     ATTN_TRY(check_real(context, terms[t], t));

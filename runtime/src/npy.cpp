@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "check.h"
 #include "file_types.h"
 #include "files.h"
 #include "host_copy.h"
@@ -200,6 +201,7 @@ attn_status load(attn_context* context, const Source& source, attn_array* array)
 using namespace attn::rt;
 
 attn_status attn_npy_load(attn_context* context, const char* path, attn_array* array) {
+  ATTN_TRY(check_given(context, array, "array"));
   *array = attn_array{};
   Source source;
   ATTN_TRY(open_source(context, path, &source));
@@ -211,13 +213,18 @@ attn_status attn_npy_load(attn_context* context, const char* path, attn_array* a
 
 attn_status attn_npy_parse(attn_context* context, const char* label, const void* bytes,
                            int64_t size, attn_array* array) {
+  ATTN_TRY(check_given(context, array, "array"));
   *array = attn_array{};
-  const attn_status status = load(context, memory_source(label, bytes, size), array);
+  Source source;
+  ATTN_TRY(memory_source(context, label, bytes, size, &source));
+  const attn_status status = load(context, source, array);
   if (status != ATTN_OK) attn_array_free(array);
   return status;
 }
 
 attn_status attn_npy_save(attn_context* context, const char* path, const attn_tensor* tensor) {
+  ATTN_TRY(check_path(context, path));
+  ATTN_TRY(check_given(context, tensor, "tensor"));
   const int64_t count = attn_element_count(tensor);
   if (count < 0 || (count > 0 && tensor->data == nullptr))
     return attn_fail(context, ATTN_REFUSED, "%s: the array has no valid size or data", path);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <new>
 
+#include "check.h"
 #include "context.h"
 #include "cpu.h"
 
@@ -251,6 +252,7 @@ using namespace attn::rt;
 
 int attn_parallel_for(attn_context* context, int count, int (*task)(void* data, int index),
                       void* data) {
+  if (task == nullptr && count > 0) return check_given(context, nullptr, "task");
   return parallel_for(context, count,
                       [=](int64_t index) { return task(data, static_cast<int>(index)); });
 }

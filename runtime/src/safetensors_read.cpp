@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "check.h"
 #include "file_types.h"
 #include "scanner.h"
 #include "weights.h"
@@ -259,6 +260,12 @@ attn_status open_any(attn_context* context, const char* path, attn_weights* weig
   return is_index(path) ? read_index(context, weights) : read_header(context, weights);
 }
 
+attn_status read_memory(attn_context* context, const char* label, const void* bytes, int64_t size,
+                        attn_weights* weights) {
+  ATTN_TRY(memory_source(context, label, bytes, size, &weights->source));
+  return read_header(context, weights);
+}
+
 }  // namespace
 
 attn_status open_file(attn_context* context, char* path, attn_weights** weights) {
@@ -276,13 +283,14 @@ attn_status open_file(attn_context* context, char* path, attn_weights** weights)
 using namespace attn::rt;
 
 attn_status attn_weights_open(attn_context* context, const char* path, attn_weights** weights) {
+  ATTN_TRY(check_given(context, weights, "weights"));
   ATTN_TRY(new_weights(context, weights));
   return close_unless_good(open_any(context, path, *weights), weights);
 }
 
 attn_status attn_weights_parse(attn_context* context, const char* label, const void* bytes,
                                int64_t size, attn_weights** weights) {
+  ATTN_TRY(check_given(context, weights, "weights"));
   ATTN_TRY(new_weights(context, weights));
-  (*weights)->source = memory_source(label, bytes, size);
-  return close_unless_good(read_header(context, *weights), weights);
+  return close_unless_good(read_memory(context, label, bytes, size, *weights), weights);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "check.h"
 #include "elements.h"
 #include "file_types.h"
 #include "host_copy.h"
@@ -129,7 +130,11 @@ using namespace attn::rt;
 
 attn_status attn_weights_save(attn_context* context, const char* path, int32_t count,
                               const char* const* names, const attn_tensor* tensors) {
-  const Scratch<int32_t> order(context, std::max(count, 0));
+  ATTN_TRY(check_path(context, path));
+  ATTN_TRY(check_array(context, names, count, "names"));
+  ATTN_TRY(check_array(context, tensors, count, "tensors"));
+  for (int32_t k = 0; k < count; ++k) ATTN_TRY(check_given(context, names[k], "names[k]"));
+  const Scratch<int32_t> order(context, count);
   if (order.data() == nullptr) return out_of_memory(context);
   const Plan plan{count, order.data(), names, tensors};
   ATTN_TRY(check(context, path, plan));

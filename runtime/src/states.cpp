@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "elements.h"
+#include "files.h"
 #include "host_copy.h"
 
 namespace attn::rt {
@@ -110,6 +111,7 @@ attn_status attn_initialise_states(attn_context* context, const attn_model* mode
 attn_status attn_states_save(attn_context* context, const attn_model* model,
                              const attn_tensor* states, int64_t step, const char* path) {
   ATTN_TRY(check_states(context, model, states));
+  ATTN_TRY(check_path(context, path));
   StatesAsModel list(context, model, states);
   if (!list.ok()) return out_of_memory(context);
   list.step = static_cast<double>(step);
@@ -119,6 +121,7 @@ attn_status attn_states_save(attn_context* context, const attn_model* model,
 attn_status attn_states_load(attn_context* context, const attn_model* model,
                              const attn_tensor* states, int64_t* step, const char* path) {
   ATTN_TRY(check_states(context, model, states));
+  ATTN_TRY(check_given(context, step, "step"));
   StatesAsModel list(context, model, states);
   if (!list.ok()) return out_of_memory(context);
   ATTN_TRY(attn_model_load(context, list.model(), list.tensors(), path));

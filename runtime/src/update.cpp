@@ -300,6 +300,7 @@ attn_status step_by(attn_context* context, const attn_model* model, const Given&
 using namespace attn::rt;
 
 int attn_name_matches(const char* pattern, const char* name) {
+  if (pattern == nullptr || name == nullptr) return 0;
   const char *star = nullptr, *resume = nullptr;  // the last `*`, and where its text ends
   while (*name != '\0') {
     if (*pattern == '*') {
@@ -319,6 +320,7 @@ int attn_name_matches(const char* pattern, const char* name) {
 }
 
 int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params) {
+  if (model == nullptr || params == nullptr) return 0;
   const attn_step_program* program = model->program->step;
   int64_t most = 0;
   for (int32_t n = 0; program != nullptr && n < program->n_norms; ++n) {
@@ -345,7 +347,7 @@ attn_status attn_step_each(attn_context* context, const attn_model* model, const
                            int64_t step, const attn_tensor* params,
                            const attn_tensor* param_gradients, const attn_tensor* states,
                            attn_block workspace) {
-  return step_by(
-      context, model,
-      {options, model->n_step_options, step, params, param_gradients, states, workspace});
+  const int32_t stride = model != nullptr ? model->n_step_options : 0;
+  return step_by(context, model,
+                 {options, stride, step, params, param_gradients, states, workspace});
 }

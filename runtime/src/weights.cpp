@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "check.h"
 #include "scanner.h"
 
 namespace attn::rt {
@@ -14,6 +15,17 @@ namespace {
 // The file that has an entry.
 const attn_weights* holder(const attn_weights* weights, const Entry& entry) {
   return weights->n_parts > 0 ? weights->parts[entry.part] : weights;
+}
+
+bool has(const attn_weights* weights, int32_t index) {
+  return weights != nullptr && index >= 0 && index < weights->count;
+}
+
+attn_status check_index(attn_context* context, const attn_weights* weights, int32_t index) {
+  ATTN_TRY(check_given(context, weights, "weights"));
+  if (has(weights, index)) return ATTN_OK;
+  return attn_fail(context, ATTN_REFUSED, "%s: has %d tensors, and none of index %d",
+                   weights->source.label, weights->count, index);
 }
 
 }  // namespace
@@ -71,11 +83,14 @@ void attn_weights_close(attn_weights* weights) {
   }
 }
 
-int32_t attn_weights_count(const attn_weights* weights) { return weights->count; }
+int32_t attn_weights_count(const attn_weights* weights) {
+  return weights != nullptr ? weights->count : 0;
+}
 
 attn_weight attn_weights_at(const attn_weights* weights, int32_t index) {
-  const Entry& entry = weights->entries[index];
   attn_weight weight = {};
+  if (!has(weights, index)) return weight;
+  const Entry& entry = weights->entries[index];
   weight.name = entry.name;
   weight.type = static_cast<attn_file_type>(entry.type);
   weight.bytes = entry.end - entry.begin;
@@ -88,6 +103,7 @@ attn_weight attn_weights_at(const attn_weights* weights, int32_t index) {
 }
 
 int32_t attn_weights_find(const attn_weights* weights, const char* name) {
+  if (weights == nullptr || name == nullptr) return -1;
   const Entry *begin = weights->entries, *end = begin + weights->count;
   const Entry* found = std::lower_bound(begin, end, name, [](const Entry& e, const char* wanted) {
     return strcmp(e.name, wanted) < 0;
@@ -98,8 +114,10 @@ int32_t attn_weights_find(const attn_weights* weights, const char* name) {
 
 attn_status attn_weights_read(attn_context* context, const attn_weights* weights, int32_t index,
                               void* destination) {
+  ATTN_TRY(check_index(context, weights, index));
   const Entry& entry = weights->entries[index];
   const size_t bytes = static_cast<size_t>(entry.end - entry.begin);
+  ATTN_TRY(check_array(context, destination, entry.end - entry.begin, "destination"));
   ATTN_TRY(check_size(context, holder(weights, entry)->source));
   if (bytes > 0) memcpy(destination, data_of(weights, index), bytes);
   if (entry.type != ATTN_FILE_BOOL) return ATTN_OK;
@@ -110,8 +128,10 @@ attn_status attn_weights_read(attn_context* context, const attn_weights* weights
 
 attn_status attn_weights_load(attn_context* context, const attn_weights* weights, int32_t index,
                               attn_array* array) {
-  const attn_weight weight = attn_weights_at(weights, index);
+  ATTN_TRY(check_given(context, array, "array"));
   *array = attn_array{};
+  ATTN_TRY(check_index(context, weights, index));
+  const attn_weight weight = attn_weights_at(weights, index);
   array->type = weight.type;
   array->rank = weight.rank;
   memcpy(array->extent, weight.extent, sizeof array->extent);

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "fitted.h"
 #include "tests/calls/word.h"
 
 namespace attn::testing {
@@ -87,7 +88,9 @@ TEST_F(Refusals, OfWhatIsNull) {
   });
   attn_sizes sizes;
   EXPECT_EQ(word_sizes(nullptr, &word.params, &word.inputs, &sizes), ATTN_REFUSED);
-  EXPECT_EQ(word_sizes(word.context, &word.params, &word.inputs, nullptr), ATTN_REFUSED);
+  expect(word_sizes(word.context, &word.params, &word.inputs, nullptr), ATTN_REFUSED,
+         "the argument sizes is null");
+  EXPECT_EQ(fitted_step_workspace(nullptr), 0);
   EXPECT_EQ(word_sizes(word.context, &word.params, nullptr, &sizes), ATTN_REFUSED);
 }
 

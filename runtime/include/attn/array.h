@@ -38,7 +38,8 @@ const char* attn_file_type_name(attn_file_type type);
 void attn_array_free(attn_array* array);
 
 /* Whether one of two shapes is the other with neighbouring dimensions merged, so that row-major
- * elements of the one are those of the other: [H*E, D] and [H, E*D] of [H, E, D], and [1, D] of [D]. */
+ * elements of the one are those of the other: [H*E, D] and [H, E*D] of [H, E, D], and [1, D] of [D].
+ * 0 where extents are null. */
 int attn_shapes_merge(int32_t rank_a, const int64_t* a, int32_t rank_b, const int64_t* b);
 
 /* Writes the array's elements to `destination` as `type`. Real to real rounds to the nearest and

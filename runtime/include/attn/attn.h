@@ -88,7 +88,7 @@ void attn_context_fail_thread(attn_context* context, int64_t n);
 
 /* Runs task(data, index) for every index below count, on the threads of the context; a nested loop
  * runs on the thread that meets it. Returns the first non-zero result that was seen, after which
- * indices that have not begun are skipped. */
+ * indices that have not begun are skipped. ATTN_REFUSED for a null task. */
 int attn_parallel_for(attn_context* context, int count, int (*task)(void* data, int index),
                       void* data);
 

@@ -3,7 +3,8 @@
  * long as "abi" has the same number. C11 and C++.
  *
  * Both functions write at most `size` bytes, a zero at the end among them, and return the length of
- * the whole text without that zero: a call with `size` 0 says how much memory to bring. */
+ * the whole text without that zero: a call with `size` 0 says how much memory to bring. Nothing is
+ * written to null. */
 #ifndef ATTN_DESCRIBE_H
 #define ATTN_DESCRIBE_H
 
@@ -23,7 +24,8 @@ int64_t attn_describe_interface(char* text, int64_t size);
  * "states": […]}}. The greatest of a size, or the default of an option, is null where there is
  * none. An argument is {"name", "type", "extents": [{"text": "4*D", "value": 256}, …],
  * "differentiable", "weight_name", "init"}; an extent has "value" where it is known, "size" where
- * it is that run-time size, and only its text where it is computed from sizes. */
+ * it is that run-time size, and only its text where it is computed from sizes. Of a null model the text
+ * is empty. */
 int64_t attn_describe_model(const attn_model* model, char* text, int64_t size);
 
 /* The models of a shared library that `attnc build --shared` wrote, by their positions in the

@@ -36,7 +36,7 @@ typedef struct attn_device {
  * caller's. */
 const char* attn_device_refusal(attn_device_id device);
 
-/* That of the context, which is not null. */
+/* That of the context; null of a null context. */
 const attn_device* attn_context_device(const attn_context* context);
 
 /* Memory of the context's device; of the host where the context is null. */

@@ -16,10 +16,11 @@ attn_status attn_read_sizes(attn_context* context, const attn_model* model,
                             const attn_tensor* params, const attn_tensor* inputs, int64_t* sizes);
 
 /* Fills type, rank and extents of every tensor for the given run-time sizes, and says that it is in
- * memory of the host; data stays as it is. Any array may be null. ATTN_NO_MEMORY or ATTN_OK. */
+ * memory of the host; data stays as it is. Any array of them may be null. ATTN_REFUSED where the model
+ * or the sizes are null, ATTN_NO_MEMORY or ATTN_OK. */
 attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tensor* params,
                         attn_tensor* inputs, attn_tensor* outputs);
-/* The same for the result of probe k. */
+/* The same for the result of probe k; ATTN_REFUSED too where there is none of that number. */
 attn_status attn_probe_shape(const attn_model* model, int32_t k, const int64_t* sizes,
                              attn_tensor* result);
 
@@ -62,7 +63,8 @@ attn_status attn_probe(attn_context* context, const attn_model* model, int32_t k
                        const attn_tensor* outputs, attn_block saved, const attn_tensor* result,
                        attn_block workspace);
 
-/* Bytes of workspace for a step, from the parameters' shapes alone; a zeroed block serves for 0. */
+/* Bytes of workspace for a step, from the parameters' shapes alone; a zeroed block serves for 0. Of a
+ * null model, or null parameters, it is 0. */
 int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params);
 
 /* Updates parameters and states in place. `step` counts from 1. `states` are n_step_states times
@@ -80,7 +82,7 @@ attn_status attn_step_each(attn_context* context, const attn_model* model, const
                            attn_block workspace);
 
 /* Whether a name is of a pattern, in which `*` stands for any text and `?` for one character:
- * "layers.*.w?". */
+ * "layers.*.w?". 0 where either is null. */
 int attn_name_matches(const char* pattern, const char* name);
 
 ATTN_END_C

@@ -31,8 +31,9 @@ attn_status attn_weights_parse(attn_context* context, const char* label, const v
 
 void attn_weights_close(attn_weights* weights); /* null is allowed */
 
+/* Null weights have no tensors. */
 int32_t attn_weights_count(const attn_weights* weights);
-/* Tensors are in the order of their names. */
+/* Tensors are in the order of their names. All is zero where there is none of that index. */
 attn_weight attn_weights_at(const attn_weights* weights, int32_t index);
 int32_t attn_weights_find(const attn_weights* weights, const char* name); /* -1: there is none */
 

@@ -25,9 +25,9 @@ static inline const char* attn_type_name(attn_type type) {
 }
 
 /* Elements of a tensor, 0 when an extent is 0; -1 when an extent is negative, the rank is out of
- * range, or the bytes exceed 2^63 - 1. A zero beside a huge extent does not hide the overflow. */
+ * range, the bytes exceed 2^63 - 1, or the tensor is null. A zero beside a huge extent does not hide the overflow. */
 static inline int64_t attn_element_count(const attn_tensor* tensor) {
-  int64_t count = 1, bytes = attn_type_size(tensor->type);
+  int64_t count = 1, bytes = tensor != NULL ? attn_type_size(tensor->type) : 0;
   int empty = 0, k;
   if (bytes == 0 || tensor->rank < 0 || tensor->rank > ATTN_MAX_RANK) return -1;
   for (k = 0; k < tensor->rank; ++k) {
