@@ -6,7 +6,7 @@
 #include <attn/train.h>
 #include <attn/types.h>
 
-#include <attn/attn.hpp>
+#include <attn/products.hpp>
 #include <cmath>
 
 #include "fake_model.h"
@@ -171,6 +171,39 @@ TEST_F(Nulls, OfDescriptions) {
   EXPECT_STREQ(text, "");
   EXPECT_EQ(attn_describe_model(model_, nullptr, 8), attn_describe_model(model_, nullptr, 0));
   EXPECT_EQ(attn_describe_interface(nullptr, 8), attn_describe_interface(nullptr, 0));
+}
+
+TEST_F(Nulls, OfAModelInCpp) {
+  attn::Context context(1);
+  attn::Model model(context, nullptr);
+  attn::Products products(context, model);
+  attn::States states;
+  attn::Tensor result;
+  const attn::Status refusals[] = {model.init(1),
+                                   model.begin(states),
+                                   model.load("w"),
+                                   model.load("w", {.keep_missing = 1}),
+                                   model.save("w"),
+                                   model.forward({}),
+                                   model.forward({}, states),
+                                   model.forward({}, std::vector<attn::View>()),
+                                   model.backward(),
+                                   model.backward({}),
+                                   model.accumulate(),
+                                   model.accumulate({}),
+                                   model.probe("p", result),
+                                   model.step({{"lr", 1}}),
+                                   model.save_states("s"),
+                                   model.load_states("s"),
+                                   products.jvp({}, {}),
+                                   products.hvp({}, {})};
+  for (const attn::Status& refusal : refusals) {
+    EXPECT_EQ(refusal.code(), ATTN_REFUSED) << &refusal - refusals;
+    EXPECT_EQ(refusal.text(), "the model is null") << &refusal - refusals;
+  }
+  EXPECT_EQ(model.description(), nullptr);
+  EXPECT_FALSE(model.output("y").ok());
+  EXPECT_FALSE(model.param("w").ok());
 }
 
 TEST_F(Nulls, PathsInCppMayNotBeEmpty) {

@@ -144,13 +144,11 @@ class Model : detail::Calls {
   // What the update remembers, beside the weights of save(): with both, training goes on as if it
   // had not stopped.
   Status save_states(const std::string& path) {
-    if (Status s = check_parameters(params()); !s) return s;
     if (Status s = make_states(); !s) return s;
     return call(attn_states_save, states_.views.data(), step_, path.c_str());
   }
   // After load() or init(). On failure the states are as they were.
   Status load_states(const std::string& path) {
-    if (Status s = check_parameters(params()); !s) return s;
     if (Status s = make_states(); !s) return s;
     return call(attn_states_load, states_.views.data(), &step_, path.c_str());
   }
@@ -184,17 +182,16 @@ class Model : detail::Calls {
     if (check_parameters(params())) return load_values(path, options);
     if (options.keep_missing) return refuse("keeps what is missing as init makes it: call init");
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
-    if (!shapes_of({}, false, shapes)) {
-      Status s = call(attn_model_load_shapes, shapes.data(), path.c_str(), &options);
-      if (!s) return s;
-    }
+    Status shaped = shapes_of({}, false, shapes);
+    if (!shaped) shaped = call(attn_model_load_shapes, shapes.data(), path.c_str(), &options);
+    if (!shaped) return shaped;
     if (Status s = make_parameters(shapes); !s) return s;
     Status loaded = load_values(path, options);
     if (!loaded) params_.tensors.clear();
     return loaded;
   }
 
-  const attn_model* description() const { return description_; }
+  const attn_model* description() const { return given(); }
   // By position, or by name as the source has it; an empty tensor when there is none.
   const Tensor& output(size_t k) const { return at(own_outputs_.tensors, k); }
   const Tensor& output(std::string_view name) const {
@@ -274,6 +271,7 @@ class Model : detail::Calls {
   // they need and that is not given shows itself by changing them.
   Status shapes_of(std::initializer_list<Size> given, bool of_states,
                    std::vector<attn_tensor>& shapes) {
+    if (Status s = check_model(); !s) return s;
     const bool is_params = !of_states;
     const size_t first =
         is_params ? 0 : static_cast<size_t>(description_->n_inputs - description_->n_states);
@@ -356,6 +354,7 @@ class Model : detail::Calls {
   }
   // All states of all parameters, as they are before the first step.
   Status make_states() {
+    if (Status s = check_parameters(params()); !s) return s;
     const size_t count = params().size();
     const size_t wanted = count * static_cast<size_t>(description_->n_step_states);
     if (states_.views.size() == wanted + 1) return {};

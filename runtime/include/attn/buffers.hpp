@@ -68,24 +68,35 @@ class Staged {
   std::vector<Tensor> copies_;
 };
 
-// The calls of one model in one context.
+// Stands in the place of a model that is null, and has nothing.
+inline constexpr attn_model kNoModel = {};
+
+// The calls of one model in one context. Those of a null model are refused.
 class Calls {
  protected:
   Calls(Context& context, const attn_model* description)
-      : context_(&context), description_(description) {}
+      : context_(&context), description_(description != nullptr ? description : &kNoModel) {}
+
+  // The model as it was given.
+  const attn_model* given() const { return description_ != &kNoModel ? description_ : nullptr; }
+  Status check_model() const {
+    return given() != nullptr ? Status() : Status(ATTN_REFUSED, "the model is null");
+  }
 
   Status status(attn_status code) const { return context_->status(code); }
   // Of a function of attn/model.h or attn/train.h.
   template <class Function, class... Arguments>
   Status call(Function* function, Arguments... arguments) const {
-    return status(function(context_->get(), description_, arguments...));
+    return status(function(context_->get(), given(), arguments...));
   }
   Status refuse(std::string text) const {
+    if (Status s = check_model(); !s) return s;
     return {ATTN_REFUSED, std::string(description_->name) + ": " + std::move(text)};
   }
   Status out_of_memory() const { return context_->no_memory(); }
 
   Status check_parameters(const std::vector<Tensor>& params) const {
+    if (Status s = check_model(); !s) return s;
     if (params.size() == static_cast<size_t>(description_->n_params)) return {};
     return refuse("the parameters are not there yet: call init or load");
   }
