@@ -61,6 +61,20 @@ TEST_F(Line, TrainsWithClippedGradients) {
   EXPECT_LT(loss(), 1e-6);
 }
 
+TEST_F(Line, RefusesALimitOfGradientsThatIsNone) {
+  ASSERT_TRUE(model_.init(1, {{"D", 3}}));
+  ASSERT_TRUE(model_.forward({x_, target_}));
+  ASSERT_TRUE(model_.backward());
+  const double norm = model_.gradient_norm();
+  EXPECT_EQ(text(model_.clip_gradients(-1)), "line: clip is -1, and must be at least 0");
+  EXPECT_EQ(text(model_.clip_gradients(NAN)), "line: clip is nan, and must be at least 0");
+  EXPECT_EQ(text(model_.step({{"lr", NAN}})), "line: the option lr of its update is not set");
+  EXPECT_EQ(model_.gradient_norm(), norm);
+  EXPECT_TRUE(model_.clip_gradients(INFINITY));
+  EXPECT_TRUE(model_.clip_gradients(0));
+  EXPECT_EQ(model_.gradient_norm(), 0);
+}
+
 TEST_F(Line, SmallBatchesAccumulateToALargeOne) {
   ASSERT_TRUE(model_.init(1, {{"D", 3}}));
   ASSERT_TRUE(model_.forward({x_, target_}));

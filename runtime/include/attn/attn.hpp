@@ -165,6 +165,7 @@ class Model : detail::Calls {
   }
   // Scales the gradients so that their norm is at most `limit`.
   Status clip_gradients(double limit) {
+    if (Status s = check_clip(limit); !s) return s;
     const double norm = gradient_norm();
     return norm > limit ? scale_gradients(limit / norm) : Status();
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <attn/tensor.hpp>
+#include <cstdio>
 #include <string_view>
 
 namespace attn::detail {
@@ -92,6 +93,13 @@ class Calls {
   Status refuse(std::string text) const {
     if (Status s = check_model(); !s) return s;
     return {ATTN_REFUSED, std::string(description_->name) + ": " + std::move(text)};
+  }
+  // A limit of a norm.
+  Status check_clip(double limit) const {
+    if (limit >= 0) return {};
+    char text[64];
+    std::snprintf(text, sizeof text, "clip is %g, and must be at least 0", limit);
+    return refuse(text);
   }
   Status out_of_memory() const { return context_->no_memory(); }
 
