@@ -49,7 +49,7 @@ static const attn_function attention_step_f32_forward_function = {
     KERNEL("row m.next v.next w.next", attention_step_f32_forward_0_m_next, 0, 3, I(0), I(1), I(2), I(3), I(4), I(5), I(6), I(7), I(8), I(9), P(0), V(0), V(1), O(1), O(2), O(0))),
 };
 static void attention_step_f32_operations(const int64_t* v, double* n) {
-  n[0] = 47.0 * v[0] + 15.0 * v[0] * v[1]; (void)v, (void)n;
+  n[0] = 47.0 * (double)v[0] + 15.0 * (double)v[0] * (double)v[1]; (void)v, (void)n;
 }
 static const attn_program attention_step_f32_program = {
   .forward = &attention_step_f32_forward_function, ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUTS, 0, 1, 0, 1, 1}),
@@ -72,7 +72,7 @@ static const attn_function attention_norm_f32_forward_function = {
     KERNEL("row square", attention_norm_f32_forward_1_square, 1, 1, W(0), V(1), O(0))),
 };
 static void attention_norm_f32_operations(const int64_t* v, double* n) {
-  n[0] = 2.0 * v[0] * v[1]; n[1] = 1.0 * v[1]; (void)v, (void)n;
+  n[0] = 2.0 * (double)v[0] * (double)v[1]; n[1] = 1.0 * (double)v[1]; (void)v, (void)n;
 }
 static const attn_program attention_norm_f32_program = {
   .forward = &attention_norm_f32_forward_function, ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUTS, 0, 1, 0, 1, 1}),
@@ -88,8 +88,9 @@ static const attn_step_program attention_step_program = {
   ROWS(int32_t, scalars, 0, ATTN_STEP_COUNT, ATTN_STEP_NORM, 1, 2, 3, 4), .columns = 2048,
 };
 static void attention_operations(const int64_t* v, double* n) {
-  n[0] = 131072.0 * v[0] * v[1]; n[1] = 1120.0 * v[0] * v[1] * v[1]; n[2] = 1792.0 * v[0] * v[1]; n[3] = 256.0; n[4] = 2048.0 * v[0] * v[1]; n[5] = 768.0 * v[0] * v[1];
-  n[6] = 2680.0 * v[0] * v[1] * v[1]; n[7] = 393216.0 * v[0] * v[1]; (void)v, (void)n;
+  n[0] = 131072.0 * (double)v[0] * (double)v[1]; n[1] = 1120.0 * (double)v[0] * (double)v[1] * (double)v[1]; n[2] = 1792.0 * (double)v[0] * (double)v[1]; n[3] = 256.0;
+  n[4] = 2048.0 * (double)v[0] * (double)v[1]; n[5] = 768.0 * (double)v[0] * (double)v[1]; n[6] = 2680.0 * (double)v[0] * (double)v[1] * (double)v[1];
+  n[7] = 393216.0 * (double)v[0] * (double)v[1]; (void)v, (void)n;
 }
 static const attn_program attention_program = {
   .forward = &attention_forward_function, .backward = &attention_backward_function, .step = &attention_step_program,

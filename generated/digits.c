@@ -147,7 +147,7 @@ static const attn_function digits_step_f32_forward_function = {
     KERNEL("row m.next v.next w.next", digits_step_f32_forward_0_m_next, 0, 3, I(0), I(1), I(2), I(3), I(4), I(5), I(6), I(7), I(8), I(9), P(0), V(0), V(1), O(1), O(2), O(0))),
 };
 static void digits_step_f32_operations(const int64_t* v, double* n) {
-  n[0] = 47.0 * v[0] + 15.0 * v[0] * v[1]; (void)v, (void)n;
+  n[0] = 47.0 * (double)v[0] + 15.0 * (double)v[0] * (double)v[1]; (void)v, (void)n;
 }
 static const attn_program digits_step_f32_program = {
   .forward = &digits_step_f32_forward_function, ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUTS, 0, 1, 0, 1, 1}),
@@ -170,7 +170,7 @@ static const attn_function digits_norm_f32_forward_function = {
     KERNEL("row square", digits_norm_f32_forward_1_square, 1, 1, W(0), V(1), O(0))),
 };
 static void digits_norm_f32_operations(const int64_t* v, double* n) {
-  n[0] = 2.0 * v[0] * v[1]; n[1] = 1.0 * v[1]; (void)v, (void)n;
+  n[0] = 2.0 * (double)v[0] * (double)v[1]; n[1] = 1.0 * (double)v[1]; (void)v, (void)n;
 }
 static const attn_program digits_norm_f32_program = {
   .forward = &digits_norm_f32_forward_function, ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}, {1, ATTN_INPUTS, 0, 1, 0, 1, 1}),
@@ -186,12 +186,15 @@ static const attn_step_program digits_step_program = {
   ROWS(int32_t, scalars, 0, ATTN_STEP_COUNT, ATTN_STEP_NORM, 1, 2, 3, 4), .columns = 2048,
 };
 static void digits_operations(const int64_t* v, double* n) {
-  n[0] = 2.0 * v[0]; n[1] = 5376.0 * v[0]; n[2] = 7216.0 * v[0]; n[3] = 33280.0 * v[0]; n[4] = 19456.0 * v[0]; n[5] = 1024.0 * v[0]; n[6] = 26624.0 * v[0]; n[7] = 33792.0 * v[0];
-  n[8] = 4656.0 * v[0]; n[9] = 174592.0 * v[0]; n[10] = 132096.0 * v[0]; n[11] = 32768.0 * v[0]; n[12] = 12160.0 * v[0]; n[13] = 640.0 * v[0]; n[14] = 16640.0 * v[0];
-  n[15] = 650.0 * v[0]; n[16] = 10.0 * v[0]; n[17] = 6.0 * v[0]; n[18] = 9312.0 * v[0]; n[19] = 10240.0 * v[0]; n[20] = 6400.0 * v[0]; n[21] = 230.0 * v[0]; n[22] = 10880.0 * v[0];
-  n[23] = 1920.0 * v[0]; n[24] = 13056.0 * v[0]; n[25] = 65536.0 * v[0]; n[26] = 14400.0 * v[0]; n[27] = 131072.0 * v[0]; n[28] = 75776.0 * v[0]; n[29] = 14912.0 * v[0];
-  n[30] = 16384.0 * v[0]; n[31] = 3072.0 * v[0]; n[32] = 19968.0 * v[0]; n[33] = 98304.0 * v[0]; n[34] = 4096.0 * v[0]; n[35] = 1152.0 * v[0]; n[36] = 4864.0 * v[0];
-  n[37] = 512.0 * v[0]; n[38] = 133632.0 * v[0]; n[39] = 2048.0 * v[0]; n[40] = 960.0 + 11520.0 * v[0]; (void)v, (void)n;
+  n[0] = 2.0 * (double)v[0]; n[1] = 5376.0 * (double)v[0]; n[2] = 7216.0 * (double)v[0]; n[3] = 33280.0 * (double)v[0]; n[4] = 19456.0 * (double)v[0]; n[5] = 1024.0 * (double)v[0];
+  n[6] = 26624.0 * (double)v[0]; n[7] = 33792.0 * (double)v[0]; n[8] = 4656.0 * (double)v[0]; n[9] = 174592.0 * (double)v[0]; n[10] = 132096.0 * (double)v[0];
+  n[11] = 32768.0 * (double)v[0]; n[12] = 12160.0 * (double)v[0]; n[13] = 640.0 * (double)v[0]; n[14] = 16640.0 * (double)v[0]; n[15] = 650.0 * (double)v[0];
+  n[16] = 10.0 * (double)v[0]; n[17] = 6.0 * (double)v[0]; n[18] = 9312.0 * (double)v[0]; n[19] = 10240.0 * (double)v[0]; n[20] = 6400.0 * (double)v[0];
+  n[21] = 230.0 * (double)v[0]; n[22] = 10880.0 * (double)v[0]; n[23] = 1920.0 * (double)v[0]; n[24] = 13056.0 * (double)v[0]; n[25] = 65536.0 * (double)v[0];
+  n[26] = 14400.0 * (double)v[0]; n[27] = 131072.0 * (double)v[0]; n[28] = 75776.0 * (double)v[0]; n[29] = 14912.0 * (double)v[0]; n[30] = 16384.0 * (double)v[0];
+  n[31] = 3072.0 * (double)v[0]; n[32] = 19968.0 * (double)v[0]; n[33] = 98304.0 * (double)v[0]; n[34] = 4096.0 * (double)v[0]; n[35] = 1152.0 * (double)v[0];
+  n[36] = 4864.0 * (double)v[0]; n[37] = 512.0 * (double)v[0]; n[38] = 133632.0 * (double)v[0]; n[39] = 2048.0 * (double)v[0]; n[40] = 960.0 + 11520.0 * (double)v[0];
+  (void)v, (void)n;
 }
 static const attn_program digits_program = {
   .forward = &digits_forward_function, .backward = &digits_backward_function, .step = &digits_step_program,
@@ -295,9 +298,9 @@ static const attn_function digits_read_forward_function = {
     KERNEL("contraction logit", digits_forward_30_logit, 14, 1, P(39), P(40), W(8), V(0), O(0))),
 };
 static void digits_read_operations(const int64_t* v, double* n) {
-  n[0] = 5376.0 * v[0]; n[1] = 7216.0 * v[0]; n[2] = 33280.0 * v[0]; n[3] = 19456.0 * v[0]; n[4] = 1024.0 * v[0]; n[5] = 26624.0 * v[0]; n[6] = 33792.0 * v[0];
-  n[7] = 4656.0 * v[0]; n[8] = 174592.0 * v[0]; n[9] = 132096.0 * v[0]; n[10] = 32768.0 * v[0]; n[11] = 12160.0 * v[0]; n[12] = 7040.0 * v[0]; n[13] = 10240.0 * v[0];
-  n[14] = 650.0 * v[0]; (void)v, (void)n;
+  n[0] = 5376.0 * (double)v[0]; n[1] = 7216.0 * (double)v[0]; n[2] = 33280.0 * (double)v[0]; n[3] = 19456.0 * (double)v[0]; n[4] = 1024.0 * (double)v[0];
+  n[5] = 26624.0 * (double)v[0]; n[6] = 33792.0 * (double)v[0]; n[7] = 4656.0 * (double)v[0]; n[8] = 174592.0 * (double)v[0]; n[9] = 132096.0 * (double)v[0];
+  n[10] = 32768.0 * (double)v[0]; n[11] = 12160.0 * (double)v[0]; n[12] = 7040.0 * (double)v[0]; n[13] = 10240.0 * (double)v[0]; n[14] = 650.0 * (double)v[0]; (void)v, (void)n;
 }
 static const attn_program digits_read_program = {
   .forward = &digits_read_forward_function, ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}), .size_bounds = (const attn_size_bound[]){{0, -1}},

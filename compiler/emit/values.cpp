@@ -100,7 +100,7 @@ int GraphValues::operations(const Poly& p) {
   for (const auto& [monomial, c] : expanded.terms()) {
     sum += fmt::format("{}{}{}", sum.empty() ? "" : " + ", c.value(), c.is_integer() ? ".0" : "");
     for (auto [size, power] : monomial)
-      for (int k = 0; k < power; ++k) sum += " * " + variable(size);
+      for (int k = 0; k < power; ++k) sum += " * (double)" + variable(size);
   }
   if (sum.empty()) sum = "0";
   auto [it, is_new] = all_.known_operations_.try_emplace(sum, all_.operations_count());

@@ -23,7 +23,7 @@ int other(void) { return tiny_model()->n_inputs != 1; }
 END
 # compile SOURCE FOLDER [HEADERS]: SOURCE.FOLDER.o, with the model's header in the folder.
 compile() {
-  expect 0 cc -Wall -Wextra -Wpedantic -Werror -O2 -fdata-sections -c "$1.c" -o "$1.$2.o" -I "$2" -I "${3:-$build/include}"
+  expect 0 cc -Wall -Wextra -Wpedantic -Wconversion -Werror -O2 -fdata-sections -c "$1.c" -o "$1.$2.o" -I "$2" -I "${3:-$build/include}"
 }
 runtime=("$build/lib/libattn_rt.a" -lm -lpthread)
 [[ -z $(nm "$build/lib/libattn_rt.a" | grep __asan) ]] || runtime+=(-fsanitize=address,undefined)
