@@ -101,14 +101,15 @@ static const attn_program attention_program = {
   .n_values = 2, .n_operations = 8, .operations = attention_operations, TARGETS,
 };
 static const attn_model attention_description = {
-  ATTN_ABI_VERSION, "attention", 22952361898939381u, .program = &attention_program, .has_backward = 1, .has_step = 1, .n_sizes = 2, .size_names = (const char* const[]){"B", "T"},
+  ATTN_ABI_VERSION, "attention", 15364148903207724491u, .program = &attention_program, .has_backward = 1, .has_step = 1,
+  .n_sizes = 2, .size_names = (const char* const[]){"B", "T"},
   ROWS(attn_argument, inputs, ARGUMENT("x", F32, 1, 1, 3, {"B", "T", "D"}), ARGUMENT("wanted", F32, 1, 1, 3, {"B", "T", "D"})),
   ROWS(attn_argument, outputs, ARGUMENT("loss", F32, 4, 1, 0, {0}), ARGUMENT("y", F32, 1, 1, 3, {"B", "T", "D"})),
   ROWS(attn_argument, params, PARAM("wq", F32, 5, 1, XAVIER, 0, 0, 4, 3, {"H", "E", "D"}), PARAM("wk", F32, 5, 1, XAVIER, 0, 0, 4, 3, {"H", "E", "D"}),
     PARAM("wv", F32, 5, 1, XAVIER, 0, 0, 4, 3, {"H", "E", "D"}), PARAM("wo", F32, 6, 1, XAVIER, 0, 0, 6, 3, {"D", "H", "E"})),
   ROWS(attn_step_option, step_options, {"lr", NAN}, {"beta1", 0.9}, {"beta2", 0.999}, {"eps", 1e-08}, {"clip", 0}), ROWS(attn_step_state, step_states, {"m", 0}, {"v", 0}),
 };
-const char attention_archive_of_00518b0d31be13f5 = 0;
+const char attention_archive_of_d5386c0653e765cb = 0;
 const attn_model* attention_model(void) { return &attention_description; }
 attn_status attention_sizes(attn_context* context, const attention_params* params, const attention_inputs* inputs, attn_sizes* sizes) {
   return attn_call_sizes(context, &attention_description, (const attn_tensor*)params, (const attn_tensor*)inputs, sizes);

@@ -46,7 +46,7 @@ typedef struct attention_states {
   attention_params m;
   attention_params v;
 } attention_states;
-ATTN_NEEDS(attention, attention_archive_of_00518b0d31be13f5);
+ATTN_NEEDS(attention, attention_archive_of_d5386c0653e765cb);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* attention_model(void);
 /* Bytes of workspace and saved block for these arguments. Smaller blocks are refused. */

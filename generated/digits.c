@@ -209,7 +209,7 @@ static const attn_program digits_program = {
   .n_values = 1, .n_operations = 41, .operations = digits_operations, TARGETS,
 };
 static const attn_model digits_description = {
-  ATTN_ABI_VERSION, "digits", 4172513971876683329u, .program = &digits_program, .has_backward = 1, .has_step = 1, .n_sizes = 1, .size_names = (const char* const[]){"B"},
+  ATTN_ABI_VERSION, "digits", 7656796628043083371u, .program = &digits_program, .has_backward = 1, .has_step = 1, .n_sizes = 1, .size_names = (const char* const[]){"B"},
   ROWS(attn_argument, inputs, ARGUMENT("image", F32, 11, 1, 3, {"B", "N", "N"}), ARGUMENT("label", I32, 12, 0, 1, {"B"})),
   ROWS(attn_argument, outputs, ARGUMENT("loss", F32, 0, 1, 0, {0}), ARGUMENT("logit", F32, 10, 1, 2, {"B", "C"})),
   ROWS(attn_argument, params, PARAM("reader.patch", F32, 13, 1, XAVIER, 0, 0, 6, 3, {"D", "P", "P"}), PARAM("reader.place", F32, 14, 1, NORMAL, 0, 0.7, 0, 2, {"T", "D"}),
@@ -235,7 +235,7 @@ static const attn_model digits_description = {
     PARAM("reader.bias", F32, 23, 1, ZEROS, 0, 0, 0, 1, {"C"})),
   ROWS(attn_step_option, step_options, {"lr", NAN}, {"beta1", 0.9}, {"beta2", 0.999}, {"eps", 1e-08}, {"clip", 0}), ROWS(attn_step_state, step_states, {"m", 0}, {"v", 0}),
 };
-const char digits_archive_of_39e7bf59ba105e41 = 0;
+const char digits_archive_of_6a4267f73beaae6b = 0;
 const attn_model* digits_model(void) { return &digits_description; }
 attn_status digits_sizes(attn_context* context, const digits_params* params, const digits_inputs* inputs, attn_sizes* sizes) {
   return attn_call_sizes(context, &digits_description, (const attn_tensor*)params, (const attn_tensor*)inputs, sizes);
@@ -310,7 +310,7 @@ static const attn_program digits_read_program = {
   .n_values = 1, .n_operations = 15, .operations = digits_read_operations, TARGETS,
 };
 static const attn_model digits_read_description = {
-  ATTN_ABI_VERSION, "digits_read", 16590419417985790840u, .program = &digits_read_program, .n_sizes = 1, .size_names = (const char* const[]){"B"},
+  ATTN_ABI_VERSION, "digits_read", 17002662306570079350u, .program = &digits_read_program, .n_sizes = 1, .size_names = (const char* const[]){"B"},
   ROWS(attn_argument, inputs, ARGUMENT("image", F32, 8, 0, 3, {"B", "N", "N"})),
   ROWS(attn_argument, outputs, ARGUMENT("logit", F32, 9, 0, 2, {"B", "C"}), ARGUMENT("look", F32, 2, 0, 4, {"B", "C", "H", "T"})),
   ROWS(attn_argument, params, PARAM("reader.patch", F32, 10, 0, XAVIER, 0, 0, 6, 3, {"D", "P", "P"}), PARAM("reader.place", F32, 11, 0, NORMAL, 0, 0.7, 0, 2, {"T", "D"}),
@@ -335,7 +335,7 @@ static const attn_model digits_read_description = {
     PARAM("reader.wv", F32, 13, 0, XAVIER, 0, 0, 4, 3, {"H", "E", "D"}), PARAM("reader.wo", F32, 19, 0, XAVIER, 0, 0, 6, 3, {"C", "H", "E"}),
     PARAM("reader.bias", F32, 20, 0, ZEROS, 0, 0, 0, 1, {"C"})),
 };
-const char digits_read_archive_of_e63d028f93c93378 = 0;
+const char digits_read_archive_of_ebf59748ab088c76 = 0;
 const attn_model* digits_read_model(void) { return &digits_read_description; }
 attn_status digits_read_sizes(attn_context* context, const digits_read_params* params, const digits_read_inputs* inputs, attn_sizes* sizes) {
   return attn_call_sizes(context, &digits_read_description, (const attn_tensor*)params, (const attn_tensor*)inputs, sizes);

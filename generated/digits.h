@@ -83,7 +83,7 @@ typedef struct digits_states {
   digits_params m;
   digits_params v;
 } digits_states;
-ATTN_NEEDS(digits, digits_archive_of_39e7bf59ba105e41);
+ATTN_NEEDS(digits, digits_archive_of_6a4267f73beaae6b);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* digits_model(void);
 /* Bytes of workspace and saved block for these arguments. Smaller blocks are refused. */
@@ -159,7 +159,7 @@ typedef struct digits_read_outputs {
   attn_tensor logit; /* f32[B, C] */
   attn_tensor look; /* f32[B, C, H, T] */
 } digits_read_outputs;
-ATTN_NEEDS(digits_read, digits_read_archive_of_e63d028f93c93378);
+ATTN_NEEDS(digits_read, digits_read_archive_of_ebf59748ab088c76);
 /* For generic callers: attn/model.h, attn_model_save, attn::Model and the like. */
 const attn_model* digits_read_model(void);
 /* Bytes of workspace and saved block for these arguments. Smaller blocks are refused. */
