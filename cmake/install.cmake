@@ -31,6 +31,6 @@ install(FILES ${PROJECT_BINARY_DIR}/package/attnConfigVersion.cmake cmake/packag
         DESTINATION lib/cmake/attn)
 install(DIRECTORY dsl/std DESTINATION share/attn)
 install(DIRECTORY examples/outside/ DESTINATION share/attn/example)
-install(FILES README.md CHANGELOG.md dsl/LANGUAGE.md docs/install.md docs/licences.md
-              cmake/package/copyright
-        DESTINATION share/doc/attn)
+install(FILES cmake/package/copyright DESTINATION share/doc/attn)
+install(CODE "set(ATTN_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\")")
+install(SCRIPT cmake/package/documents.cmake)

@@ -51,11 +51,7 @@ for page in "$root"/*.md "$root"/docs/*.md; do
 done
 
 for page in "$root"/*.md "$root"/docs/*.md; do
-  folder="$(dirname "$page")"
-  # shellcheck disable=SC2016
-  while IFS= read -r link; do
-    [[ $link == http* || -e $folder/$link ]] || fail "$(basename "$page") names a file that is not there: $link"
-  done < <(grep -oE '(\]\(|src=")[^)# "]+[)#"]' "$page" | sed 's/^src="//; s/^](//; s/.$//')
+  links_lead_somewhere "$page"
   # shellcheck disable=SC2016
   while IFS= read -r path; do
     compgen -G "$root/$path" >/dev/null || fail "$(basename "$page") names a file that is not there: $path"

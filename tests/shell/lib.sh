@@ -65,6 +65,14 @@ quoted_in() {
     { there[++n] = $0 }
     END { if (!is_there(1, 1)) { print (furthest > m ? "the end" : quoted[furthest]); exit 1 } }' "$1" "$2"
 }
+# links_lead_somewhere PAGE: what its relative links name is there.
+links_lead_somewhere() {
+  local link
+  while IFS= read -r link; do
+    [[ $link == http* || -e $(dirname "$1")/$link ]] ||
+      fail "$(basename "$1") names a file that is not there: $link"
+  done < <(grep -oE '(\]\(|src=")[^)# "]+[)#"]' "$1" | sed 's/^src="//; s/^](//; s/.$//')
+}
 # run_console_blocks PAGE FOLDER PROGRAMS: each block's command, run in FOLDER with PROGRAMS in front of
 # the path, prints what stands below it; it may end in `# exit status N`. A file is written to FOLDER.
 # $ran counts the commands.

@@ -24,6 +24,11 @@ for licence in $(sed -n 's/^License: //p' "$prefix/share/doc/attn/copyright" | s
   grep -A 1 -x "License: $licence" "$prefix/share/doc/attn/copyright" | grep -q '^ ' ||
     fail "the text of the licence $licence is missing"
 done
+# The documents are there, and their links lead somewhere.
+for page in README.md CHANGELOG.md dsl/LANGUAGE.md bench/RESULTS.md $(cd "$root" && ls docs/*.md); do
+  [[ -f $prefix/share/doc/attn/$page ]] || fail "$page is not installed"
+done
+while IFS= read -r page; do links_lead_somewhere "$page"; done < <(find "$prefix/share/doc" -name '*.md')
 # The compiler takes the shared libraries that not every system has from its own folder.
 needed="$(readelf -d "$prefix/bin/attnc" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')"
 for library in $needed; do
