@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the build needs: packages of the distribution (Debian 12, Ubuntu 22.04, Fedora, and later
-# ones), and Halide from its wheel into .deps/halide. Silent and quick when all is there. Where it may not
-# install, it says what is missing and which command brings it, and exits with 1.
+# ones; no test runs on Fedora), and Halide from its wheel into .deps/halide. Silent and quick when all is
+# there. Where it may not install, it says what is missing and which command brings it, and exits with 1.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
