@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "compiler/driver/commands.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/front.h"
 #include "compiler/driver/sha256.h"
@@ -69,10 +70,12 @@ int write_entry(const std::string& path, const std::string& bytes) {
 
 uint64_t limit_in_bytes() {
   const char* given = getenv("ATTNC_CACHE_MAX");
+  if (given == nullptr || *given == 0) return kDefaultMegabytes << 20;
   char* end = nullptr;
-  const uint64_t megabytes = given ? std::strtoull(given, &end, 10) : kDefaultMegabytes;
-  const bool is_number = !given || (end != given && *end == 0 && megabytes < uint64_t{1} << 40);
-  return (is_number ? megabytes : kDefaultMegabytes) << 20;
+  const uint64_t megabytes = std::strtoull(given, &end, 10);
+  if (end == given || *end != 0 || megabytes >= uint64_t{1} << 40)
+    throw UsageError(fmt::format("ATTNC_CACHE_MAX takes megabytes, not `{}`", given));
+  return megabytes << 20;
 }
 
 }  // namespace
@@ -80,6 +83,7 @@ uint64_t limit_in_bytes() {
 Cache::Cache(bool wanted) {
   const fs::path folder = wanted_folder();
   if (!wanted || folder.empty()) return;
+  limit_in_bytes();  // which refuses before anything is compiled
   const std::string why = folder_complaint(folder);
   if (why.empty())
     folder_ = folder.string();

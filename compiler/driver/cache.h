@@ -11,7 +11,7 @@ namespace attn::driver {
 // An entry begins with a hash of the rest, and one that does not fit it counts as absent.
 class Cache {
  public:
-  // Not `wanted`: there is none.
+  // Not `wanted`: there is none. Refuses an $ATTNC_CACHE_MAX that is no number.
   explicit Cache(bool wanted);
 
   // Why a cache that was wanted is not there, or keeps nothing more: the first time it is asked.

@@ -149,5 +149,16 @@ TEST_F(Cached, LosesWhatWasUsedLeastRecently) {
   EXPECT_EQ(names_in(path("cache")), std::vector<std::string>{"README"});
 }
 
+TEST_F(Cached, RefusesASizeThatIsNoNumber) {
+  for (const std::string size : {"abc", "12x", "-1", "99999999999999999999"}) {
+    const Ended e = build({"ATTNC_CACHE_MAX=" + size});
+    EXPECT_EQ(e.status, 2) << size;
+    EXPECT_NE(e.error.find("ATTNC_CACHE_MAX takes megabytes, not `" + size + "`"),
+              std::string::npos)
+        << e.error;
+  }
+  EXPECT_EQ(build({"ATTNC_CACHE_MAX="}).status, 0);
+}
+
 }  // namespace
 }  // namespace attn::testing
