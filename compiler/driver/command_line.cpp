@@ -318,9 +318,10 @@ std::unique_ptr<CLI::App> make_command_line(CommandLine& c) {
 }
 
 std::string first_word_complaint(const CLI::App& app, std::vector<std::string>& words) {
-  if (words.empty()) return {};
   std::vector<std::string> commands;
   for (const CLI::App* s : app.get_subcommands({})) commands.push_back(s->get_name());
+  if (words.empty())
+    return fmt::format("a command is required: there are {}", fmt::join(commands, ", "));
   if (words[0] == "help") {
     words.erase(words.begin());
     words.resize(std::min<size_t>(words.size(), 1));

@@ -15,7 +15,7 @@ TEST_F(Usage, IsAnErrorOfStatusTwo) {
     std::vector<std::string> arguments;
     const char* said;
   } cases[] = {
-      {{}, "subcommand is required"},
+      {{}, "a command is required: there are build, check, emit, report, run, bench, fmt, doc\n"},
       {{"biuld", "m.attn"}, "no command `biuld`: did you mean `build`?"},
       {{"frobnicate"},
        "no command `frobnicate`: there are build, check, emit, report, run, bench, fmt"},
