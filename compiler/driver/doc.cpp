@@ -1,5 +1,6 @@
 // attnc doc: what a file, or the library, declares.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -19,6 +20,16 @@ std::vector<std::string> library_modules(const std::string& name) {
   return names;
 }
 
+// Of a name that begins as those of the library do and is none of them, and of no file.
+void check_name(const std::string& name) {
+  if (!name.starts_with("std.") || std::filesystem::exists(name)) return;
+  const std::string near = nearest(name, library_names());
+  throw UsageError(near.empty()
+                       ? fmt::format("the library has no `{}`: it has {}", name,
+                                     fmt::join(library_names(), ", "))
+                       : fmt::format("the library has no `{}`; did you mean `{}`?", name, near));
+}
+
 report::Module parsed(const std::string& module) {
   const std::string file = "std/" + module.substr(4) + ".attn";
   Source source;
@@ -32,6 +43,7 @@ int doc(const CommandLine& c) {
   std::vector<report::Module> modules;
   for (const std::string& module : library_modules(c.file)) modules.push_back(parsed(module));
   if (modules.empty()) {
+    check_name(c.file);
     Source source;
     load(source, c.file);
     if (report(source)) return source.failure();

@@ -130,7 +130,20 @@ TEST_F(Doc, AFileThatDoesNotParseIsNotDescribed) {
   EXPECT_EQ(e.status, 1);
   EXPECT_EQ(e.out, "");
   EXPECT_NE(e.error.find("m.attn:1:"), std::string::npos) << e.error;
-  EXPECT_EQ(attnc({"doc", "std.nothing"}).status, 3);
+}
+
+TEST_F(Doc, AMisspeltModuleOfTheLibraryIsAnsweredWithTheNearest) {
+  const Ended near = attnc({"doc", "std.nrom"});
+  EXPECT_EQ(near.status, 2);
+  EXPECT_NE(near.error.find("the library has no `std.nrom`; did you mean `std.norm`?\n"),
+            std::string::npos)
+      << near.error;
+  const Ended far = attnc({"doc", "std.frobnicate"});
+  EXPECT_EQ(far.status, 2);
+  EXPECT_NE(far.error.find("the library has no `std.frobnicate`: it has std."), std::string::npos)
+      << far.error;
+  // A file may be called so.
+  EXPECT_EQ(attnc({"doc", file("std.mine", "fn f(x) = x\n")}).status, 0);
 }
 
 }  // namespace
