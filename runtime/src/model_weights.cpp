@@ -56,6 +56,13 @@ bool same_extents(const attn_weight& weight, const attn_tensor& tensor) {
          std::equal(weight.extent, weight.extent + weight.rank, tensor.extent);
 }
 
+// Whether a name is `part` after a dot.
+bool is_last_part(const char* part, const char* name) {
+  const size_t length = strlen(part), whole = strlen(name);
+  return whole > length && name[whole - length - 1] == '.' &&
+         strcmp(name + whole - length, part) == 0;
+}
+
 // "a", and its name in the model where that differs.
 const char* full_name(char* buffer, size_t room, const attn_argument& argument) {
   const Quoted weight(argument.weight_name);
@@ -132,12 +139,26 @@ class Loading {
     return attn_weights_find(weights_, model_.params[k].weight_name);
   }
 
+  // A tensor that has the name with a prefix more or less; null where there is none.
+  const char* likely(const char* name) const {
+    for (const Entry* e = weights_->entries; e < weights_->entries + weights_->count; ++e)
+      if (is_last_part(name, e->name) || is_last_part(e->name, name)) return e->name;
+    return nullptr;
+  }
+
+  void add_missing(const char* weight_name, const char* name, Differences& differences) const {
+    const char* meant = likely(weight_name);
+    if (meant == nullptr) return differences.add(options_.keep_missing, "%s is missing", name);
+    differences.add(options_.keep_missing, "%s is missing; did you mean %s?", name,
+                    Quoted(meant).text());
+  }
+
   void compare_one(int32_t k, uint8_t* known, Differences& differences) {
     const attn_argument& argument = model_.params[k];
     char name[900];
     full_name(name, sizeof name, argument);
     const int32_t index = find(k);
-    if (index < 0) return differences.add(options_.keep_missing, "%s is missing", name);
+    if (index < 0) return add_missing(argument.weight_name, name, differences);
     known[index] = 1;
     const attn_weight weight = attn_weights_at(weights_, index);
     const attn_type type = static_cast<attn_type>(weight.type);

@@ -132,6 +132,20 @@ TEST_F(Checkpoint, KeepsMissingParametersWhereAllowed) {
   EXPECT_EQ(value_of(params_[1], 0), 1);
 }
 
+TEST_F(Checkpoint, NamesWhatIsThereUnderAPrefixMoreOrLess) {
+  add_param("w", ATTN_F32, {2});
+  save("f", {{"model.w", shaped(nullptr, ATTN_F32, {2})}});
+  EXPECT_EQ(load("f"),
+            "\"w\" is missing; did you mean \"model.w\"?\n  \"model.w\" is not in the model");
+  save("g", {{"row", shaped(nullptr, ATTN_F32, {2})}});
+  EXPECT_EQ(load("g"), "\"w\" is missing\n  \"row\" is not in the model");
+  params_.clear(), arguments_.clear();
+  add_param("encoder.w", ATTN_F32, {2});
+  save("h", {{"w", shaped(nullptr, ATTN_F32, {2})}});
+  EXPECT_EQ(load("h"),
+            "\"encoder.w\" is missing; did you mean \"w\"?\n  \"w\" is not in the model");
+}
+
 TEST_F(Checkpoint, ConvertsEveryRealTypeToEveryOther) {
   constexpr attn_type kTypes[] = {ATTN_F32, ATTN_F64, ATTN_F16, ATTN_BF16};
   for (const attn_type from : kTypes) {
