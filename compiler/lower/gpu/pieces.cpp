@@ -41,8 +41,7 @@ Pieces::Pieces(const std::string& name, const Products& products, const Type& nu
   std::vector<Var> args = {p, x};
   args.insert(args.end(), rest.begin(), rest.end());
   const bool rounds = number == Halide::Float(32) && products.number == Halide::BFloat(16);
-  if (memory.first && (number == products.number || rounds) &&
-      (is_turned_ || shape.along_summed)) {
+  if (memory.first && (number == products.number || rounds) && (is_turned_ || shape.along_summed)) {
     const Expr along = p * in_piece, outer = is_turned_ ? along : Expr(x);
     const Expr summed = is_turned_ ? Expr(x) : along;
     words.push_back(memory.has_piece(outer, summed));

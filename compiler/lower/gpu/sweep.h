@@ -50,6 +50,7 @@ class Sweep : Tiles {
   }
   // A formula at the thread's places.
   Expr at_places(const std::function<Expr(const Point&)>& formula);
+  void add_reads();
   Expr shared_read(const Expr& read);
   // Arguments of Funcs: those of a thread, and then those of a chunk, or other ones.
   std::vector<Var> with_chunk(std::vector<Var> vars) const {
@@ -90,7 +91,7 @@ class Sweep : Tiles {
                  const Expr& length) const;
   void add_largest();
   void add_weights();
-  Expr addend(const Expr& value);
+  Expr addend(const Expr& value, const TilesSpec::Values& tiles);
   Expr marked(const Expr& addend) const;
   TilesSpec::Values tiles_here() const;
   void add_addends();
@@ -111,10 +112,6 @@ class Sweep : Tiles {
   Func read(const Func& joint, const Result& r) const;
 
   class AtPlaces;
-  struct SharedRead {
-    Expr read;  // at the other position
-    Func values;
-  };
 
   const target::Target& target_;
   const plan::Precision precision_;
@@ -133,9 +130,10 @@ class Sweep : Tiles {
   Func largest_, weights_, total_, partial_, state_{"out_state"};
   // What a block stages once, and what its threads keep of it in registers.
   std::vector<Func> own_shared_, own_words_;
-  int kept_halves_ = 0;  // of a row, in those registers
-  Func addends_;         // in registers
-  std::vector<SharedRead> shared_reads_;
+  int kept_halves_ = 0;      // of a row, in those registers
+  Func addends_;             // in registers
+  std::vector<Expr> reads_;  // at the other position
+  Func shared_reads_;        // of a chunk
   Func shared_addends_;
   Func found_;  // not 0: a chunk's panel has what is not finite
   size_t state_elements_ = 0;

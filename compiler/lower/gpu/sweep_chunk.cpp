@@ -29,8 +29,7 @@ void Sweep::add_tiles() {
       sum = dot(args);
     }
     Func tile(name);
-    const Expr value =
-        at_places([&](const Point& p) { return spec_.value(k, p, sum, earlier); });
+    const Expr value = at_places([&](const Point& p) { return spec_.value(k, p, sum, earlier); });
     tile(args) = select(unsolved(other_index() < others_), value,
                         streams_ && k == of_.tile ? kLowest : 0.0f);
     in_registers(tile, of_chunk());
@@ -135,7 +134,7 @@ void Sweep::add_weights() {
 
 // What a point gives to the sum, of which `value` is the tile or the weight; both are 0 beyond the
 // last of the others.
-Expr Sweep::addend(const Expr& value) {
+Expr Sweep::addend(const Expr& value, const TilesSpec::Values& tiles) {
   const bool has_factor = !has_features_ && sum_->panel >= 0;
   const bool has_weight = sum_->kind() == Kind::weighted && sum_->has_weight();
   Expr result = value;
@@ -146,9 +145,8 @@ Expr Sweep::addend(const Expr& value) {
                return spec_.factor(sum_->panel, p.batch, sum_->of_rows ? p.column : p.row, 0);
              });
   if (!has_features_ && !sum_->visible.empty())
-    result = masked(
-        at_places([&](const Point& p) { return spec_.visible(*sum_, p, tiles_here()); }), result,
-        0.0f);
+    result = masked(at_places([&](const Point& p) { return spec_.visible(*sum_, p, tiles); }),
+                    result, 0.0f);
   if (!has_weight && !has_factor) return result;
   return select(unsolved(other_index() < others_), result, 0.0f);
 }
@@ -166,7 +164,7 @@ TilesSpec::Values Sweep::tiles_here() const {
 
 void Sweep::add_addends() {
   const std::vector<Var> all = with_chunk({u_, v_, t_, w_});
-  Expr value = addend(streams_ ? weights_(all) : tiles_[sum_->tile](all));
+  Expr value = addend(streams_ ? weights_(all) : tiles_[sum_->tile](all), tiles_here());
   if (!has_features_ || scores_.in_fragments) {
     addends_ = Func("out_addends");
     addends_(all) = value;

@@ -122,21 +122,21 @@ void Sweep::add_fragments(Func dot, const TilesSpec::Dot& d) {
                    of_columns(of_other(at({u_ / 2, k, t_, w_, kc_, c_}, batch)), u_ % 2), products);
   std::vector<Expr> of_round(of_chunk_.begin(), of_chunk_.end());
   of_round.push_back(is_all ? Expr(0) : Expr(r.x));
-  const Expr of_sums = element_of(sums, of_round);
   if (is_all) {
-    dot(args) = of_sums;
+    dot(args) = element_of(sums, of_round);
   } else {
-    dot(args) += of_sums;
+    dot(args) += element_of(sums, of_round);
     std::vector<VarOrRVar> order = {u_, v_, t_, w_};
     order.insert(order.end(), of_chunk_.begin(), of_chunk_.end());
     order.emplace_back(r.x);
     dot.update(n).reorder(order).unroll(u_).unroll(v_).gpu_threads(t_, w_).never_partition({r.x});
   }
-  const LoopLevel of_rounds = is_all ? of_chunk() : LoopLevel(dot, RVar(r.x));
-  in_registers(sums, of_rounds, scores_.fragments());
+  in_registers(sums, is_all ? of_chunk() : LoopLevel(dot, RVar(r.x)), scores_.fragments());
   by_threads(sums.update(), {u_, v_, k.x}, rest);
   of_other.compute_at(sums, k.x).unroll(u_);
-  other.func.compute_at(of_rounds);
+  // No longer than the sums need it: its memory is then for others.
+  const LoopLevel of_sums(sums, Var::outermost());
+  other.func.compute_at(of_sums);
   if (products.in_halves() && summed_.empty() && is_one_round(d) &&
       kept_halves_ + summed <= kMostHalves) {
     kept_halves_ += summed;
@@ -145,7 +145,7 @@ void Sweep::add_fragments(Func dot, const TilesSpec::Dot& d) {
     own_words_.push_back(of_own);
   } else {
     of_own.compute_at(sums, k.x).unroll(v_);
-    own.func.compute_at(of_rounds);
+    own.func.compute_at(of_sums);
   }
 }
 

@@ -54,27 +54,39 @@ Expr Sweep::at_places(const std::function<Expr(const Point&)>& formula) {
 }
 
 // What depends on the other position alone is read once a chunk, by all threads of the block, and
-// shared by them.
+// shared by them. Its memory is there before that of anything else of the block: what comes later
+// takes memory that is free again, however little of it.
+void Sweep::add_reads() {
+  const auto unknown = [](int) -> Expr { return 0.0f; };
+  for (int k = 0; k <= of_.tile; ++k)
+    at_places([&](const Point& p) { return spec_.value(k, p, 0.0f, unknown); });
+  if (sum_) addend(0.0f, unknown);
+  if (reads_.empty()) return;
+  shared_reads_ = Func("out_reads");
+  std::vector<Var> args = {m_, c_};
+  args.insert(args.end(), summed_.begin(), summed_.end());
+  args.push_back(h_);
+  std::vector<Expr> values;
+  for (const Expr& read : reads_)
+    values.push_back(substitute(kOther, cut(c_ * scores_.columns() + m_, other_extent_), read));
+  shared_reads_(args) = Tuple(values);
+  Var across("across"), down("down");
+  shared_reads_.bound(m_, 0, scores_.columns()).split(m_, down, across, scores_.threads_across);
+  shared_reads_.gpu_threads(across, down).store_in(Halide::MemoryType::GPUShared);
+  shared_reads_.compute_at(of_chunk());
+  for (size_t n = 1; n < args.size(); ++n) shared_reads_.bound_extent(args[n], 1);
+}
+
 Expr Sweep::shared_read(const Expr& read) {
-  const auto same = [&](const SharedRead& r) { return equal(r.read, read); };
-  auto found = std::ranges::find_if(shared_reads_, same);
-  if (found == shared_reads_.end()) {
-    Func f("out_read" + std::to_string(shared_reads_.size()));
-    std::vector<Var> args = {m_, c_};
-    args.insert(args.end(), summed_.begin(), summed_.end());
-    args.push_back(h_);
-    f(args) = substitute(kOther, cut(c_ * scores_.columns() + m_, other_extent_), read);
-    Var across("across"), down("down");
-    f.bound(m_, 0, scores_.columns()).split(m_, down, across, scores_.threads_across);
-    f.gpu_threads(across, down).store_in(Halide::MemoryType::GPUShared).compute_at(of_chunk());
-    for (size_t n = 1; n < args.size(); ++n) f.bound_extent(args[n], 1);
-    shared_reads_.push_back({read, f});
-    found = shared_reads_.end() - 1;
-  }
+  const auto same = [&](const Expr& r) { return equal(r, read); };
+  const auto found = std::ranges::find_if(reads_, same);
+  const int number = static_cast<int>(found - reads_.begin());
+  if (found == reads_.end()) reads_.push_back(read);
+  if (!shared_reads_.defined()) return make_zero(read.type());
   std::vector<Expr> here = {scores_.column(u_, t_), c_};
   here.insert(here.end(), summed_.begin(), summed_.end());
   here.emplace_back(h_);
-  return found->values(here);
+  return reads_.size() == 1 ? Expr(shared_reads_(here)) : Expr(shared_reads_(here)[number]);
 }
 
 }  // namespace attn::lower::gpu

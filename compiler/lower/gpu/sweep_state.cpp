@@ -316,6 +316,7 @@ Func Sweep::write() {
       .never_partition({o[4], o[5], o[6]});
   in_registers(state_, of_block);
   for (Func f : own_shared_) f.compute_at(of_block);
+  if (shared_reads_.defined()) shared_reads_.hoist_storage(of_block);
   for (const Func& f : own_words_) in_registers(f, of_block, scores_.fragments());
   if (is_joint) {
     out.compute_root().bound(vars[0], 0, features + 2);
@@ -348,6 +349,7 @@ Func Sweep::read(const Func& joint, const Result& r) const {
 }
 
 std::vector<Func> Sweep::schedule() {
+  add_reads();
   add_tiles();
   if (streams_) {
     add_largest();

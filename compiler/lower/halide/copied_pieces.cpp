@@ -26,8 +26,8 @@ Stmt with_let(const std::string& name, const Expr& value, const Stmt& s) {
   if (const auto* let = s.as<LetStmt>(); let != nullptr && !expr_uses_var(let->value, name))
     return LetStmt::make(let->name, let->value, with_let(name, value, let->body));
   const auto* choice = s.as<IfThenElse>();
-  if (choice != nullptr && choice->else_case.defined() &&
-      !expr_uses_var(choice->condition, name) && !stmt_uses_var(choice->then_case, name))
+  if (choice != nullptr && choice->else_case.defined() && !expr_uses_var(choice->condition, name) &&
+      !stmt_uses_var(choice->then_case, name))
     return IfThenElse::make(choice->condition, choice->then_case,
                             with_let(name, value, choice->else_case));
   return LetStmt::make(name, value, s);
@@ -98,8 +98,8 @@ class CopiedPieces : public IRMutator {
     const std::vector<Expr> words(piece->args.begin(), piece->args.begin() + kOfPiece);
     Stmt s = stored(*op, words);
     if (first.defined())
-      s = in_two_ways(*first.as<Load>(), piece->args[kOfPiece], *op, is_const_one(piece->args.back()),
-                      words.back(), s);
+      s = in_two_ways(*first.as<Load>(), piece->args[kOfPiece], *op,
+                      is_const_one(piece->args.back()), words.back(), s);
     for (size_t k = lets.size(); k-- > 0;) s = with_let(lets[k].first, lets[k].second, s);
     return s;
   }
@@ -136,8 +136,8 @@ class CopiedPieces : public IRMutator {
       words.push_back(lane);
       whole = stored(to, words);
     } else {
-      const Expr there = Load::make(to.value.type(), to.name, to.index, Halide::Buffer<>(), to.param,
-                                    const_true(), ModulusRemainder());
+      const Expr there = Load::make(to.value.type(), to.name, to.index, Halide::Buffer<>(),
+                                    to.param, const_true(), ModulusRemainder());
       whole = Evaluate::make(Call::make(Halide::Int(32), kCopyCall, {there, from}, Call::Extern));
     }
     return IfThenElse::make(is_aligned(is_there, in_line), whole, other);
@@ -178,6 +178,8 @@ class CopiedPieces : public IRMutator {
 
 }  // namespace
 
-void copy_pieces(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new CopiedPieces); }
+void copy_pieces(Halide::Pipeline& pipeline) {
+  pipeline.add_custom_lowering_pass(new CopiedPieces);
+}
 
 }  // namespace attn::lower

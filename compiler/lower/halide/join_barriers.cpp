@@ -1,5 +1,5 @@
-// Halide lets the threads of a block meet after each Func. Where nothing that others see was read or
-// written since they met, they need not meet again.
+// Halide lets the threads of a block meet after each Func. Where nothing that others see was read
+// or written since they met, they need not meet again.
 #include <set>
 #include <string>
 #include <utility>
