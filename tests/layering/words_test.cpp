@@ -125,9 +125,10 @@ TEST(Words, FindsAFunctionToldByItsName) {
             "compiler/plan/b.cpp:1: f->name.starts_with(\"probe\")\n");
 }
 
-// Names of instruction sets: those of the command line, of levels and of symbols.
+// Names of instruction sets: those of the command line, of levels and of symbols. (PTX calls four
+// numbers `.v4.`)
 std::string named_levels(Sources sources) {
-  static const std::regex pattern("(^|[^A-Za-z0-9])k?[vV][234]($|[^A-Za-z0-9])");
+  static const std::regex pattern("(^|[^A-Za-z0-9])k?[vV][234]($|[^A-Za-z0-9.])");
   std::erase_if(sources, [](const auto& file) {
     return file.first.starts_with("compiler/target/") || file.first.ends_with("/tuning.cpp");
   });

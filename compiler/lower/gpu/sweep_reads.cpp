@@ -36,8 +36,8 @@ class Sweep::AtPlaces : public IRMutator {
     return read;
   }
   Expr visit(const Variable* op) override {
-    const bool is_own = op->name == kOwn;
-    if (!is_own && op->name != kOther) return op;
+    const bool is_own = expr_uses_var(op, kOwn);
+    if (!is_own && !expr_uses_var(op, kOther)) return op;
     const Expr index = is_own ? sweep_.own_index() : sweep_.other_index();
     if (!in_subscript_) return hidden_index(index);
     return cut(index, is_own ? sweep_.own_extent_ : sweep_.other_extent_);

@@ -28,7 +28,7 @@ class SharedAddresses : public IRMutator {
     const Load* load = op->args[0].as<Load>();
     if (load == nullptr || !shared_.contains(load->name))
       throw InternalError(op->name + " of what is no element in shared memory");
-    if (op->name == kCopyCall) has_copies_ = true;
+    has_copies_ = has_copies_ || std::string_view(kCopyCall) == op->name;
     std::vector<Expr> args = op->args;
     args[0] = cast(Halide::UInt(32), mutate(load->index) * load->type.bytes());
     return Call::make(op->type, op->name, args, op->call_type);
