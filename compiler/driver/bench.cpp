@@ -231,11 +231,11 @@ std::string duration(double seconds) {
 std::string line(const std::string& what, size_t width, const Taken& taken, double peak) {
   std::string text = fmt::format("  {:<{}}", what, width);
   if (taken.times.empty()) return text + "  not called\n";
-  const double typical = median(taken.times);
-  const double rate = taken.work / typical;
+  const double typical = median(taken.times), rate = taken.work / typical;
   text += fmt::format(" {:>12} {:>12} {:>9.2f} {:>8.2f}", duration(typical),
                       duration(least(taken.times)), rate / 1e9, taken.bytes / typical / 1e9);
-  return text + (peak > 0 ? fmt::format(" {:>6.1f} %\n", 100 * rate / peak) : "\n");
+  const std::string share = rate > peak ? "- *" : fmt::format("{:.1f} %", 100 * rate / peak);
+  return text + (peak > 0 ? fmt::format(" {:>8}\n", share) : "\n");
 }
 
 std::string table(const plan::Function& f, const Measured& measured, double peak) {
@@ -252,8 +252,7 @@ std::string table(const plan::Function& f, const Measured& measured, double peak
 
 // Unless the caller says how long: ten calls, and as many as a second holds.
 constexpr int kLeastCalls = 10;
-constexpr double kSeconds = 1;
-constexpr double kLongest = 20;  // for ten slow calls
+constexpr double kSeconds = 1, kLongest = 20;  // the longest that ten slow calls may take
 
 struct Figures {
   Measured forward, backward;
@@ -324,6 +323,8 @@ std::string tables(const plan::Plan& plan, const Setting& s) {
   text += to_text(s.held);
   text += "\n" + table(plan.forward, s.figures.forward, peak);
   if (plan.backward) text += "\n" + table(*plan.backward, s.figures.backward, peak);
+  if (text.find(" - *\n") != text.npos)
+    text += "\n* above the peak: points that a condition hides are counted, but not computed\n";
   return text;
 }
 

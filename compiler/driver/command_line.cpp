@@ -58,7 +58,8 @@ constexpr std::pair<const char*, const char*> kFooters[] = {
      "  attnc run model.attn --in x=x.npy --device cuda --trace"},
     {"bench",
      "GF/s counts every multiplication and addition as the plan does, also where a condition hides "
-     "the\npoint; GB/s, what the kernel reads and writes, once each. Both are of the median call.\n"
+     "the\npoint; - * stands for a share above the peak. GB/s is what the kernel reads and writes, "
+     "once\neach. Both are of the median call; --json counts operations in the same way.\n"
      "Examples:\n  attnc bench model.attn --size B=2 --size T=512\n"
      "  attnc bench model.attn --size T=4096 --seconds 10 --threads 8 --json"},
     {"doc", "Examples:\n  attnc doc model.attn\n  attnc doc std.norm"},

@@ -96,6 +96,23 @@ TEST_F(Bench, WorkAndBytesFollowTheSize) {
   }
 }
 
+// Of 20000 scores a row sees eight, and all are counted.
+TEST_F(Bench, PrintsNoShareAboveThePeak) {
+  file("near.attn",
+       "size T, D = 16\n"
+       "model near(q: [T, D]) -> z {\n"
+       "  s[i,j] = sum[d] q[i,d] * q[j,d]\n"
+       "  p[i,j] = softmax[j where j <= i and j > i - 8] (s[i,j])\n"
+       "  z[i,d] = sum[j] p[i,j] * q[j,d]\n"
+       "}\n");
+  const Ended e = attnc({"bench", "near.attn", "--size", "T=20000", "--seconds", "0"});
+  ASSERT_EQ(e.status, 0) << e.error;
+  EXPECT_EQ(e.out.find('%'), std::string::npos) << e.out;
+  EXPECT_NE(e.out.find("  - *\n"), std::string::npos) << e.out;
+  EXPECT_TRUE(lines_of(e.out).back().starts_with("* above the peak: points that a condition hides"))
+      << e.out;
+}
+
 TEST_F(Bench, SizesAreRefusedAsWhatTheyAre) {
   struct Case {
     std::vector<std::string> options;
