@@ -8,9 +8,9 @@
 #include "compiler/plan/kernels.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/states.h"
+#include "compiler/plan/stored.h"
 #include "compiler/plan/verify.h"
 #include "compiler/solve/equalities.h"
-#include "compiler/solve/points.h"
 #include "compiler/solve/unmaterialised.h"
 
 namespace attn::plan {
@@ -37,32 +37,6 @@ void copy_split_outputs(Graph& g, std::set<TensorId>& wanted) {
   }
 }
 
-// Whether the caller stores a tensor as large: an output, a mask, a bias.
-bool has_as_large(const Graph& g, const solve::Unmaterialised& unmaterialised, TensorId t) {
-  const auto is_as_large = [&](const Tensor& other) {
-    return unmaterialised.is_bounded_by(g, g[t].extents, other.extents);
-  };
-  return std::ranges::any_of(g.outputs,
-                             [&](const Output& o) { return is_as_large(g[o.tensor]); }) ||
-         std::ranges::any_of(g.tensors, [&](const Tensor& other) {
-           return is_argument(other.role) && is_as_large(other);
-         });
-}
-
-// Whether a definition has many times the points of all that it reads, at the least of its own that
-// are known and the usual number of theirs, and more than any output. Of what grows with run-time
-// sizes Unmaterialised knows.
-bool is_much_larger(const Graph& g, const Definition& d) {
-  constexpr double kMostTimes = 16, kLeast = 1 << 20;
-  const solve::Points usual(g, solve::kTypicalSize);
-  double read = 0;
-  for (const Expr& e : read_sites(d)) read += usual.of(g, indices(e));
-  const double own = solve::Points(g, 1).of(g[d.target].extents);
-  const bool is_usual = std::ranges::any_of(
-      g.outputs, [&](const Output& o) { return usual.of(g[o.tensor].extents) >= own; });
-  return own >= kLeast && own > kMostTimes * read && !is_usual;
-}
-
 // Kernels count elements with 32 bits: the extents after the first are at most 2^31 - 1 together.
 // The runtime refuses others at a call; of what is known here, the compiler says so.
 void refuse_unaddressable(const Function& f, Diagnostics& diagnostics) {
@@ -87,17 +61,13 @@ void refuse_unaddressable(const Function& f, Diagnostics& diagnostics) {
   }
 }
 
-// A tensor over two sequence axes is stored until a kernel can keep it in tiles: say so, with its
-// size.
-void warn_of_unmaterialised(const Function& f, const solve::Unmaterialised& unmaterialised,
-                            Diagnostics& diagnostics) {
+// A large tensor is stored until a kernel can keep it in tiles: say so, with its size.
+void warn_of_stored(const Function& f, const Costs& costs, Diagnostics& diagnostics) {
+  const Excess is_excessive(f, costs);
   for (const Kernel& k : f.kernels) {
     for (TensorId written : k.writes) {
+      if (!is_excessive(written)) continue;
       const TensorId t = whole_of(f, written);
-      if (f.places[t.value] != Place::workspace) continue;
-      const bool grows = unmaterialised(t) && !has_as_large(f.graph, unmaterialised, t);
-      const auto of = std::ranges::find(k.definitions, written, &Definition::target);
-      if (!grows && (of == k.definitions.end() || !is_much_larger(f.graph, *of))) continue;
       std::string readers;
       for (const Kernel& reader : f.kernels)
         if (std::ranges::count(reader.reads, t) || std::ranges::count(reader.reads, written))
@@ -239,7 +209,7 @@ Function plan_function(const std::string& model, Request request, const Costs& c
   f.workspace = assign_slots(f);
   verify(f);
   refuse_unaddressable(f, diagnostics);
-  warn_of_unmaterialised(f, unmaterialised, diagnostics);
+  warn_of_stored(f, costs, diagnostics);
   warn_of_slow(f, diagnostics);
   return f;
 }

@@ -125,11 +125,6 @@ bool Unmaterialised::is_unbounded(const Graph& g, const std::vector<Poly>& exten
   return is_unbounded(growth(g, extents), bounds_);
 }
 
-bool Unmaterialised::is_bounded_by(const Graph& g, const std::vector<Poly>& extents,
-                                   const std::vector<Poly>& other) const {
-  return !is_unbounded(growth(g, extents), {growth(g, other)});
-}
-
 // Inputs and outputs bound what may be stored, except masks and biases: inputs that are only read
 // point by point, where a contraction would not be bounded without them. (So a mask of full shape
 // does not make the scores of that shape storable.) The gradient of such an input is left out, too.

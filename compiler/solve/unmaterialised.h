@@ -1,6 +1,6 @@
 // Which tensors are unmaterialised: too large to be stored, because nothing that the caller stores
-// is as large, or better not stored because of how they are read (tile_reads.h). The planner keeps them inside kernels; re-bracketing goes to some length not to read
-// them.
+// is as large, or better not stored because of how they are read (tile_reads.h). The planner keeps
+// them inside kernels; re-bracketing goes to some length not to read them.
 #pragma once
 
 #include <map>
@@ -19,9 +19,6 @@ class Unmaterialised {
   }
   // Whether no input or output of the model bounds a tensor of these extents.
   bool is_unbounded(const ir::Graph& g, const std::vector<ir::Poly>& extents) const;
-  // Whether a tensor of these extents grows no faster than `other` does, as sizes grow.
-  bool is_bounded_by(const ir::Graph& g, const std::vector<ir::Poly>& extents,
-                     const std::vector<ir::Poly>& other) const;
   // For tensors that a pass makes.
   void set(ir::TensorId t, bool unmaterialised);
 

@@ -84,6 +84,12 @@ struct Costs {
   // A plain loop over so many points is reported as slow. Unit: some 10 ms of scalar code.
   double slow_points = 1 << 24;
 
+  // Storage. A tensor is reported as stored where it has more than most_times the elements of all
+  // that it is made of and of each input and output, and at least least_stored. A size that is not
+  // known counts as large. Hidden layers and gates have up to 8 times the features of what they
+  // read. Capacity: 16 MB, the share of a last-level cache.
+  double most_times = 8, least_stored = 1 << 22;
+
   // Schedules. Points that a task of a parallel loop has at least. Unit: some 5 us, an exponential
   // in vectors taking 0.3 ns.
   int task_points = 1 << 14;

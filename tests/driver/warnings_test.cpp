@@ -79,6 +79,40 @@ TEST_F(Warnings, AreOfKnownSizesToo) {
       << text;
 }
 
+// One rule, whatever is known of sizes: the scores are stored with any length, and are many times
+// the features where it is long.
+TEST_F(Warnings, AreTheSameForALengthThatIsKnown) {
+  const std::string body =
+      ", E = 16\ntrain model m(q: [B, N, E], k: [B, N, E], v: [B, N, E]) -> z, m {\n"
+      "  s[b,i,j] = sum[e] q[b,i,e] * k[b,j,e]\n"
+      "  m[b,i] = max[j] s[b,i,j]\n"
+      "  c[b,j] = sum[i] exp(s[b,i,j])\n"
+      "  z[b,i,e] = sum[j] s[b,i,j] / c[b,j] * v[b,j,e]\n}\n";
+  const auto expect = [&](const std::string& length, const std::string& tensor) {
+    const std::string text = of(length + body);
+    EXPECT_NE(text.find(tensor + " is stored in memory as a whole"), std::string::npos) << text;
+  };
+  for (const char* length : {"size N", "size N = 512", "size N = 4096"})
+    expect(length, "`s[B, N, N]` of forward");
+  expect("size N", "`s[B, N, N]` of backward");
+  expect("size N = 4096", "`s[B, N, N]` of backward");
+  expect("size N = 4096", "`ds[B, N, N]` of backward");
+  EXPECT_EQ(of("size N = 64" + body), "");
+}
+
+// Features that a parameter adds, and rows that data picks, are not large.
+TEST_F(Warnings, AreNotOfWideLayers) {
+  const std::string text =
+      of("size R = 4, C = 4096\n"
+         "train model m(token: int[B, T]) -> loss {\n"
+         "  param table: [100, R], w: [C, R]\n"
+         "  x[b,t,r] = table[token[b,t], r]\n"
+         "  y[b,t,c] = tanh(sum[r] x[b,t,r] * w[c,r])\n"
+         "  m[b,c] = max[t] y[b,t,c]\n"
+         "  loss = mean[b,t,c] (y[b,t,c] - m[b,c])^2\n}\n");
+  EXPECT_EQ(text.find("is stored"), std::string::npos) << text;
+}
+
 // The gradient of a weight that data chooses, where it is no sum over matrices that data picks; not
 // that of an embedding, which memory bounds.
 TEST_F(Warnings, AreOfProductsThatAreAddedWhereDataSays) {
