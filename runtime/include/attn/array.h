@@ -7,7 +7,11 @@
 ATTN_BEGIN_C
 
 /* The first six have the values of attn_type. */
-typedef enum attn_file_type {
+typedef enum attn_file_type
+#ifdef __cplusplus
+    : int /* any value that a caller may pass can be looked at */
+#endif
+{
   ATTN_FILE_F32 = ATTN_F32,
   ATTN_FILE_F64 = ATTN_F64,
   ATTN_FILE_F16 = ATTN_F16,
