@@ -22,7 +22,7 @@ extern "C" void openblas_set_num_threads(int);
 extern "C" __attribute__((visibility("default"))) int halide_fetch_ahead(const char* data,
                                                                          int64_t first,
                                                                          int64_t bytes) {
-  for (int64_t k = 0; k < bytes; k += 64) __builtin_prefetch(data + first + k);
+  for (int64_t k = 0; k < bytes; k += 64) __builtin_prefetch(data + first + k, 0, 2);
   return 0;
 }
 
