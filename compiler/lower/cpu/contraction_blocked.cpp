@@ -121,7 +121,7 @@ Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<P
   if (panels.size() == 1) more.where(chunks > 1);
   at(more) += before(panel_ * columns + more[0], tile_ * rows + more[1], 0, row_block_,
                      column_block_, batch_);
-  sum.compute_at(out_, loops.row_tile).bound_storage(x_, columns).bound_storage(y_, rows);
+  sum.compute_at(out_, loops.tile).bound_storage(x_, columns).bound_storage(y_, rows);
   for (Var v : {tile_, panel_, row_block_, column_block_, batch_}) sum.bound_storage(v, 1);
   for (int stage = 0; stage < 2; ++stage) {
     const RDom& over = stage == 0 ? r : more;

@@ -77,10 +77,14 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
                            {0, select(on, p.batch, 0)}};
   const int column_block = p.deals_rows() ? 6 : 5, row_block = 11 - column_block;
   if (p.deals_rows()) std::swap(ranges[5], ranges[6]);
+  // Of few terms, writing the results takes as long as computing them: tiles follow one another
+  // along the rows of the result, as memory does.
+  const int column_tile = p.deals_terms() ? 3 : 4, row_tile = 7 - column_tile;
+  if (p.deals_terms()) std::swap(ranges[3], ranges[4]);
   RDom domain(ranges, "o");
   if (where) domain.where(unsolved(where(domain[7])));
-  Expr first = (domain[column_block] * column_tiles + domain[4]) * columns;
-  Expr first_row = (domain[row_block] * row_tiles + domain[3]) * rows;
+  Expr first = (domain[column_block] * column_tiles + domain[column_tile]) * columns;
+  Expr first_row = (domain[row_block] * row_tiles + domain[row_tile]) * rows;
   const Expr matrix = in_range(domain[7], p.batch), rows_here = p.rows_of(matrix);
   domain.where(below(first_row, rows_here));
   domain.where(below(first, p.columns));
@@ -104,12 +108,13 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
               .one_run = one_run,
               .column = column,
               .row = domain[2],
-              .row_tile = domain[3],
-              .column_tile = domain[4],
+              .row_tile = domain[row_tile],
+              .column_tile = domain[column_tile],
               .column_block = domain[column_block],
               .row_block = domain[row_block],
-              .block = domain[5],
-              .batch = domain[7]};
+              .batch = domain[7],
+              .tile = domain[3],
+              .block = domain[5]};
   // Coordinates of each group from its linear index; the columns' last one is `lo`.
   std::vector<Expr> extents[4];
   for (const OutputDim& dim : p.output) extents[static_cast<int>(dim.group)].push_back(dim.extent);

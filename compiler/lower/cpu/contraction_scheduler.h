@@ -33,9 +33,10 @@ class ContractionScheduler {
   struct Loops {
     RDom domain;
     bool one_run = false, is_fallback = false;
-    Expr column;                                                        // within the tile
-    RVar row;                                                           // the same
-    RVar row_tile, column_tile, column_block, row_block, block, batch;  // block: the inner of two
+    Expr column;  // within the tile
+    RVar row;     // the same
+    RVar row_tile, column_tile, column_block, row_block, batch;
+    RVar tile, block;               // the inner ones of two
     std::vector<Expr> coordinates;  // of the output, outermost first
   };
   struct Panels {
