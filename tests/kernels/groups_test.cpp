@@ -34,6 +34,16 @@ train model two(x: [T, D], gate: [T, 2], expert: int[T, 2]) -> y {
   h[t, k: 2, f] = sum[d] x[t,d] * pair[expert[t,k], f, d]
   y[t,f] = sum[k] gate[t,k] * h[t,k,f]^2
 }
+# The two are computed, what they multiply is the same for both, and their results are summed.
+train model choices(x: [T, D], router: [X, D]) -> y {
+  param of_choice: [X, F, D]
+  score[t, k: X] = sum[d] x[t,d] * router[k,d]
+  best[t] = argmax[k] score[t,k]
+  least[t] = argmax[k] (-score[t,k])
+  choice[t, c: 2] = if c == 0 then best[t] else least[t]
+  h[t,c,f] = tanh(sum[d] x[t,d] * of_choice[choice[t,c], f, d])
+  y[t,f] = sum[c] score[t, choice[t,c]] * h[t,c,f]
+}
 # The group is computed, and from data alone.
 train model chosen(x: [T, D], router: [X, D]) -> y {
   param of_best: [X, F, D]
@@ -68,11 +78,11 @@ Arrays call_of(Library& library, const std::string& model, const Sizes& sizes) {
   return given;
 }
 
-const std::string kNames[] = {"one", "axes", "heads", "two", "chosen"};
+const std::string kNames[] = {"one", "axes", "heads", "two", "choices", "chosen"};
 
 // How many of a model's contractions have groups, forward and backward.
 const std::map<std::string, size_t> kGrouped = {
-    {"one", 6}, {"axes", 6}, {"heads", 4}, {"two", 3}, {"chosen", 3}};
+    {"one", 6}, {"axes", 6}, {"heads", 4}, {"two", 3}, {"choices", 3}, {"chosen", 3}};
 
 Library& experts() {
   static std::vector<driver::Compiled> models =
