@@ -150,4 +150,9 @@ std::string_view help_for_comment(const SourceMap& sources, Span place) {
   return in_comment ? *instead_of_statement("//") : "";
 }
 
+void add_help_for_comment(const SourceMap& sources, Span where, Diagnostic& d) {
+  const std::string_view help = help_for_comment(sources, where);
+  if (!help.empty()) d.help += (d.help.empty() ? "" : "; ") + std::string(help);
+}
+
 }  // namespace attn::dsl

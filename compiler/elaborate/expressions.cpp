@@ -38,12 +38,6 @@ const dsl::Reduction* reduction_over(const dsl::ExprPtr& e, const std::string& n
   return nullptr;
 }
 
-// A name that is unknown may be the first word of a comment.
-void add_help_for_comment(const SourceMap& sources, Span where, Diagnostic& d) {
-  const std::string_view help = dsl::help_for_comment(sources, where);
-  if (!help.empty()) d.help += fmt::format("{}{}", d.help.empty() ? "" : "; ", help);
-}
-
 }  // namespace
 
 MaybeValue Statement::expression(const dsl::ExprPtr& e) {
@@ -122,7 +116,7 @@ void Statement::unknown_name(const std::string& name, Span where, bool subscript
       candidates.push_back(argument);
     d.help = suggestion(name, candidates);
     if (d.help.empty()) d.help = "a `fn` sees its arguments, the sizes of its file and functions";
-    add_help_for_comment(m_.sources, where, d);
+    dsl::add_help_for_comment(m_.sources, where, d);
     return;
   }
   // Finding the cause takes time that grows with the file; so many errors are not shown.
@@ -158,7 +152,7 @@ void Statement::unknown_name(const std::string& name, Span where, bool subscript
       else if (subscripted)
         d.help += fmt::format("{}declare it, as in `param {}: […]`, or define it above",
                               meant.empty() ? "" : " Or ", name);
-      add_help_for_comment(m_.sources, where, d);
+      dsl::add_help_for_comment(m_.sources, where, d);
     }
   }
   // One error a name is enough.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compiler/elaborate/model.h"
+#include "dsl/comments.h"
 
 namespace attn::elaborate {
 namespace {
@@ -291,6 +292,7 @@ std::optional<Poly> ModelState::size(const dsl::ExprPtr& e, const Scope& scope, 
     Diagnostic& d = error(e->where, fmt::format("there is no size `{}`", name->text));
     d.help = suggestion(name->text, size_names(scope));
     if (d.help.empty()) d.help = fmt::format("declare it above: `size {}`", name->text);
+    dsl::add_help_for_comment(sources, e->where, d);
     return std::nullopt;
   }
   if (const auto* unary = std::get_if<dsl::Unary>(&e->node);
