@@ -173,9 +173,11 @@ class Calls:
         """The extents of parameters (group 0) or inputs (1) for the given run-time sizes; those from
         `first` on need no others."""
         names = [s.name for s in self.description.sizes]
-        for name in given:
+        for name, value in given.items():
             if name not in names:
                 raise self._refusal(f"has no run-time size {name}")
+            if value < 0:
+                raise self._refusal(f"size {name} is negative")
 
         def shaped(unknown: int) -> Tensors:
             sizes = (c.c_int64 * (len(names) + 1))(*(given.get(n, unknown) for n in names))

@@ -146,6 +146,14 @@ attn_status call(attn_context* context, const attn_model* model, Function functi
   return Caller(context, model, *frame).run(given);
 }
 
+// Sizes that no extents were read for.
+attn_status check_given_sizes(const attn_model* model, const int64_t* sizes) {
+  ATTN_TRY(check_array(nullptr, sizes, model->n_sizes, "sizes"));
+  const bool has_negative =
+      std::any_of(sizes, sizes + model->n_sizes, [](int64_t n) { return n < 0; });
+  return has_negative ? ATTN_REFUSED : ATTN_OK;
+}
+
 }  // namespace
 }  // namespace attn::rt
 
@@ -166,7 +174,7 @@ attn_status attn_read_sizes(attn_context* context, const attn_model* model,
 attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tensor* params,
                         attn_tensor* inputs, attn_tensor* outputs) {
   ATTN_TRY(check_version(nullptr, model));
-  ATTN_TRY(check_array(nullptr, sizes, model->n_sizes, "sizes"));
+  ATTN_TRY(check_given_sizes(model, sizes));
   const Frame::Pointer frame = Frame::take(nullptr, *model, model->program->forward);
   if (frame == nullptr) return ATTN_NO_MEMORY;
   frame->set_sizes(sizes);
@@ -184,7 +192,7 @@ attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tens
 attn_status attn_probe_shape(const attn_model* model, int32_t k, const int64_t* sizes,
                              attn_tensor* result) {
   ATTN_TRY(check_version(nullptr, model));
-  ATTN_TRY(check_array(nullptr, sizes, model->n_sizes, "sizes"));
+  ATTN_TRY(check_given_sizes(model, sizes));
   if (result == nullptr || k < 0 || k >= model->n_probes) return ATTN_REFUSED;
   const Frame::Pointer frame = Frame::take(nullptr, *model, model->program->forward);
   if (frame == nullptr) return ATTN_NO_MEMORY;

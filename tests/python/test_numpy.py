@@ -268,6 +268,7 @@ class Attention(Case):
         self.refuses("attention: it keeps no state", m.begin)
         self.refuses("attention: has no probe map", m.probe, "map")
         self.refuses("has no run-time size D", m.init, 1, D=4)
+        self.refuses("attention: size B is negative", m.init, 1, B=-1)
 
     def test_says_what_it_is(self):
         text = repr(self.m)

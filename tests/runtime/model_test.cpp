@@ -164,9 +164,11 @@ TEST_F(Line, CutsALongListOfDifferences) {
   EXPECT_NE(message.find("\n  and 8"), std::string::npos) << message.substr(message.size() - 100);
 }
 
-TEST_F(Line, NamesASizeThatIsMissingOrUnknown) {
+TEST_F(Line, NamesASizeThatIsMissingUnknownOrNegative) {
   EXPECT_EQ(text(model_.init(1)), "line: parameter w needs the run-time size D");
   EXPECT_EQ(text(model_.init(1, {{"D", 3}, {"E", 3}})), "line: has no run-time size E");
+  EXPECT_EQ(text(model_.init(1, {{"D", -3}})), "line: size D is negative");
+  EXPECT_EQ(text(model_.init(1, {{"D", 0}})), "");
   attn::Model fixed(attn_, fake_fixed_model());
   EXPECT_EQ(text(fixed.init(1)), "");
   EXPECT_EQ(*fixed.param("c").data<float>(), 0.5f);

@@ -35,6 +35,17 @@ class Nulls : public attn_test::Files {
   attn_weights* weights_ = nullptr;
 };
 
+// Nor has a size that is negative a shape.
+TEST_F(Nulls, OfShapes) {
+  for (const int64_t n : {int64_t{-1}, INT64_MIN}) {
+    const int64_t sizes[2] = {2, n};
+    attn_tensor result = {};
+    EXPECT_EQ(attn_shapes(model_, sizes, &result, nullptr, nullptr), ATTN_REFUSED);
+    EXPECT_EQ(attn_probe_shape(model_, 0, sizes, &result), ATTN_REFUSED);
+    EXPECT_EQ(result.rank, 0);
+  }
+}
+
 TEST_F(Nulls, OfCalls) {
   EXPECT_EQ(attn_shapes(nullptr, sizes_, params_, inputs_, outputs_), ATTN_REFUSED);
   EXPECT_EQ(attn_shapes(model_, nullptr, params_, inputs_, outputs_), ATTN_REFUSED);

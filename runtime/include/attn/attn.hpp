@@ -28,7 +28,7 @@ class Model : detail::Calls {
   // Makes and initialises the parameters; the optimiser begins anew.
   Status init(uint64_t seed, std::initializer_list<Size> sizes = {}) {
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
-    if (Status s = shapes_of(sizes, false, shapes); !s) return s;
+    if (Status s = shapes_of(sizes, true, shapes); !s) return s;
     if (Status s = make_parameters(shapes); !s) return s;
     return call(attn_initialise_model, params_.views.data(), seed);
   }
@@ -37,7 +37,7 @@ class Model : detail::Calls {
   Status begin(States& states, std::initializer_list<Size> sizes = {}) {
     if (description_->n_states == 0) return refuse("it keeps no state");
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_inputs));
-    if (Status s = shapes_of(sizes, true, shapes); !s) return s;
+    if (Status s = shapes_of(sizes, false, shapes); !s) return s;
     shapes.erase(shapes.begin(), shapes.end() - description_->n_states);
     detail::List made;
     for (const attn_tensor& shape : shapes) {
@@ -183,7 +183,7 @@ class Model : detail::Calls {
     if (check_parameters(params())) return load_values(path, options);
     if (options.keep_missing) return refuse("keeps what is missing as init makes it: call init");
     std::vector<attn_tensor> shapes(static_cast<size_t>(description_->n_params));
-    Status shaped = shapes_of({}, false, shapes);
+    Status shaped = shapes_of({}, true, shapes);
     if (!shaped) shaped = call(attn_model_load_shapes, shapes.data(), path.c_str(), &options);
     if (!shaped) return shaped;
     if (Status s = make_parameters(shapes); !s) return s;
@@ -270,10 +270,9 @@ class Model : detail::Calls {
 
   // The extents of the parameters, or of the states among the inputs, for the given sizes. One that
   // they need and that is not given shows itself by changing them.
-  Status shapes_of(std::initializer_list<Size> given, bool of_states,
+  Status shapes_of(std::initializer_list<Size> given, bool is_params,
                    std::vector<attn_tensor>& shapes) {
     if (Status s = check_model(); !s) return s;
-    const bool is_params = !of_states;
     const size_t first =
         is_params ? 0 : static_cast<size_t>(description_->n_inputs - description_->n_states);
     const attn_argument* table = is_params ? description_->params : description_->inputs;
@@ -288,6 +287,7 @@ class Model : detail::Calls {
       size_t k = 0;
       while (k < count && size.first != description_->size_names[k]) ++k;
       if (k == count) return refuse("has no run-time size " + std::string(size.first));
+      if (size.second < 0) return refuse("size " + std::string(size.first) + " is negative");
       sizes[k] = size.second;
       known[k] = true;
     }

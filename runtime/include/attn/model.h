@@ -17,7 +17,7 @@ attn_status attn_read_sizes(attn_context* context, const attn_model* model,
 
 /* Fills type, rank and extents of every tensor for the given run-time sizes, and says that it is in
  * memory of the host; data stays as it is. Any array of them may be null. ATTN_REFUSED where the model
- * or the sizes are null, ATTN_NO_MEMORY or ATTN_OK. */
+ * or the sizes are null, or a size is negative; ATTN_NO_MEMORY or ATTN_OK. */
 attn_status attn_shapes(const attn_model* model, const int64_t* sizes, attn_tensor* params,
                         attn_tensor* inputs, attn_tensor* outputs);
 /* The same for the result of probe k; ATTN_REFUSED too where there is none of that number. */
