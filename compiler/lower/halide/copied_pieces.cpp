@@ -15,7 +15,8 @@ using namespace Halide::Internal;
 
 const Type kWord = Halide::UInt(32);
 
-// Bytes since the last address that is aligned, where the piece is there.
+// Whether a piece is there and begins at an aligned address: 0 bytes, `in_line`, since the last
+// one. The bytes are computed where it is there only.
 Expr is_aligned(const Expr& is_there, const Expr& in_line) {
   return Call::make(kWord, Call::if_then_else, {is_there, in_line, make_const(kWord, 1)},
                     Call::PureIntrinsic) == make_zero(kWord);
