@@ -64,29 +64,57 @@ bool reads_in_place(const Problem& problem) {
   return value.type() == problem.type && stored_element(value);
 }
 
+// All rows are there, and the tiles of a block fetch the next tile of columns.
+ContractionScheduler::RowsInPlace ContractionScheduler::whole_rows() const {
+  const DotTile tile = tuning_.dots;
+  return {.tile = tile,
+          .row = clamped(likely(tile_ * tile.rows + y_), problem_.rows),
+          .row_tile = (row_block_ * tile.block_rows + y_) / tile.rows,
+          .tiles = blocks_of(min(problem_.rows, tile.block_rows), tile.rows),
+          .turn = y_ / tile.rows,
+          .ahead = tile.columns};
+}
+
+// A group has fewer rows than its block may have: its blocks are tiles, of as many columns as make
+// whole vectors of results. All come before the next columns, so that they fetch what is at its
+// place in the next block.
+ContractionScheduler::RowsInPlace ContractionScheduler::group_rows() const {
+  DotTile tile = tuning_.dots;
+  tile.block_rows = tile.rows;
+  tile.block_columns = std::lcm(tile.columns, problem_.lanes);
+  const Expr here = problem_.rows_of(batch_), first = tile_ * tile.rows;
+  const Expr rows = problem_.rows_of(in_range(batch_, problem_.batch));
+  return {.tile = tile,
+          .row = in_range(min(likely(first + y_), here - 1), problem_.rows),
+          .is_there = unsolved(first < here),
+          // No more rows than this is done for.
+          .row_tile = min((row_block_ * tile.block_rows + y_) / tile.rows,
+                          problem_.costs.rows_in_place / tile.rows - 1),
+          .tiles = blocks_of(max(rows, 1), tile.rows),
+          .turn = row_block_,
+          .ahead = tile.block_columns};
+}
+
 // The left factor as tiles read it, one vector of each row after the other: rows(lane, row in tile,
 // vector, row tile, batch). Beyond the last row it repeats.
-Func ContractionScheduler::rows_by_vectors(const ContractionTerm& term) {
+Func ContractionScheduler::rows_by_vectors(const ContractionTerm& term, const RowsInPlace& given) {
   const int lanes = problem_.lanes;
   Var lane("lane");
   Func rows("out_rows");
   RDom k(0, term.reduced, "k");
-  const Expr here = problem_.rows_of(batch_), row = likely(tile_ * tuning_.dots.rows + y_);
-  if (problem_.deals_rows()) k.where(unsolved(tile_ * tuning_.dots.rows < here));
+  if (given.is_there.defined()) k.where(given.is_there);
   rows(lane, y_, k_, tile_, batch_) = undef(problem_.type);
-  rows(k % lanes, y_, k / lanes, tile_, batch_) =
-      problem_.multiplied(term.left, in_range(batch_, problem_.batch),
-                          problem_.deals_rows() ? in_range(min(row, here - 1), problem_.rows)
-                                                : clamped(row, problem_.rows),
-                          in_range(k, term.reduced));
-  rows.bound_extent(lane, lanes).bound_extent(y_, tuning_.dots.rows);
+  rows(k % lanes, y_, k / lanes, tile_, batch_) = problem_.multiplied(
+      term.left, in_range(batch_, problem_.batch), given.row, in_range(k, term.reduced));
+  rows.bound_extent(lane, lanes).bound_extent(y_, given.tile.rows);
   rows.update().allow_race_conditions().vectorize(k, lanes);
   return rows;
 }
 
 // sum(column in block, row in block, row block, column block, batch).
-Func ContractionScheduler::dots(const ContractionTerm& term, const Func& left) {
-  const DotTile tile = dot_tile();
+Func ContractionScheduler::dots(const ContractionTerm& term, const RowsInPlace& rows,
+                                const Func& left) {
+  const DotTile& tile = rows.tile;
   const int lanes = problem_.lanes;
   Var lane("lane");
   Func sum("out_sum"), dot("out_dot");
@@ -94,31 +122,21 @@ Func ContractionScheduler::dots(const ContractionTerm& term, const Func& left) {
   RDom rest(0, term.reduced % lanes, "rest");
   const Expr matrix = in_range(batch_, problem_.batch);
   const Expr row = row_block_ * tile.block_rows + y_;
-  // Of a group, no more rows than this is done for.
-  const Expr row_tile_at = problem_.deals_rows()
-                               ? min(row / tile.rows, problem_.costs.rows_in_place / tile.rows - 1)
-                               : row / tile.rows;
   const Expr place = column_block_ * tile.block_columns + x_;
   const Expr column = clamped(place, problem_.columns);
   auto product = [&](const Expr& vector, const Expr& within) {
-    return left(within, row % tile.rows, vector, row_tile_at, batch_) *
+    return left(within, row % tile.rows, vector, rows.row_tile, batch_) *
            problem_.multiplied(term.right, matrix, column,
                                in_range(vector * lanes + within, term.reduced));
   };
-  // The rows' tiles share the fetching: of the next tile of columns, or, where they all come before
-  // that, of the one at its place in the next block.
-  const bool is_block = problem_.deals_rows();
-  const Expr tiles = blocks_of(
-      is_block ? max(problem_.rows_of(matrix), 1) : min(problem_.rows, tile.block_rows), tile.rows);
+  // The rows' tiles share the fetching.
   const Expr bytes = term.reduced * (tile.columns * problem_.type.bytes());
-  const Expr part = (bytes + tiles - 1) / tiles;
-  const Expr next =
-      clamped(place / tile.columns * tile.columns + (is_block ? tile.block_columns : tile.columns),
-              problem_.columns);
+  const Expr part = (bytes + rows.tiles - 1) / rows.tiles;
+  const Expr next = clamped(place / tile.columns * tile.columns + rows.ahead, problem_.columns);
   const Expr zero = make_zero(problem_.type);
   const Expr begins = x_ % tile.columns == 0 && y_ % tile.rows == 0;
-  const Expr fetch = fetching(*stored_element(term.right.at(matrix, next, 0)),
-                              (is_block ? row_block_ : y_ / tile.rows) * part, part, zero);
+  const Expr fetch =
+      fetching(*stored_element(term.right.at(matrix, next, 0)), rows.turn * part, part, zero);
   dot(lane, x_, y_, row_block_, column_block_, batch_) =
       Call::make(problem_.type, Call::if_then_else, {begins, fetch, zero}, Call::PureIntrinsic);
   dot(lane, x_, y_, row_block_, column_block_, batch_) += product(k, lane);
@@ -142,23 +160,14 @@ Func ContractionScheduler::dots(const ContractionTerm& term, const Func& left) {
   return sum;
 }
 
-// A group has fewer rows than its block may have: its blocks are tiles, of as many columns as make
-// whole vectors of results.
-DotTile ContractionScheduler::dot_tile() const {
-  DotTile tile = tuning_.dots;
-  if (!problem_.deals_rows()) return tile;
-  tile.block_rows = tile.rows;
-  tile.block_columns = std::lcm(tile.columns, problem_.lanes);
-  return tile;
-}
-
 void ContractionScheduler::in_place(const Expr& condition) {
   const ContractionTerm& term = problem_.terms[0];
-  const DotTile tile = dot_tile();
+  const RowsInPlace rows = problem_.deals_rows() ? group_rows() : whole_rows();
+  const DotTile& tile = rows.tile;
   const int row_tiles = tuning_.dots.block_rows / tile.block_rows;
   Loops loops =
       open(condition, tile.block_rows, tile.block_columns, row_tiles, 1, suits(Strategy::in_place));
-  Func left = rows_by_vectors(term), sum = dots(term, left);
+  Func left = rows_by_vectors(term, rows), sum = dots(term, rows, left);
   left.compute_at(out_, loops.batch);
   sum.compute_at(out_, row_tiles > 1 ? loops.row_tile : loops.column_block);
   store(loops, sum(loops.column, loops.row, loops.row_block * row_tiles + loops.row_tile,

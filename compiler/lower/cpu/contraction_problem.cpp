@@ -165,8 +165,8 @@ Expr Problem::wants_split() const {
          length / 8 >= longer_side && (rows > costs.direct_rows || columns <= 64);
 }
 
-Expr Problem::wants_in_place(const Expr& matrix) const {
-  return rows_of(matrix) <= costs.rows_in_place && longest() >= costs.least_in_place;
+Expr Problem::wants_in_place(const Expr& rows_here) const {
+  return rows_here <= costs.rows_in_place && longest() >= costs.least_in_place;
 }
 
 Expr Problem::multiplied(const Factor& factor, const Expr& matrix, const Expr& outer,

@@ -50,9 +50,9 @@ struct Problem : ContractionSpec {
   // sums.
   Expr splits() const;
   Expr wants_split() const;
-  // Whether the rows of a matrix are few enough to multiply the right factor where it lies, and its
-  // sums long enough.
-  Expr wants_in_place(const Expr& matrix) const;
+  // Whether so many rows are few enough to multiply the right factor where it lies, and its sums
+  // long enough.
+  Expr wants_in_place(const Expr& rows_here) const;
 
   const target::Costs& costs;
   Expr batch;  // how many matrices

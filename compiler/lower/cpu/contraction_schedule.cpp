@@ -36,7 +36,8 @@ Func ContractionScheduler::schedule() {
   } else {
     const Expr few = problem_.rows <= problem_.costs.direct_rows;
     add(problem_.with_direct, few, &ContractionScheduler::direct);
-    add(problem_.with_in_place, problem_.wants_in_place(0), &ContractionScheduler::in_place);
+    add(problem_.with_in_place, problem_.wants_in_place(problem_.rows),
+        &ContractionScheduler::in_place);
   }
   add(true, const_true(), &ContractionScheduler::blocked);
   if (std::optional<Func> found = find_non_finite(problem_)) fallback(*found);
@@ -163,10 +164,11 @@ Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
 ContractionScheduler::OfMatrix ContractionScheduler::suits(Strategy strategy) const {
   if (!problem_.deals_rows()) return {};
   return [this, strategy](const Expr& matrix) {
-    const Expr few = problem_.rows_of(matrix) <= problem_.costs.direct_rows;
+    const Expr rows = problem_.rows_of(matrix);
+    const Expr few = rows <= problem_.costs.direct_rows;
     if (strategy == Strategy::direct) return few;
     if (!problem_.with_in_place) return !few;
-    const Expr some = problem_.wants_in_place(matrix);
+    const Expr some = problem_.wants_in_place(rows);
     return !few && (strategy == Strategy::in_place ? some : !some);
   };
 }

@@ -44,6 +44,17 @@ class ContractionScheduler {
     const ContractionTerm* term;
   };
 
+  // Rows that are multiplied in place.
+  struct RowsInPlace {
+    DotTile tile;
+    Expr row;       // y_ of the row tile tile_; beyond the last one it repeats
+    Expr is_there;  // whether that tile has rows; undefined: it has
+    Expr row_tile;  // of y_ in the row block row_block_
+    Expr tiles;     // how many share the fetching, and the turn of one of them
+    Expr turn;
+    int ahead;  // so many columns before what it fetches
+  };
+
   // Whether something holds of a matrix.
   using OfMatrix = std::function<Expr(const Expr& matrix)>;
 
@@ -64,9 +75,10 @@ class ContractionScheduler {
   std::vector<Panels> pack_terms();
   void blocked(const Expr& condition);
   void split(const Expr& condition);
-  Func rows_by_vectors(const ContractionTerm& term);
-  Func dots(const ContractionTerm& term, const Func& left);
-  DotTile dot_tile() const;
+  RowsInPlace whole_rows() const;
+  RowsInPlace group_rows() const;
+  Func rows_by_vectors(const ContractionTerm& term, const RowsInPlace& given);
+  Func dots(const ContractionTerm& term, const RowsInPlace& rows, const Func& left);
   void in_place(const Expr& condition);
   void direct(const Expr& condition);
   void fallback(const Func& where);
