@@ -1,8 +1,7 @@
 #include "rounded.h"
 
-#include <set>
-
 #include "compiler/ir/operation.h"
+#include "tests/support/form_graph.h"
 
 namespace attn::testing {
 
@@ -60,18 +59,7 @@ void run(const plan::Function& f, const plan::Kernel& k, const std::vector<int64
          Arrays& values) {
   plan::Form form = k.form;
   std::visit(Rounding{f.graph}, form);
-  Graph g = definitions_of(f.graph, form);
-  for (size_t n = 0; n < sizes.size(); ++n)
-    g.sizes[n] = {.name = g.sizes[n].name, .value = sizes[n]};
-  std::set<TensorId> defined;
-  for (const Definition& d : g.definitions) defined.insert(d.target);
-  for (Tensor& t : g.tensors) t.role = Role::interior;
-  for (TensorId t : k.reads)
-    if (!defined.count(t)) g[t].role = Role::input;
-  for (TensorId t : k.writes) {
-    g[t].role = Role::output;
-    g.outputs.push_back({.name = g[t].name, .tensor = t});
-  }
+  const Graph g = form_graph(f, k, form, sizes);
   const Arrays got = evaluate::evaluate(g, values);
   for (TensorId t : k.writes) values[g[t].name] = got.at(g[t].name);
 }

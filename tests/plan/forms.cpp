@@ -7,6 +7,7 @@
 #include <set>
 
 #include "dsl/parse.h"
+#include "tests/support/form_graph.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_graph.h"
 
@@ -96,21 +97,7 @@ FormCheck::FormCheck(const KernelCase& c, uint64_t seed)
 }
 
 std::string FormCheck::difference(const plan::Form& form) const {
-  const Graph own = definitions_of(f_.graph, form);
-  Graph g = own;
-  for (size_t k = 0; k < sizes_.size(); ++k)
-    g.sizes[k] = {.name = g.sizes[k].name, .value = sizes_[k]};
-  for (Tensor& t : g.tensors) t.role = Role::interior;
-  std::set<TensorId> defined;
-  for (const Definition& d : g.definitions) defined.insert(d.target);
-  for (TensorId t : k_.reads)
-    if (!defined.count(t)) g[t].role = Role::input;
-  for (TensorId t : k_.writes) {
-    g[t].role = Role::output;
-    const TensorId state = f_.graph.updated_by(t);
-    if (state.valid()) g[state].role = Role::input;
-    g.outputs.push_back({.name = g[t].name, .tensor = t, .updates = state});
-  }
+  const Graph g = form_graph(f_, k_, form, sizes_);
   const evaluate::Arrays got = evaluate::evaluate(g, given_);
   for (TensorId t : k_.writes) {
     const evaluate::Array &a = wanted_.at(g[t].name), &b = got.at(g[t].name);
