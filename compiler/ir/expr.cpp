@@ -2,6 +2,7 @@
 // conditions.cpp.
 #include "compiler/ir/expr.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -315,8 +316,11 @@ int64_t cost(const Expr& e) {
     case Kind::multiply:
       return sum + static_cast<int64_t>(e.args().size()) - 1;
     case Kind::quotient:
-    case Kind::remainder:
-      return sum + kDivision;
+    case Kind::remainder: {
+      // Of sizes it is done once.
+      const auto is_size = [](const Expr& a) { return a.is(Kind::size) || a.is(Kind::literal); };
+      return std::ranges::all_of(e.args(), is_size) ? 0 : sum + kDivision;
+    }
     case Kind::call:
       return sum + e->operation->cost;
     // Whole powers are products; a reciprocal or a root is one instruction; others are exp(log).

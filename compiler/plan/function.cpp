@@ -184,7 +184,8 @@ Function plan_function(const std::string& model, Request request, const Costs& c
   g = order_states(std::move(g), diagnostics);
   const solve::Unmaterialised unmaterialised(g);
   Checks checks = data_checks(g);
-  const std::vector<Segment> segments = segments_of(g);
+  const Rolling rolling = roll(g, request.wanted, costs);
+  const std::vector<Segment> segments = segments_of(g, rolling);
   Function f{.kind = request.kind, .name = std::move(request.name), .saved = request.saved};
   place_arguments(f, g);
   for (TensorId t : request.forwarded) f.places[t.value] = Place::forwarded;

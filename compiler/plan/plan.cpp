@@ -47,37 +47,44 @@ void drop_extremes(const Graph& later, std::map<TensorId, TensorId>& kept) {
 // unmaterialised for forward would be too large to keep; it is computed again.
 std::map<TensorId, TensorId> kept_by(const Function& forward, const Shared& shared) {
   const solve::Unmaterialised unmaterialised(forward.graph);
+  std::set<TensorId> rolled;
+  for (const Slice& s : forward.slices)
+    if (is_rolled(forward, s)) rolled.insert(s.whole);
   std::map<TensorId, TensorId> kept;
   for (const Definition& d : shared.later.graph.definitions) {
     const auto same = shared.find(d.target);
     if (!same || !shared.forward.graph.definition_of(*same)) continue;
     const TensorId t = planned(shared.forward.graph, forward, *same);
     const Place place = forward.places[t.value];
-    const bool is_kept =
-        place == Place::result || (place == Place::workspace && !unmaterialised(t));
+    const bool is_kept = place == Place::result ||
+                         (place == Place::workspace && !unmaterialised(t) && !rolled.count(t));
     if (is_kept && !shared.later.graph.is_output(d.target)) kept.emplace(d.target, t);
   }
   drop_extremes(shared.later.graph, kept);
   return kept;
 }
 
-// What the gradient reads of forward, where it reads what forward keeps in any case.
-std::set<TensorId> wanted_by(const Shared& shared, const std::vector<TensorId>& kept_maps) {
-  std::set<TensorId> kept, wanted;
-  for (TensorId t : kept_maps) {
+// What the gradient reads of forward, where it reads what forward keeps in any case; all but what
+// rolls in both.
+std::set<TensorId> wanted_by(const Shared& shared, const std::vector<TensorId>& kept_maps,
+                             const std::set<TensorId>& rolled) {
+  std::set<TensorId> kept, wanted, again;
+  const auto planned = [&](TensorId t) {
     const auto steps = shared.forward.steps.find(t);
-    kept.insert(steps == shared.forward.steps.end() ? t : steps->second);
-  }
+    return steps == shared.forward.steps.end() ? t : steps->second;
+  };
+  for (TensorId t : kept_maps) kept.insert(planned(t));
+  for (TensorId t : rolled) again.insert(planned(t));
   Graph g = shared.later.graph;
   std::erase_if(g.definitions, [&](const Definition& d) {
     const auto same = shared.find(d.target);
-    const bool given = same && kept.count(*same);
+    const bool given = same && kept.count(*same) && !again.count(*same);
     if (given) g[d.target].role = Role::input;
     return given;
   });
   for (const Definition& d : drop_unused(g).definitions)
     for (TensorId t : reads(d))
-      if (const auto same = shared.find(t)) wanted.insert(*same);
+      if (const auto same = shared.find(t); same && !again.count(*same)) wanted.insert(*same);
   return wanted;
 }
 
@@ -87,15 +94,19 @@ Plan make_plan(const Graph& forward, const Gradient* gradient, const Costs& cost
                Diagnostics& diagnostics) {
   Plan plan{.model = forward.name, .forward_graph = forward};
   if (!gradient) {
-    plan.forward = plan_function(forward.name,
-                                 {.graph = step_major(forward, steps_after_others(forward)).graph},
-                                 costs, diagnostics);
+    plan.forward = plan_function(
+        forward.name,
+        {.graph =
+             step_major(forward, steps_after_others(forward, joined_in(forward, costs))).graph},
+        costs, diagnostics);
     return plan;
   }
   plan.gradient_graph = gradient->graph;
-  const Shared shared(gradient->graph, forward, gradient->shared);
+  const Rolling rolling = roll_twice(forward, gradient->graph, gradient->shared, costs);
+  const Shared shared(gradient->graph, forward, gradient->shared, rolling.joined, costs);
   plan.forward = plan_function(
-      forward.name, {.graph = shared.forward.graph, .wanted = wanted_by(shared, gradient->kept)},
+      forward.name,
+      {.graph = shared.forward.graph, .wanted = wanted_by(shared, gradient->kept, rolling.rolled)},
       costs, diagnostics);
   Function& f = plan.forward;
   const std::map<TensorId, TensorId> kept = kept_by(f, shared);
@@ -145,7 +156,7 @@ Function plan_derivative(FunctionKind kind, const Graph& g, const Costs& costs,
   return plan_function(g.name,
                        {.kind = kind,
                         .name = std::string(name_of(kind)),
-                        .graph = step_major(g, steps_after_others(g)).graph},
+                        .graph = step_major(g, steps_after_others(g, joined_in(g, costs))).graph},
                        costs, diagnostics);
 }
 

@@ -109,6 +109,8 @@ std::string title(const Function& f);
 const Loop* loop_of(const Function& f, size_t n);
 // What has a place of its own: the whole tensor of a step, else the tensor itself.
 ir::TensorId whole_of(const Function& f, ir::TensorId t);
+// Whether fewer steps of the whole tensor are in memory than its loop has.
+bool is_rolled(const Function& f, const Slice& s);
 
 // Those that there are, forward first, probes last.
 std::vector<const Function*> functions(const Plan& plan);

@@ -120,7 +120,7 @@ std::string title(const Function& f) {
 Function plan_probe(const Graph& probe, size_t shared_tensors, const Plan& plan, const Costs& costs,
                     Diagnostics& diagnostics) {
   const Function& forward = plan.forward;
-  const Shared shared(probe, plan.forward_graph, shared_tensors);
+  const Shared shared(probe, plan.forward_graph, shared_tensors, {}, costs);
   const Same same(shared);
   Graph g = shared.later.graph;
   std::map<TensorId, TensorId> given;

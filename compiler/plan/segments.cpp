@@ -17,27 +17,39 @@ SizeId new_size(Graph& g, const std::string& name) {
   return {static_cast<int32_t>(g.sizes.size() - 1)};
 }
 
-// The definitions of one recurrence as those of a step.
+// The definitions of one recurrence, and those that are joined to it, as those of a step.
 class OneStep {
  public:
-  OneStep(Graph& g, const Recurrence& r) : g_(g), r_(r) {}
+  OneStep(Graph& g, const Recurrence& r, const Rolling& rolling)
+      : g_(g), first_(r.first), down_(r.down), dimension_(r.step), rolled_(rolling.rolled) {
+    for (size_t k = r.end(); k < g.definitions.size(); ++k) {
+      const auto joined = rolling.joined.find(g.definitions[k].target);
+      if (joined == rolling.joined.end()) break;
+      dimension_.push_back(joined->second);
+    }
+  }
+
+  size_t end() const { return first_ + dimension_.size(); }
 
   Segment run() {
-    const IndexId first = step_of(r_.first);
+    const IndexId first = step_of(first_);
     Segment s;
-    s.steps = Steps{new_size(g_, g_[first].name + ".step"), g_[first].extent, r_.down};
+    s.steps = Steps{new_size(g_, g_[first].name + ".step"), g_[first].extent, down_};
     step_ = size_value(Poly::size(s.steps->step));
-    for (size_t k = r_.first; k < r_.end(); ++k) s.slices.push_back(slice(k));
+    step_before_ = step_before(*s.steps);
+    for (size_t k = first_; k < end(); ++k) s.slices.push_back(slice(k));
     for (const Slice& slice : s.slices) slices_.emplace(slice.whole, slice);
-    for (size_t k = r_.first; k < r_.end(); ++k) s.definitions.push_back(at_step(k));
+    for (size_t k = first_; k < end(); ++k) s.definitions.push_back(at_step(k));
+    for (const Slice& slice : s.slices)
+      if (rolled_.count(slice.whole)) g_[slice.whole].extents[slice.dimension] = kRolled;
     return s;
   }
 
  private:
-  IndexId step_of(size_t k) const { return g_.definitions[k].free[r_.step[k - r_.first]]; }
+  IndexId step_of(size_t k) const { return g_.definitions[k].free[dimension_[k - first_]]; }
 
   Slice slice(size_t k) {
-    const size_t dimension = r_.step[k - r_.first];
+    const size_t dimension = dimension_[k - first_];
     const TensorId whole = g_.definitions[k].target;
     std::vector<Poly> extents = g_[whole].extents;
     extents.erase(extents.begin() + dimension);
@@ -63,15 +75,22 @@ class OneStep {
     auto found = slices_.find(x->tensor);
     if (found == slices_.end()) return x;
     const Slice& s = found->second;
-    if (!(x.args()[s.dimension] == step_)) return x;
     std::vector<Expr> at = x.args();
+    if (!(at[s.dimension] == step_)) {
+      if (!rolled_.count(s.whole)) return x;
+      at[s.dimension] = step_before_;
+      return g_.read(s.whole, at);
+    }
     at.erase(at.begin() + s.dimension);
     return g_.read(s.tensor, at);
   }
 
   Graph& g_;
-  const Recurrence& r_;
-  Expr step_;
+  const size_t first_;
+  const bool down_;
+  std::vector<size_t> dimension_;  // by definition: which of its free indices is the step
+  const std::set<TensorId>& rolled_;
+  Expr step_, step_before_;  // the second of what rolls
   std::map<TensorId, Slice> slices_;
 };
 
@@ -102,7 +121,12 @@ void find_outputs(const Graph& g, std::vector<Segment>& segments) {
 
 }  // namespace
 
-std::vector<Segment> segments_of(Graph& g) {
+Expr step_before(const Steps& steps) {
+  const Poly before = Poly::size(steps.step) + (steps.down ? 1 : -1);
+  return remainder(size_value(before), size_value(kRolled));
+}
+
+std::vector<Segment> segments_of(Graph& g, const Rolling& rolling) {
   std::vector<Segment> segments;
   const std::vector<Definition> all = g.definitions;
   size_t done = 0;
@@ -120,8 +144,9 @@ std::vector<Segment> segments_of(Graph& g) {
   };
   for (const Recurrence& r : recurrences(g)) {
     between(r.first);
-    segments.push_back(OneStep(g, r).run());
-    done = r.end();
+    OneStep recurrence(g, r, rolling);
+    segments.push_back(recurrence.run());
+    done = recurrence.end();
   }
   between(all.size());
   find_outputs(g, segments);

@@ -3,13 +3,15 @@
 //
 // A recurrence is planned as the graph of one step. The step is a size of that graph, which a loop
 // around its kernels counts through; a tensor of the recurrence is known by its place at the step:
-// h.t[b,n] for h[t,b,n]. What is read one step back is read from the whole tensor.
+// h.t[b,n] for h[t,b,n]. What is read one step back is read from the whole tensor; of one that rolls
+// there are two steps, in turn: h[(step - 1) % 2,b,n] is the step before.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/plan/rolling.h"
 
 namespace attn::plan {
 
@@ -32,9 +34,13 @@ struct Segment {
   std::vector<Slice> slices;
 };
 
-// The segments in order; `g` gets their sizes and slices, and keeps its definitions. Its outputs
-// stay outputs of their segments, a slice in the place of its whole.
-std::vector<Segment> segments_of(ir::Graph& g);
+// Steps of a tensor that rolls, and which of them is the one before.
+constexpr int kRolled = 2;
+ir::Expr step_before(const Steps& steps);
+
+// The segments in order; `g` gets their sizes and slices, and keeps its definitions; what rolls has
+// two steps. Its outputs stay outputs of their segments, a slice in the place of its whole.
+std::vector<Segment> segments_of(ir::Graph& g, const Rolling& rolling = {});
 
 // The graph that computes one of them.
 ir::Graph graph_of(ir::Graph g, const Segment& s);

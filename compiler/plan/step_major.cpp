@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ir/recurrence.h"
+#include "compiler/plan/rolling.h"
 
 namespace attn::plan {
 
@@ -33,8 +34,9 @@ Definition copy_of(Graph& g, const Definition& from, const Moved& moved) {
 
 }  // namespace
 
-StepDimensions steps_after_others(const Graph& g) {
-  StepDimensions result;
+StepDimensions steps_after_others(const Graph& g, const StepDimensions& joined) {
+  StepDimensions result = joined;
+  std::erase_if(result, [](const auto& of) { return of.second == 0; });
   for (const Recurrence& r : recurrences(g))
     for (size_t k = r.first; k < r.end(); ++k)
       if (const size_t step = r.step[k - r.first]) result.emplace(g.definitions[k].target, step);
@@ -89,9 +91,11 @@ StepDimensions with_shared(StepDimensions own, const StepDimensions& others, siz
 }  // namespace
 
 // Forward is planned before anything is known of what comes later.
-Shared::Shared(const Graph& own, const Graph& of, size_t shared)
-    : later(step_major(own, with_shared(steps_after_others(own), steps_after_others(of), shared))),
-      forward(step_major(of, steps_after_others(of))),
+Shared::Shared(const Graph& own, const Graph& of, size_t shared, const StepDimensions& joined,
+               const target::Costs& costs)
+    : later(step_major(own, with_shared(steps_after_others(own, joined),
+                                        steps_after_others(of, joined_in(of, costs)), shared))),
+      forward(step_major(of, steps_after_others(of, joined_in(of, costs)))),
       shared_(shared) {
   for (const auto& [t, steps] : later.steps) of_steps_.emplace(steps, t);
 }

@@ -8,12 +8,14 @@
 #include <optional>
 
 #include "compiler/ir/graph.h"
+#include "compiler/target/target.h"
 
 namespace attn::plan {
 
-// For each tensor of recurrences whose step is not its first dimension: which it is.
+// For each tensor that is computed step by step and whose step is not its first dimension: which
+// it is. `joined`: of what is computed beside the recurrences.
 using StepDimensions = std::map<ir::TensorId, size_t>;
-StepDimensions steps_after_others(const ir::Graph& g);
+StepDimensions steps_after_others(const ir::Graph& g, const StepDimensions& joined);
 
 // Every tensor of `dimensions` that `g` defines is computed and read as NAME.steps, in which that
 // dimension comes first; an output is copied from it.
@@ -27,7 +29,9 @@ StepMajor step_major(ir::Graph g, const StepDimensions& dimensions);
 // simplified on its own, and the first `shared` tensors are the model's in both.
 class Shared {
  public:
-  Shared(const ir::Graph& later, const ir::Graph& forward, size_t shared);
+  // `joined`: what of `later` is computed step by step beside its recurrences.
+  Shared(const ir::Graph& later, const ir::Graph& forward, size_t shared,
+         const StepDimensions& joined, const target::Costs& costs);
 
   StepMajor later, forward;
   // The tensor of forward that a tensor of later is.

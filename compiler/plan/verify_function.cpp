@@ -139,8 +139,7 @@ class FunctionChecker {
       }
     }
     for (const Output& o : f_.graph.outputs)
-      require(f_.places.at(o.tensor.value) ==
-                  (o.updates.valid() ? Place::updated : Place::result),
+      require(f_.places.at(o.tensor.value) == (o.updates.valid() ? Place::updated : Place::result),
               o.tensor, "an output that is no result");
   }
 
@@ -177,8 +176,7 @@ class FunctionChecker {
       }
       for (const Slice& s : f_.slices)
         if (written_in(s.tensor, loop)) {
-          require(f_.graph[s.whole].extents[s.dimension] == loop.steps.count, s.tensor,
-                  "a loop of another number of steps");
+          if (f_.graph[s.whole].extents[s.dimension] != loop.steps.count) check_rolled(s, loop);
           check_carried(s, loop);
         }
     }
@@ -190,13 +188,30 @@ class FunctionChecker {
     return false;
   }
 
+  // What has two steps in memory is read in its loop only.
+  void check_rolled(const Slice& s, const Loop& loop) const {
+    require(f_.graph[s.whole].extents[s.dimension] == kRolled &&
+                f_.places.at(s.whole.value) == Place::workspace,
+            s.tensor, "a loop of another number of steps");
+    for (size_t n = 0; n < f_.kernels.size(); ++n)
+      require(
+          (n >= loop.first && n < loop.end) || !std::ranges::count(f_.kernels[n].reads, s.whole),
+          s.tensor, "a read of steps that are not kept");
+  }
+
   // The whole of what a loop writes is read there at steps that are done.
   void check_carried(const Slice& s, const Loop& loop) const {
     const Expr step = size_value(Poly::size(loop.steps.step));
+    const bool rolls = f_.graph[s.whole].extents[s.dimension] != loop.steps.count;
     for (size_t n = loop.first; n < loop.end; ++n)
       for (const Definition& d : f_.kernels[n].definitions)
         for (const Expr& read : read_sites(d)) {
           if (read->tensor != s.whole) continue;
+          if (rolls) {
+            require(read.args()[s.dimension] == step_before(loop.steps), s.tensor,
+                    "a read of a step that is gone");
+            continue;
+          }
           const Expr back = step - read.args()[s.dimension];
           require(back.is(Kind::literal) &&
                       (loop.steps.down ? back->number.value() < 0 : back->number.value() > 0),

@@ -92,6 +92,16 @@ TensorId whole_of(const Function& f, TensorId t) {
   return slice == f.slices.end() ? t : slice->whole;
 }
 
+bool is_rolled(const Function& f, const Slice& s) {
+  const auto writes = [&](const Loop& loop) {
+    for (size_t n = loop.first; n < loop.end; ++n)
+      if (std::ranges::count(f.kernels[n].writes, s.tensor)) return true;
+    return false;
+  };
+  const auto loop = std::ranges::find_if(f.loops, writes);
+  return loop != f.loops.end() && f.graph[s.whole].extents[s.dimension] != loop->steps.count;
+}
+
 const Loop* loop_of(const Function& f, size_t n) {
   const auto loop =
       std::ranges::find_if(f.loops, [&](const Loop& l) { return l.first <= n && n < l.end; });

@@ -90,6 +90,10 @@ struct Costs {
   // read. Capacity: 16 MB, the share of a last-level cache.
   double most_times = 8, least_stored = 1 << 22;
 
+  // Recurrences. What reads a step of at least so many elements is computed with it, so that the
+  // steps need not be kept. TODO measure.
+  double least_rolled = 1 << 13;
+
   // Schedules. Points that a task of a parallel loop has at least. Unit: some 5 us, an exponential
   // in vectors taking 0.3 ns.
   int task_points = 1 << 14;

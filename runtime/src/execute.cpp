@@ -211,7 +211,9 @@ class Execution {
         if (slice.loop != k) continue;
         const Tensor& whole = frame_.tensor(slice.whole);
         Tensor& t = frame_.tensor(ATTN_TENSOR(ATTN_SLICES, s));
-        const int64_t at = step * whole.shape->dim[slice.dimension].stride * whole.element_bytes;
+        const attn_dimension& steps = whole.shape->dim[slice.dimension];
+        // Of what rolls, fewer steps are in memory than the loop has.
+        const int64_t at = step % steps.extent * steps.stride * whole.element_bytes;
         show(t, static_cast<char*>(whole.data) + at);
       }
       ATTN_TRY(launch_all(loop.first, loop.end));

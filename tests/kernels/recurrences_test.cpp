@@ -81,6 +81,38 @@ TEST(Recurrences, WithLongShortTermMemory) {
                    {.gradient = true, .jvp = true, .hvp = true});
 }
 
+// Two steps of the state are kept, in forward and in backward; what reads a step is computed with
+// it.
+TEST(Recurrences, OfMatricesThatAreReadStepByStep) {
+  const std::string text = R"(
+size B, T, E, N
+train model m(q: [B, T, E], k: [B, T, E], v: [B, T, N], g: [B, T]) -> z {
+  param c: [E, N]
+  scan t: T { s[b,t,e,n] = 0.9 * s[b,t-1,e,n] + k[b,t,e] * v[b,t,n] from c[e,n] }
+  z[b,t,n] = (sum[e] q[b,t,e] * s[b,t,e,n]) + (sum[e] q[b,t,e]^2 * g[b,t] * s[b,t,e,n])
+}
+)";
+  std::vector<Sizes> all;
+  for (int64_t t : {0, 1, 2, 3, 8})
+    for (int64_t n : {1, 3, 17}) all.push_back({{"B", 2}, {"T", t}, {"E", 5}, {"N", n}});
+  for (int64_t e : {0, 1, 16, 31}) all.push_back({{"B", 3}, {"T", 5}, {"E", e}, {"N", 16}});
+  all.push_back({{"B", 0}, {"T", 5}, {"E", 4}, {"N", 4}});
+  all.push_back({{"B", 2}, {"T", 5}, {"E", 4}, {"N", 0}});
+  std::vector<driver::Compiled> models = compile_text(text, {}, Derive::tangents);
+  EXPECT_NE(plan::to_string(*models.at(0).plan).find("s.steps[2, B, E, N]"), std::string::npos);
+  Library library(std::move(models));
+  expect_agreement(library, all, {.gradient = true, .jvp = true});
+  expect_agreement(
+      compile_text(R"(
+size B, T, E, N
+train model m(q: [B, T, E], k: [B, T, E], v: [B, T, N]) -> z {
+  scan t: T down { s[b,e,t,n] = s[b,e,t+1,n] * k[b,t,e] + v[b,t,n] from 0 }
+  z[b,n,t] = sum[e] q[b,t,e] * s[b,e,t,n]
+}
+)"),
+      {{{"B", 2}, {"T", 1}, {"E", 3}, {"N", 7}}, {{"B", 3}, {"T", 6}, {"E", 8}, {"N", 9}}});
+}
+
 TEST(Recurrences, WithAttentionInside) {
   std::vector<Sizes> all;
   for (int64_t s : {0, 1, 5, 19})

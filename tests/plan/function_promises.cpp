@@ -25,6 +25,23 @@ train model scans(x: [B, T, N]) -> y {
 }
 )";
 
+// A state of which two steps are kept, and what is computed with each.
+constexpr const char* kRolls = R"(
+size B, T, N, E
+model rolls(q: [B, T, E], k: [B, T, E], v: [B, T, N]) -> z {
+  scan t: T { s[b,t,e,n] = s[b,t-1,e,n] + k[b,t,e] * v[b,t,n] from 0 }
+  z[b,t,n] = sum[e] q[b,t,e] * s[b,t,e,n]
+}
+)";
+
+constexpr const char* kKeeps = R"(
+size B, T, N
+model keeps(x: [B, T, N]) -> y {
+  scan t: T { h[b,t,n] = tanh(h[b,t-1,n] + x[b,t,n]) from 0 }
+  y[b,n] = max[t] h[b,t,n]
+}
+)";
+
 // Three checks of data: the least and the greatest of token, and two scalars.
 constexpr const char* kEmbed = R"(
 size T, V, D
@@ -95,8 +112,7 @@ std::vector<Promise> function_promises() {
        [](Plan& p) { first_at(p.forward, Place::none) = Place::saved; }},
       {"a result that is no output", kGate,
        [](Plan& p) { place(*p.backward, "dh") = Place::result; }},
-      {"in the place of no state", kState,
-       [](Plan& p) { place(p.forward, "y") = Place::updated; }},
+      {"in the place of no state", kState, [](Plan& p) { place(p.forward, "y") = Place::updated; }},
       {"a read of a state that has changed", kState,
        [](Plan& p) { std::swap(p.forward.kernels[0], p.forward.kernels[1]); }},
       {"in memory, though nothing needs it", kNorm,
@@ -127,6 +143,30 @@ std::vector<Promise> function_promises() {
        [](Plan& p) { p.forward.loops[0].steps.count = Poly(7); }},
       {"a read of a step that is not done", kScans,
        [](Plan& p) { p.forward.loops[0].steps.down = true; }},
+      {"a loop of another number of steps", kRolls,
+       [](Plan& p) {
+         plan::Function& f = p.forward;
+         f.graph[f.slices[0].whole].extents[0] = Poly(3);
+       }},
+      {"a read of steps that are not kept", kKeeps,
+       [](Plan& p) {
+         plan::Function& f = p.forward;
+         f.graph[f.slices[0].whole].extents[0] = Poly(plan::kRolled);
+       }},
+      {"a read of a step that is gone", kRolls,
+       [](Plan& p) {
+         plan::Function& f = p.forward;
+         const plan::Loop& loop = f.loops[0];
+         ir::Definition& d = f.kernels[loop.first].definitions[0];
+         const ir::Expr now = ir::size_value(Poly::size(loop.steps.step));
+         const ir::Expr other = plan::step_before(loop.steps);
+         ir::map_exprs(d, [&](const ir::Expr& e) {
+           return ir::rewrite(e, [&](const ir::Expr& x) { return x == other ? now : x; });
+         });
+         form<plan::LoopsForm>(f).definition = d;
+         for (ir::Definition& all : f.graph.definitions)
+           if (all.target == d.target) all = d;
+       }},
       {"an update that needs the old values", kUpdate,
        [](Plan& p) { form<plan::RowForm>(p.forward).in_place = false; }},
 

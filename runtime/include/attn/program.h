@@ -39,7 +39,7 @@ typedef struct attn_local {
 } attn_local;
 
 /* The tensor `whole` at the present step of the function's loop `loop`; dimensions are counted from
- * the innermost. */
+ * the innermost. Where `whole` has fewer steps than the loop, step n is at n modulo its extent. */
 typedef struct attn_slice {
   int32_t whole, dimension, loop;
 } attn_slice;

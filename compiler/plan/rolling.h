@@ -1,0 +1,38 @@
+// Recurrences of which two steps are kept in memory: the one that is computed, and the one before.
+//
+//   s[b,t,e,f] = (if t >= 1 then s[b,t-1,e,f] else 0) + k[b,t,e] * v[b,t,f]
+//   z[b,t,f]   = sum[e] q[b,t,e] * s[b,t,e,f]
+//
+// All that reads a step of s does so at that step, so z is computed with it. A recurrence whose
+// steps are read later, in another order or all together keeps them all.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "compiler/ir/graph.h"
+#include "compiler/target/target.h"
+
+namespace attn::plan {
+
+struct Rolling {
+  // What is computed at each step of the recurrence that it follows in the list of definitions:
+  // which of its free indices is the step.
+  std::map<ir::TensorId, size_t> joined;
+  // Tensors of recurrences that are read at their own step and at the next one only.
+  std::set<ir::TensorId> rolled;
+};
+
+// Puts what is joined behind its recurrence, and what that needs before it. `wanted`: what is
+// stored as a whole in any case.
+Rolling roll(ir::Graph& g, const std::set<ir::TensorId>& wanted, const target::Costs& costs);
+
+// What of a graph is joined where nothing is wanted.
+std::map<ir::TensorId, size_t> joined_in(ir::Graph g, const target::Costs& costs);
+
+// What rolls in forward and again in its gradient, which shares the first `shared` tensors:
+// backward computes it anew. `joined` is the gradient's.
+Rolling roll_twice(const ir::Graph& forward, const ir::Graph& gradient, size_t shared,
+                   const target::Costs& costs);
+
+}  // namespace attn::plan
