@@ -32,9 +32,11 @@ class Joiner {
         count_(g[g.definitions[first_].free[r.step[0]]].extent) {
     for (size_t k = first_; k < end_; ++k)
       step_.emplace(g.definitions[k].target, r.step[k - first_]);
-    for (size_t k = end_; k < g.definitions.size(); ++k)
-      if (needs_any(g.definitions[k], dependent_, step_))
-        dependent_.insert(g.definitions[k].target);
+    for (size_t k = end_; k < g.definitions.size(); ++k) {
+      const Definition& d = g.definitions[k];
+      if (needs_any(d, dependent_, step_)) dependent_.insert(d.target);
+      if (g.updated_by(d.target).valid()) updates_.insert(d.target);
+    }
   }
 
   void run() {
@@ -47,8 +49,9 @@ class Joiner {
       rolled.insert(whole);
     }
     find_before();
-    // Of another recurrence all is needed with a part of it.
-    if (std::ranges::none_of(before, [&](TensorId t) { return dependent_.count(t) > 0; })) return;
+    // Of another recurrence all is needed with a part of it; a state changes in its turn.
+    const auto stays = [&](TensorId t) { return dependent_.count(t) || updates_.count(t); };
+    if (std::ranges::none_of(before, stays)) return;
     joined.clear();
     rolled.clear();
   }
@@ -145,7 +148,8 @@ class Joiner {
   const Needs recurrences_;
   const Poly count_;
   std::map<TensorId, size_t> step_;
-  std::set<TensorId> dependent_;  // on the recurrence, of what stands after it
+  // Of what stands after the recurrence: what depends on it, and what a state becomes.
+  std::set<TensorId> dependent_, updates_;
 };
 
 void reorder(Graph& g, const Recurrence& r, const Joiner& joiner) {

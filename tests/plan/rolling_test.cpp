@@ -92,6 +92,15 @@ model m(q: [B, T, E], k: [B, T, E], v: [B, T, N]) -> y, z {
   y[b,t,e] = sum[n] z[b,t,n] * u[b,t,e,n]
 })",
      "s.steps: z.steps.t\nu.steps: y.steps.t"},
+    // The recurrence reads the state as it was, and what would be joined as it becomes.
+    {"NotWhereAStateWouldChangeTooEarly", R"(
+model m(q: [B, T, E], k: [B, T, E], v: [B, T, N]) -> z {
+  state c: [B, N]
+  scan t: T { s[b,t,e,n] = s[b,t-1,e,n] + k[b,t,e] * v[b,t,n] * c[b,n] from 0 }
+  c'[b,n]  = c[b,n] + 1
+  z[b,t,n] = sum[e] q[b,t,e] * s[b,t,e,n] * c'[b,n]
+})",
+     ""},
     {"NotOfAnOutput", R"(
 model m(q: [B, T, E], k: [B, T, E], v: [B, T, N]) -> z, s {
   scan t: T { s[b,t,e,n] = s[b,t-1,e,n] + k[b,t,e] * v[b,t,n] from 0 }
