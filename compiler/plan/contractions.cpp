@@ -44,8 +44,7 @@ bool place_guard(const Definition& d, const Sides& s, Product& term, Conditions&
   return true;
 }
 
-// A few planes mixed to a few others, r[b,g,i,j] = sum[h] a[g,h] s[b,h,i,j]: packing the planes
-// takes longer than reading them as they lie, along j.
+// A few planes mixed to a few others, as the header says.
 bool is_mixture(const Graph& g, const Costs& costs, const Definition& sum, const Sides& s) {
   if (!s.batch.empty() || sum.reduced.size() != 1 || sum.free.empty()) return false;
   if (indices(sum.guard).count(sum.reduced[0])) return false;
@@ -154,6 +153,14 @@ std::optional<ContractionForm> contraction_in(const Graph& g, const Costs& costs
 }
 
 }  // namespace
+
+bool mixes_planes(const Graph& g, const Costs& costs, const Definition& sum) {
+  if (sum.combine != Combine::sum || addends_of(sum.body).size() != 1) return false;
+  std::optional<Sides> s = divide_factors(g, costs, sum, sum.body, {}, nullptr);
+  if (!s || sum.free.empty()) return false;
+  if (s->rows.count(sum.free.back())) std::swap(s->rows, s->columns);
+  return !s->rows.empty() && is_mixture(g, costs, sum, *s);
+}
 
 bool reads_vectors_as_they_lie(const Graph& g, const Costs& costs, const Definition& sum) {
   if (sum.combine != Combine::sum) return false;

@@ -36,7 +36,7 @@ std::string why_slow(const ir::Graph& g, const Costs& costs, const ir::Definitio
   const auto scatter = solve::find_scatter(d);
   if (scatter) all.erase(d.free[scatter->dimension]);  // each point is visited once
   if (points(g, all) < costs.slow_points || (scatter && !multiplies(d, all))) return {};
-  if (is_short(g, costs, d.reduced) && reads_vectors_as_they_lie(g, costs, d)) return {};
+  if (sums_in_registers(g, costs, d)) return {};
   if (scatter) return "its products are added one by one where data says";
   return fmt::format("its {} is a plain loop{}", name_of(d.combine),
                      d.combine == ir::Combine::sum ? ": no two factors of it can be packed apart"
@@ -57,9 +57,10 @@ const KernelKind& kind_of(const Form& form) {
   return kKinds[std::visit(Row{}, form)];
 }
 
-bool is_short(const ir::Graph& g, const Costs& costs, const std::vector<ir::IndexId>& reduced) {
-  return std::ranges::all_of(reduced,
-                             [&](ir::IndexId i) { return points(g, {i}) <= costs.most_mixed; });
+bool sums_in_registers(const ir::Graph& g, const Costs& costs, const ir::Definition& d) {
+  const bool is_short = std::ranges::all_of(
+      d.reduced, [&](ir::IndexId i) { return points(g, {i}) <= costs.most_mixed; });
+  return is_short && (reads_vectors_as_they_lie(g, costs, d) || mixes_planes(g, costs, d));
 }
 
 std::optional<Proposal> claim_loops(const ir::Graph& g, const Costs& costs, const Open& open) {

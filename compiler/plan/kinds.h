@@ -63,8 +63,13 @@ std::optional<ContractionForm> contraction_of(const ir::Graph& g, const Costs& c
 // index of the batch: vectors along it take both as they lie.
 bool reads_vectors_as_they_lie(const ir::Graph& g, const Costs& costs, const ir::Definition& sum);
 
-// Whether each of these indices runs over so few points that their terms are summed one by one.
-bool is_short(const ir::Graph& g, const Costs& costs, const std::vector<ir::IndexId>& reduced);
+// Whether a sum of products mixes few planes to few others, r[b,g,i,j] = sum[h] a[g,h] s[b,h,i,j]:
+// packing the planes takes longer than reading them as they lie, along j.
+bool mixes_planes(const ir::Graph& g, const Costs& costs, const ir::Definition& sum);
+
+// Whether a sum has few terms that lie along memory as the results do: plain loops are as fast as
+// memory.
+bool sums_in_registers(const ir::Graph& g, const Costs& costs, const ir::Definition& d);
 
 // Whether its factors are packed, each element once: a matrix times a vector is read where it lies.
 bool packs(const ir::Graph& g, const Costs& costs, const ContractionForm& c);

@@ -43,11 +43,6 @@ bool is_row_reduction(Combine c) {
   return c == Combine::sum || c == Combine::max || c == Combine::min || c == Combine::logsumexp;
 }
 
-// Few terms along memory: plain loops are as fast as memory.
-bool sums_in_registers(const Graph& g, const Costs& costs, const Definition& d) {
-  return is_short(g, costs, d.reduced) && reads_vectors_as_they_lie(g, costs, d);
-}
-
 // Rows and columns as the reduction has them, or nothing where plain loops do as well.
 std::optional<RowForm> shape_of(const Graph& g, const Costs& costs, const Definition& d) {
   if (d.reduced.empty() || !is_row_reduction(d.combine)) return std::nullopt;

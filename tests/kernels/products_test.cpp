@@ -160,6 +160,57 @@ train model mixed(s: [B, H, T, T], u: [T, H]) -> r, t, v {
     expect_agreement(library, "mixed", random_call(library.model(), s, 3), 2e-5);
 }
 
+// Heads mix their scores and weights: all sums of a tile of planes are computed together.
+TEST(Products, OfMixedHeads) {
+  uint64_t turn = 0;
+  for (const int64_t heads : {1, 2, 3, 12, 13, 16, 17}) {
+    const std::string target = target_in_turn(turn++);
+    Library library(compile_text(R"(
+size B, T, S, H
+train model mixed(q: [B, H, T, 3], k: [B, H, S, 3], v: [B, H, S, 5]) -> z {
+  param before: [H, H], after: [H, H]
+  s[b,h,i,j] = sum[e] q[b,h,i,e] * k[b,h,j,e]
+  m[b,g,i,j] = sum[h] s[b,h,i,j] * before[h,g]
+  p[b,g,i,j] = softmax[j] (m[b,g,i,j])
+  w[b,h,i,j] = sum[g] p[b,g,i,j] * after[g,h]
+  z[b,h,i,e] = sum[j] w[b,h,i,j] * v[b,h,j,e]
+}
+)",
+                                 {{"H", heads}}),
+                    2, target);
+    for (const Sizes& s : std::vector<Sizes>{{{"B", 1}, {"T", 0}, {"S", 5}},
+                                             {{"B", 1}, {"T", 2}, {"S", 0}},
+                                             {{"B", 2}, {"T", 1}, {"S", 1}},
+                                             {{"B", 1}, {"T", 3}, {"S", 31}},
+                                             {{"B", 2}, {"T", 5}, {"S", 32}},
+                                             {{"B", 1}, {"T", 2}, {"S", 33}},
+                                             {{"B", 1}, {"T", 37}, {"S", 53}}}) {
+      SCOPED_TRACE(target + " H=" + std::to_string(heads) + " " + text_of(s));
+      expect_agreement(library, "mixed", random_call(library.model(), s, 3), 2e-5);
+    }
+  }
+}
+
+// Planes of one row each, so that tasks are of columns; in halves; where something holds.
+TEST(Products, OfMixedRows) {
+  for (const uint64_t turn : {0, 1, 2}) {
+    Library library(compile_text(R"(
+size N, H = 6, G = 4
+model mixed(s: [H, N], u: bf16[H, N], keep: bool[G]) -> r, t, v {
+  param a: [H, G], c: [G, H]
+  r[g,i] = sum[h] s[h,i] * a[h,g]
+  t[g,i] = sum[h] u[h,i] * c[g,h]
+  v[g,i] = sum[h where keep[g]] s[h,i] * c[g,h]
+}
+)"),
+                    2, target_in_turn(turn));
+    for (const int64_t n : {0, 1, 3, 31, 32, 33, 9001}) {
+      SCOPED_TRACE(target_in_turn(turn) + " N=" + std::to_string(n));
+      expect_agreement(library, "mixed", random_call(library.model(), {{"N", n}}, 3), 2e-5);
+    }
+  }
+}
+
 // A factor of the whole sum that is one thing or another, by the row, the column or data.
 TEST(Scales, OfTwoCases) {
   Library library(compile_text(R"(

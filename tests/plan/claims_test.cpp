@@ -198,6 +198,18 @@ model t(table: [V, D], token: int[N]) -> y {
 })",
      "row token.least token.greatest <- token.least token.greatest\n"
      "loops y <- y"},
+    {"SumOfFewPlanes", R"(
+size H = 12
+model t(s: [B, H, N, M], a: [H, H]) -> r {
+  r[b,g,i,j] = sum[h] s[b,h,i,j] * a[h,g]
+})",
+     "loops r <- r"},
+    {"SumOfFewPlanesOfKnownSize", R"(
+size H = 12, P = 512
+model t(s: [H, P, P], a: [H, H]) -> r {
+  r[g,i,j] = sum[h] s[h,i,j] * a[h,g]
+})",
+     "loops r <- r"},
     {"SumOfGatheredRows", R"(
 model t(x: [V, M], at: int[N, K], w: [N, K, M]) -> y {
   y[i,m] = sum[k] x[at[i,k], m] * w[i,k,m]

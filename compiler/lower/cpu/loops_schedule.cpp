@@ -1,9 +1,11 @@
 // How loops are computed.
 #include <algorithm>
+#include <optional>
 
 #include "compiler/lower/cpu/schedules.h"
 #include "compiler/lower/cpu/tuning.h"
 #include "compiler/lower/forms/loops.h"
+#include "compiler/lower/terms/linear_index.h"
 
 namespace attn::lower {
 
@@ -33,6 +35,79 @@ void deal_out(const LoopsSpec& spec, const Target& target, Func out) {
   out.split(fused, block, in_block, rows, TailStrategy::GuardWithIf).parallel(block);
 }
 
+// At most so many vectors of the last index: with two of 32 bytes all of a line of memory is used
+// at once. Not measured apart.
+constexpr int kVectors = 2;
+
+// The register tile of a sum: one of the free indices but the last, and the last.
+struct PlaneTile {
+  Var plane;        // along which results share what they read
+  int planes = 0;   // of a tile
+  int vectors = 0;  // of the last index
+};
+
+// The tile of a sum of products of planes and numbers, r[b,g,i,j] = sum[h] a[g,h] s[b,h,i,j]: each
+// vector of s is loaded for all g of a tile. Nothing where the results share no vectors.
+std::optional<PlaneTile> plane_tile(const LoopsSpec& spec, const Scope& scope,
+                                    const ir::Definition& d, const Target& target) {
+  if (d.combine != ir::Combine::sum || d.free.size() < 2 || spec.reductions.size() != 1 ||
+      spec.scatter.defined() || !spec.same_condition_in_lanes)
+    return {};
+  const ir::IndexId along = d.free.back();
+  std::set<ir::IndexId> used;  // by what lies along the last index
+  for (const ir::Expr& f : ir::factors_of(d.body)) {
+    if (!f.is(ir::Kind::read) && !ir::tensors(f).empty()) return {};
+    if (!ir::uses(f, along)) continue;
+    if (!f.is(ir::Kind::read) || !(f.args().back() == ir::index_value(along))) return {};
+    used.merge(ir::indices(f));
+  }
+  if (used.empty()) return {};
+  // Beside the sums: a vector of a plane and, where it is no operand in memory, a number.
+  const int most = target.registers - 3;
+  std::optional<PlaneTile> best;
+  for (size_t k = 0; k + 1 < d.free.size(); ++k) {
+    const int64_t extent = constant(scope.extent(d.free[k]));
+    if (used.count(d.free[k]) || extent < 2) continue;
+    int planes = static_cast<int>(std::min<int64_t>(extent, most));
+    while (extent % planes != 0) --planes;
+    if (planes < 2 || (best && planes <= best->planes)) continue;
+    best = {spec.vars[d.free.size() - 1 - k], planes, std::clamp(most / planes, 1, kVectors)};
+  }
+  return best;
+}
+
+// The planes of a tile innermost, in registers.
+void sum_planes(const LoopsSpec& spec, const Target& target, const PlaneTile& tile, int lanes) {
+  Func out = spec.out, sum = spec.reductions[0];
+  LoopsSpec rows = spec;
+  std::erase_if(rows.vars, [&](const Var& v) { return v.same_as(tile.plane); });
+  rows.row_points = spec.row_points * tile.planes;
+  Var inner = spec.vars[0], outer("outer"), lane("lane"), block("planes"), plane("plane_inner");
+  const int width = lanes * tile.vectors;
+  out.split(inner, outer, lane, width, TailStrategy::GuardWithIf)
+      .split(tile.plane, block, plane, tile.planes, TailStrategy::RoundUp);
+  std::vector<VarOrRVar> order = {lane, plane, block, outer};
+  order.insert(order.end(), rows.vars.begin() + 1, rows.vars.end());
+  out.reorder(order).vectorize(lane).unroll(plane);
+  if (rows.vars.size() > 1) {
+    deal_out(rows, target, out);
+  } else {
+    Var task("task");
+    const int vectors = std::max(target::costs(target.arch).task_points / (width * tile.planes), 1);
+    out.split(outer, task, outer, vectors, TailStrategy::GuardWithIf).parallel(task);
+  }
+  sum.compute_at(out, block)
+      .bound_storage(inner, width)
+      .bound_storage(tile.plane, tile.planes)
+      .vectorize(inner, width, TailStrategy::GuardWithIf)
+      .unroll(tile.plane);
+  Stage terms = sum.update();
+  std::vector<VarOrRVar> innermost = {inner, tile.plane};
+  for (const Halide::Internal::ReductionVariable& r : terms.get_schedule().rvars())
+    innermost.emplace_back(RVar(r.var));
+  terms.reorder(innermost).vectorize(inner, width, TailStrategy::GuardWithIf).unroll(tile.plane);
+}
+
 }  // namespace
 
 Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Target& target) {
@@ -57,8 +132,12 @@ Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Targe
     for (Func f : spec.reductions) f.compute_root();
     return {out};
   }
-  if (spec.vars.size() > 1) deal_out(spec, target, out);
   const int lanes = std::min(lanes_of(target, spec.stored), lanes_of(target, Halide::Float(32)));
+  if (const auto tile = plane_tile(spec, scope, form.definition, target)) {
+    sum_planes(spec, target, *tile, lanes);
+    return {out};
+  }
+  if (spec.vars.size() > 1) deal_out(spec, target, out);
   Var inner = spec.vars[0], outer("outer"), lane("lane");
   out.split(inner, outer, lane, lanes, TailStrategy::GuardWithIf).vectorize(lane);
   for (Func f : spec.reductions) {
