@@ -82,8 +82,21 @@ std::vector<TensorId> operands_of(const Graph& g, const Costs& costs, const Read
   return result;
 }
 
+// Whether readers are faster with a map in memory than without: several read it, one of them at the
+// speed of memory, and it reads several tensors at all its points.
+bool is_read_faster(const Graph& g, const Costs& costs, const Readers& readers,
+                    const Definition& d) {
+  const std::vector<size_t>& own = readers.at(d.target);
+  std::set<TensorId> whole;
+  for (const Expr& site : read_sites(d.body))
+    if (has_all(indices(site), d.free)) whole.insert(site->tensor);
+  return own.size() > 1 && whole.size() > 1 && std::ranges::any_of(own, [&](size_t n) {
+           return sums_in_registers(g, costs, g.definitions[n]);
+         });
+}
+
 bool is_inlined(const Graph& g, const Costs& costs, const Readers& readers, const Definition& d) {
-  if (d.body->weight > kMostInlined) return false;
+  if (d.body->weight > kMostInlined || is_read_faster(g, costs, readers, d)) return false;
   const std::vector<size_t>& own = readers.at(d.target);
   const Definition& first = g.definitions[own[0]];
   const bool one_reader = own.size() == 1;

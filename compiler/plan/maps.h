@@ -26,7 +26,8 @@ std::vector<ir::Definition> compute_gathered(ir::Graph& g,
 
 // Interior maps to substitute: those of a few cheap operations, and those with one reader whose
 // work does not grow by it. A map that can be the epilogue of a sum stays: the sum goes instead. So
-// does one that is compared for equality, where its value might differ between two kernels.
+// do one that is compared for equality, where its value might differ between two kernels, and one
+// that is less to read than what it is made of, where memory decides.
 std::set<ir::TensorId> choose_inlined(const ir::Graph& g, const target::Costs& costs);
 
 // For each map the sums that it can finish: interior sums over the same points, read by nothing

@@ -1,6 +1,7 @@
 // Claims unmaterialised tensors with the definitions that read them, group by group.
 #include <algorithm>
 
+#include "compiler/plan/estimate.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/tiles/tiles.h"
 
@@ -91,6 +92,30 @@ std::set<TensorId> candidates_of(const Graph& g, const solve::Unmaterialised& un
   return candidates;
 }
 
+// A tile that is better stored: a sum that a kernel would compute at each point on its own, with
+// enough terms to pay for writing the tile and reading it again. One of its factors is stored and
+// has as many elements as the tile, each of which several points read: a kernel that stores the sum
+// reads them once.
+std::optional<TensorId> better_stored(const Graph& g, const Costs& costs,
+                                      const std::set<TensorId>& candidates, const Group& group) {
+  for (TensorId t : group.tiles) {
+    const Definition& d = *g.definition_of(t);
+    const std::set<IndexId> free(d.free.begin(), d.free.end());
+    if (points(g, {d.reduced.begin(), d.reduced.end()}) < costs.least_point_terms) continue;
+    std::set<IndexId> axes;
+    for (auto [own, of_group] : group.names.at(t))
+      if (of_group == group.axes.row || of_group == group.axes.column) axes.insert(own);
+    for (const Expr& site : read_sites(d.body)) {
+      const std::set<IndexId> used = indices(site);
+      const bool is_apart = !has_all(used, axes) || has_none(used, d.reduced);
+      if (!candidates.count(site->tensor) && !is_apart && !has_all(used, free) &&
+          points(g, used) >= points(g, free))
+        return t;
+    }
+  }
+  return std::nullopt;
+}
+
 // One group made kernels of, and the graph with what they compute.
 struct Attempt {
   Graph graph;
@@ -98,7 +123,7 @@ struct Attempt {
   GroupKernels found;
 };
 
-// The group of a tensor; `misfit` is what does not fit where there is none.
+// The group of a tensor; `misfit` is what does not fit, or is better stored, where there is none.
 std::optional<Attempt> attempt(const Graph& g, const Costs& costs,
                                const solve::Unmaterialised& unmaterialised,
                                const std::set<TensorId>& candidates, TensorId seed,
@@ -108,6 +133,10 @@ std::optional<Attempt> attempt(const Graph& g, const Costs& costs,
   if (!group) return std::nullopt;
   std::optional<GroupKernels> found = kernels_of(a.graph, unmaterialised, *group, others, misfit);
   if (!found) return std::nullopt;
+  if (const auto tile = better_stored(a.graph, costs, candidates, *group)) {
+    misfit = *tile;
+    return std::nullopt;
+  }
   a.group = std::move(*group);
   a.found = std::move(*found);
   replace(a.graph, a.group, a.found);
