@@ -201,6 +201,21 @@ train model place(x: [B, T, N]) -> y, z {
                        random_call(library.model(), {{"B", 2}, {"T", t}, {"N", n}}, 3));
 }
 
+// A number bounds the places that have anything, of which there may be fewer than a vector has.
+TEST(Reductions, OfPlacesBelowANumber) {
+  Library library(compile_text(R"(
+size T, N = 1
+train model below(x: [T, N]) -> p, s, g {
+  param w: [N, N]
+  p[i, j: T] = prod[k: 2] w[i,i] * (if j < N then k else 0)
+  s[j: T]    = prod[k: 3 where j < 2 and x[j,0] > k - 1] (x[j,0] + k)
+  g[j: T]    = max[k: 3 where j >= 2 and x[j,0] > k - 1] (x[j,0] * k)
+}
+)"));
+  for (int64_t t : {0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 33})
+    expect_agreement(library, "below", random_call(library.model(), {{"T", t}}, 3));
+}
+
 TEST(Convolutions, AreContractionsOfPatches) {
   Library library(compile_text(kConvolutions));
   for (const Sizes& s : std::vector<Sizes>{{{"N", 2}, {"C", 3}, {"H", 8}, {"W", 7}, {"O", 5}},

@@ -61,7 +61,11 @@ class Loops {
     if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
     if (scatter_ == Scatter::in_order)
       if (auto scatter = solve::find_scatter(d_)) return {scattered(*scatter)};
-    if (!d_.guard.empty()) domain_.where(domain_condition(d_.guard));
+    ir::Conditions inside = d_.guard, outside;
+    if (d_.combine != Combine::logsumexp && d_.combine != Combine::argmax)
+      for (const ir::Expr& c : d_.guard)
+        if (holds_to_a_number(c)) outside.insert(inside.extract(c));
+    if (!inside.empty()) domain_.where(domain_condition(inside));
     if (d_.combine == Combine::logsumexp) return log_sum_exp(each_time(cast(type_, t(d_.body))));
     if (d_.combine == Combine::argmax) {
       ir::Type body_type = d_.body.type();
@@ -70,7 +74,21 @@ class Loops {
     }
     Func acc = reduce("acc", d_.combine, to_accumulate(d_.combine, neutral(d_.combine, type_)),
                       to_accumulate(d_.combine, each_time(cast(type_, t(d_.body)))));
-    return {from_accumulated(d_.combine, type_, acc(args()))};
+    const Expr value = from_accumulated(d_.combine, type_, acc(args()));
+    if (outside.empty()) return {value};
+    const Expr nothing = to_accumulate(d_.combine, neutral(d_.combine, type_));
+    return {select(t.condition(outside), value, from_accumulated(d_.combine, type_, nothing))};
+  }
+
+  // Whether it bounds a free index by a number, as j < 1 does. As a condition of a sum Halide asks
+  // for that part of the sum, whatever part a vector needs; it chooses the value instead.
+  bool holds_to_a_number(const ir::Expr& c) const {
+    const std::set<ir::IndexId> used = ir::indices(c);
+    if (used.size() != 1 || !ir::tensors(c).empty()) return false;
+    if (std::find(d_.free.begin(), d_.free.end(), *used.begin()) == d_.free.end()) return false;
+    return !ir::any_part(c, [&](const ir::Expr& part) {
+      return part.is(ir::Kind::size) && !g_.known(part->size);
+    });
   }
 
   Translator at_points() const { return at(indices_); }
