@@ -79,7 +79,8 @@ void warn_of_stored(const Function& f, const Costs& costs, Diagnostics& diagnost
                       title(f), readers.empty() ? "nothing" : readers));
       d.help =
           "no input or output is as large; it stays in tiles where every reader sums it over one "
-          "of its sequence axes, or scatters each point to a position of its own";
+          "of its sequence axes, or scatters each point to a position of its own, and where it is "
+          "no sum of what is stored";
     }
   }
 }
