@@ -13,6 +13,9 @@ using namespace ir;
 
 namespace {
 
+// Which of a definition's dimensions may be the step: kernels write what is dense.
+enum class Layout { step_by_step, any };
+
 // A recurrence and what is joined to it, which stand side by side.
 using Group = std::set<TensorId>;
 
@@ -21,13 +24,14 @@ class Joiner {
  public:
   // `others`: recurrences for which that is known.
   Joiner(const Graph& g, const Recurrence& r, const std::vector<Group>& others,
-         const std::set<TensorId>& wanted, const Costs& costs)
+         const std::set<TensorId>& wanted, const Costs& costs, Layout layout)
       : g_(g),
         others_(others),
         first_(r.first),
         end_(r.end()),
         wanted_(wanted),
         costs_(costs),
+        layout_(layout),
         recurrences_(g),
         count_(g[g.definitions[first_].free[r.step[0]]].extent) {
     for (size_t k = first_; k < end_; ++k)
@@ -119,7 +123,8 @@ class Joiner {
     if (!d.position.empty() || d.combine == Combine::logsumexp || recurrences_.steps(d.target) ||
         g_.updated_by(d.target).valid() || other_with(d.target))
       return std::nullopt;
-    for (size_t k = 0; k < d.free.size(); ++k)
+    const size_t end = layout_ == Layout::any ? d.free.size() : std::min<size_t>(d.free.size(), 1);
+    for (size_t k = 0; k < end; ++k)
       if (g_.same(g_[d.free[k]].extent, count_) && reads_at(d, d.free[k], more)) return k;
     return std::nullopt;
   }
@@ -145,6 +150,7 @@ class Joiner {
   const size_t first_, end_;
   const std::set<TensorId>& wanted_;
   const Costs& costs_;
+  const Layout layout_;
   const Needs recurrences_;
   const Poly count_;
   std::map<TensorId, size_t> step_;
@@ -168,9 +174,7 @@ void reorder(Graph& g, const Recurrence& r, const Joiner& joiner) {
   g.definitions = std::move(result);
 }
 
-}  // namespace
-
-Rolling roll(Graph& g, const std::set<TensorId>& wanted, const Costs& costs) {
+Rolling rolled(Graph& g, const std::set<TensorId>& wanted, const Costs& costs, Layout layout) {
   Rolling result;
   std::vector<TensorId> firsts;
   std::vector<Group> groups;
@@ -179,7 +183,7 @@ Rolling roll(Graph& g, const std::set<TensorId>& wanted, const Costs& costs) {
     const std::vector<Recurrence> all = recurrences(g);
     const auto r = std::ranges::find_if(
         all, [&](const Recurrence& x) { return g.definitions[x.first].target == first; });
-    Joiner joiner(g, *r, groups, wanted, costs);
+    Joiner joiner(g, *r, groups, wanted, costs, layout);
     joiner.run();
     if (joiner.rolled.empty()) continue;
     reorder(g, *r, joiner);
@@ -190,14 +194,20 @@ Rolling roll(Graph& g, const std::set<TensorId>& wanted, const Costs& costs) {
   return result;
 }
 
+}  // namespace
+
+Rolling roll(Graph& g, const std::set<TensorId>& wanted, const Costs& costs) {
+  return rolled(g, wanted, costs, Layout::step_by_step);
+}
+
 std::map<TensorId, size_t> joined_in(Graph g, const Costs& costs) {
-  return roll(g, {}, costs).joined;
+  return rolled(g, {}, costs, Layout::any).joined;
 }
 
 Rolling roll_twice(const Graph& forward, const Graph& gradient, size_t shared, const Costs& costs) {
   const solve::Unmaterialised unmaterialised(forward);
   Graph copy = forward;
-  std::set<TensorId> open = roll(copy, {}, costs).rolled;
+  std::set<TensorId> open = rolled(copy, {}, costs, Layout::any).rolled;
   for (;;) {
     Graph g = gradient;
     // Forward keeps the others that it has in memory.
@@ -208,7 +218,7 @@ Rolling roll_twice(const Graph& forward, const Graph& gradient, size_t shared, c
       return is_given;
     });
     g = drop_unused(g);
-    Rolling again = roll(g, {}, costs);
+    Rolling again = rolled(g, {}, costs, Layout::any);
     const size_t before = open.size();
     std::erase_if(open, [&](TensorId t) { return g.definition_of(t) && !again.rolled.count(t); });
     if (open.size() < before) continue;

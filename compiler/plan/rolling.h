@@ -23,11 +23,11 @@ struct Rolling {
   std::set<ir::TensorId> rolled;
 };
 
-// Puts what is joined behind its recurrence, and what that needs before it. `wanted`: what is
-// stored as a whole in any case.
+// Puts what is joined behind its recurrence, and what that needs before it: of what lies in memory
+// step by step. `wanted`: what is stored as a whole in any case.
 Rolling roll(ir::Graph& g, const std::set<ir::TensorId>& wanted, const target::Costs& costs);
 
-// What of a graph is joined where nothing is wanted.
+// What of a graph could be joined if it lay step by step, where nothing is wanted.
 std::map<ir::TensorId, size_t> joined_in(ir::Graph g, const target::Costs& costs);
 
 // What rolls in forward and again in its gradient, which shares the first `shared` tensors:

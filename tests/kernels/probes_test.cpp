@@ -105,6 +105,25 @@ TEST(Probes, CostNothingWhereNobodyAsks) {
   EXPECT_TRUE(has(computed(probe(with[0], "entropy")), "entropy"));
 }
 
+// Forward leaves two steps of s only, in another layout than that of the probes.
+TEST(Probes, OfAStateThatForwardDoesNotKeep) {
+  Library library(compile_text(R"(
+size B, T, E, N
+train model state(q: [B, T, E], k: [B, T, E], v: [B, T, N]) -> z, probe u, probe s {
+  scan t: T { s[b,t,e,n] = 0.5 * s[b,t-1,e,n] + k[b,t,e] * v[b,t,n] from 0 }
+  z[b,t,n] = sum[e] q[b,t,e] * s[b,t,e,n]
+  u[b,t,n] = sum[e] k[b,t,e] * s[b,t,e,n]
+}
+)"));
+  const CallOptions options{.gradient = true, .probes = true};
+  for (int64_t t : {0, 1, 2, 5}) {
+    const Arrays given = random_call(library.model(), {{"B", 3}, {"T", t}, {"E", 4}, {"N", 6}}, 5);
+    const Outcome got = library.call(given, options);
+    ASSERT_EQ(got.status, ATTN_OK) << got.message;
+    EXPECT_EQ(differ(library.reference(given, "", options), got.values, 2e-5), "");
+  }
+}
+
 TEST(Probes, AreNotSeenThroughTheConditionsOfOthers) {
   // y reads s below the diagonal only; the probe is all of it.
   Library library(compile_text(R"(
