@@ -12,6 +12,18 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 export OMPI_MCA_hwloc_base_binding_policy=none
 data="$root/examples/digits"
 many() { timeout 120 mpirun "$@"; }
+# Where a process fails, mpirun of Open MPI 4.1 itself ends by a signal now and then, in PMIx_server_finalize:
+# it is asked again then.
+failing() {
+  local status=0
+  many "$@" >"$scratch/mpirun" 2>&1 || status=$?
+  if ((status == 139)) && grep -q 'PMIx_server_finalize' "$scratch/mpirun"; then
+    status=0
+    many "$@" >"$scratch/mpirun" 2>&1 || status=$?
+  fi
+  cat "$scratch/mpirun"
+  return "$status"
+}
 
 # parameters FILE: a line for each number of a safetensors file: the tensor's name, and the number.
 parameters() {
@@ -46,15 +58,15 @@ done
 for n in 2 3; do cmp -s "$scratch/1/many.safetensors" "$scratch/$n/many.safetensors" && fail "$n took no part"; done
 
 # Of two processes one fails, or has other arguments or no place for results.
-expect 1 many -n 1 "$build/bin/many" "$data" "$scratch/1" 1 : -n 1 "$build/bin/many" /nowhere "$scratch/1" 1
+expect 1 failing -n 1 "$build/bin/many" "$data" "$scratch/1" 1 : -n 1 "$build/bin/many" /nowhere "$scratch/1" 1
 expect_text "process 1 of 2: /nowhere/images.npy: "
-expect 1 many -n 1 "$build/bin/many" "$data" "$scratch/1" 1 : -n 1 "$build/bin/many" "$data" "$scratch/1" 2
+expect 1 failing -n 1 "$build/bin/many" "$data" "$scratch/1" 1 : -n 1 "$build/bin/many" "$data" "$scratch/1" 2
 expect_text "the processes have different data or arguments"
-expect 1 many -n 2 "$build/bin/many" "$data" "$scratch/none" 1
+expect 1 failing -n 2 "$build/bin/many" "$data" "$scratch/none" 1
 expect_text "process 0 of 2: $scratch/none/many.safetensors: "
-expect 1 many -n 3 "$build/bin/many" "$data" "$scratch/1" 1 2
+expect 1 failing -n 3 "$build/bin/many" "$data" "$scratch/1" 1 2
 expect_text "there are fewer images in a batch than processes"
-expect 2 many -n 2 "$build/bin/many" "$data"
+expect 2 failing -n 2 "$build/bin/many" "$data"
 expect_text "usage: many"
 # One is killed in its work: the other does not wait for it.
 # shellcheck disable=SC2016
