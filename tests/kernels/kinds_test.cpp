@@ -205,11 +205,13 @@ train model place(x: [B, T, N]) -> y, z {
 TEST(Reductions, OfPlacesBelowANumber) {
   Library library(compile_text(R"(
 size T, N = 1
-train model below(x: [T, N]) -> p, s, g {
+train model below(x: [T, N]) -> p, s, g, l, a: int {
   param w: [N, N]
   p[i, j: T] = prod[k: 2] w[i,i] * (if j < N then k else 0)
   s[j: T]    = prod[k: 3 where j < 2 and x[j,0] > k - 1] (x[j,0] + k)
   g[j: T]    = max[k: 3 where j >= 2 and x[j,0] > k - 1] (x[j,0] * k)
+  l[j: T]    = logsumexp[k: 3 where j < N and x[j,0] > k - 1] (x[j,0] * k)
+  a[j: T]    = argmax[k: 3 where j < N and x[j,0] > k - 2] (x[j,0] * k)
 }
 )"));
   for (int64_t t : {0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 33})

@@ -62,10 +62,18 @@ class Loops {
     if (scatter_ == Scatter::in_order)
       if (auto scatter = solve::find_scatter(d_)) return {scattered(*scatter)};
     ir::Conditions inside = d_.guard, outside;
-    if (d_.combine != Combine::logsumexp && d_.combine != Combine::argmax)
-      for (const ir::Expr& c : d_.guard)
-        if (holds_to_a_number(c)) outside.insert(inside.extract(c));
+    for (const ir::Expr& c : d_.guard)
+      if (holds_to_a_number(c)) outside.insert(inside.extract(c));
     if (!inside.empty()) domain_.where(domain_condition(inside));
+    std::vector<Expr> result = reduced(t);
+    if (outside.empty()) return result;
+    const std::vector<Expr> nothing = of_nothing();
+    for (size_t k = 0; k < result.size(); ++k)
+      result[k] = select(t.condition(outside), result[k], nothing[k]);
+    return result;
+  }
+
+  std::vector<Expr> reduced(Translator& t) {
     if (d_.combine == Combine::logsumexp) return log_sum_exp(each_time(cast(type_, t(d_.body))));
     if (d_.combine == Combine::argmax) {
       ir::Type body_type = d_.body.type();
@@ -74,10 +82,15 @@ class Loops {
     }
     Func acc = reduce("acc", d_.combine, to_accumulate(d_.combine, neutral(d_.combine, type_)),
                       to_accumulate(d_.combine, each_time(cast(type_, t(d_.body)))));
-    const Expr value = from_accumulated(d_.combine, type_, acc(args()));
-    if (outside.empty()) return {value};
-    const Expr nothing = to_accumulate(d_.combine, neutral(d_.combine, type_));
-    return {select(t.condition(outside), value, from_accumulated(d_.combine, type_, nothing))};
+    return {from_accumulated(d_.combine, type_, acc(args()))};
+  }
+
+  // What a reduction gives where its conditions hide all.
+  std::vector<Expr> of_nothing() const {
+    if (d_.combine == Combine::argmax) return {Expr(0)};
+    const Expr start = neutral(d_.combine, type_);
+    if (d_.combine == Combine::logsumexp) return {start, make_zero(type_)};
+    return {from_accumulated(d_.combine, type_, to_accumulate(d_.combine, start))};
   }
 
   // Whether it bounds a free index by a number, as j < 1 does. As a condition of a sum Halide asks
@@ -86,9 +99,8 @@ class Loops {
     const std::set<ir::IndexId> used = ir::indices(c);
     if (used.size() != 1 || !ir::tensors(c).empty()) return false;
     if (std::find(d_.free.begin(), d_.free.end(), *used.begin()) == d_.free.end()) return false;
-    return !ir::any_part(c, [&](const ir::Expr& part) {
-      return part.is(ir::Kind::size) && !g_.known(part->size);
-    });
+    return !ir::any_part(
+        c, [&](const ir::Expr& part) { return part.is(ir::Kind::size) && !g_.known(part->size); });
   }
 
   Translator at_points() const { return at(indices_); }
@@ -101,8 +113,8 @@ class Loops {
     return t;
   }
 
-  // Whether conditions bound a free index from both sides by numbers, as 1 <= t and t <= 1 do: Halide
-  // asks for that part whatever the extent.
+  // Whether conditions bound a free index from both sides by numbers, as 1 <= t and t <= 1 do:
+  // Halide asks for that part whatever the extent.
   bool is_bounded_alone(ir::IndexId i) const {
     const auto is_of_it = [&](const ir::Expr& c) {
       return ir::tensors(c).empty() && ir::indices(c) == std::set<ir::IndexId>{i};
