@@ -17,7 +17,7 @@ void attach_comments(File& file, const std::vector<Comment>& comments, std::stri
 // What to say where a statement fails at `place`: how a comment is written, if `//` stands before
 // it on its line and all that the line still says could be a comment. Otherwise empty.
 std::string_view help_for_comment(const SourceMap& sources, Span place);
-// The same of a name at `where` that is unknown, behind what its diagnostic helps with already.
+// The same of a name at `where` that is unknown, after what its diagnostic helps with already.
 void add_help_for_comment(const SourceMap& sources, Span where, Diagnostic& d);
 
 // What has a body in braces.

@@ -5,6 +5,7 @@
 #include "compiler/ir/recurrence.h"
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/plan.h"
+#include "compiler/plan/segments.h"
 #include "compiler/solve/unmaterialised.h"
 
 namespace attn::plan {
@@ -44,6 +45,8 @@ class Joiner {
   }
 
   void run() {
+    // All that there are may be no more than are kept.
+    if (const auto count = g_.known(count_); count && *count <= kRolled) return;
     for (size_t k = first_; k < end_; ++k) {
       const TensorId whole = g_.definitions[k].target;
       if (is_stored(whole) || step_elements(whole) < costs_.least_rolled) continue;

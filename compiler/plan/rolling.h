@@ -23,7 +23,7 @@ struct Rolling {
   std::set<ir::TensorId> rolled;
 };
 
-// Puts what is joined behind its recurrence, and what that needs before it: of what lies in memory
+// Puts what is joined after its recurrence, and what that needs before it: of what lies in memory
 // step by step. `wanted`: what is stored as a whole in any case.
 Rolling roll(ir::Graph& g, const std::set<ir::TensorId>& wanted, const target::Costs& costs);
 

@@ -126,6 +126,13 @@ model m(x: [B, T, N], u: [B, N]) -> y {
   y[b,t,n] = exp(h[b,t,n])
 })",
      ""},
+    {"NotOfTwoSteps", R"(
+size S = 2
+model m(q: [B, S, E], k: [B, S, E], v: [B, S, N]) -> z {
+  scan t: S { s[b,t,e,n] = s[b,t-1,e,n] + k[b,t,e] * v[b,t,n] from 0 }
+  z[b,t,n] = sum[e] q[b,t,e] * s[b,t,e,n]
+})",
+     ""},
     {"NotOfSmallSteps", R"(
 size P = 2, Q = 4
 model m(q: [P, T, Q], k: [P, T, Q], v: [P, T, Q]) -> z {
