@@ -11,8 +11,8 @@ static const attn_target targets[] = {
 };
 #define CODE(k) int k##_v2_argv(void**), k##_v3_argv(void**), k##_v4_argv(void**); static const attn_kernel_code k[] = {k##_v2_argv, k##_v3_argv, k##_v4_argv};
 CODE(attention_forward_0_q) CODE(attention_forward_3_p_lse) CODE(attention_forward_3_p_lse_few) CODE(attention_forward_4_y) CODE(attention_forward_5_loss_part)
-CODE(attention_forward_6_loss) CODE(attention_backward_0_dy_total) CODE(attention_backward_1_dz) CODE(attention_backward_2_dp_lse) CODE(attention_backward_3_dv)
-CODE(attention_backward_4_dx) CODE(attention_backward_5_dwanted) CODE(attention_backward_6_dwq) CODE(attention_backward_9_dwo) CODE(attention_norm_f32_forward_0_square_part)
+CODE(attention_forward_6_loss) CODE(attention_backward_0_dwanted) CODE(attention_backward_1_dy_total) CODE(attention_backward_2_dz) CODE(attention_backward_3_dwo)
+CODE(attention_backward_4_dp_lse) CODE(attention_backward_5_dv) CODE(attention_backward_6_dx) CODE(attention_backward_7_dwq) CODE(attention_norm_f32_forward_0_square_part)
 CODE(attention_norm_f32_forward_1_square) CODE(attention_step_f32_forward_0_m_next)
 
 /* ---- attention */
@@ -29,19 +29,19 @@ static const attn_function attention_forward_function = {
     KERNEL("row loss", attention_forward_6_loss, 3, 1, W(0), O(0))),
 };
 static const attn_function attention_backward_function = {
-  ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 2, 1}, {F32, 2, 2}, {F32, 2, 3}, {F32, 2, 4}, {F32, 3, 5}),
+  ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 2, 0}, {F32, 2, 1}, {F32, 2, 2}, {F32, 2, 3}, {F32, 3, 4}),
   ROWS(int32_t, optional, GO(0), GO(1)),
   ROWS(attn_kernel, kernels,
-    KERNEL("loops dy.total", attention_backward_0_dy_total, 4, 1, I(1), O(1), GO(0), GO(1), V(0), V(1), W(0)),
-    KERNEL("contraction dz", attention_backward_1_dz, 0, 1, P(3), W(0), V(0), V(1), W(1)),
-    KERNEL("row dp.lse", attention_backward_2_dp_lse, 5, 1, S(4), W(1), V(0), V(1), W(5)),
-    KERNEL("tiles dv dk dq", attention_backward_3_dv, 6, 3, S(0), S(1), S(2), S(3), W(1), W(5), V(0), V(1), W(2), W(3), W(4)),
-    KERNEL("contraction dx", attention_backward_4_dx, 7, 1, P(0), P(1), P(2), W(2), W(3), W(4), V(0), V(1), WI(0)),
-    KERNEL("loops dwanted", attention_backward_5_dwanted, 2, 1, I(1), O(1), GO(0), V(0), V(1), WI(1)),
-    KERNEL("contraction dwq", attention_backward_6_dwq, 0, 1, I(0), W(4), V(0), V(1), WP(0)),
-    KERNEL("contraction dwk", attention_backward_6_dwq, 0, 1, I(0), W(3), V(0), V(1), WP(1)),
-    KERNEL("contraction dwv", attention_backward_6_dwq, 0, 1, I(0), W(2), V(0), V(1), WP(2)),
-    KERNEL("contraction dwo", attention_backward_9_dwo, 0, 1, S(4), W(0), V(0), V(1), WP(3))),
+    KERNEL("loops dwanted", attention_backward_0_dwanted, 2, 1, I(1), O(1), GO(0), V(0), V(1), WI(1)),
+    KERNEL("loops dy.total", attention_backward_1_dy_total, 4, 1, I(1), O(1), GO(0), GO(1), V(0), V(1), W(0)),
+    KERNEL("contraction dz", attention_backward_2_dz, 0, 1, P(3), W(0), V(0), V(1), W(2)),
+    KERNEL("contraction dwo", attention_backward_3_dwo, 0, 1, S(4), W(0), V(0), V(1), WP(3)),
+    KERNEL("row dp.lse", attention_backward_4_dp_lse, 5, 1, S(4), W(2), V(0), V(1), W(5)),
+    KERNEL("tiles dv dk dq", attention_backward_5_dv, 6, 3, S(0), S(1), S(2), S(3), W(2), W(5), V(0), V(1), W(1), W(3), W(4)),
+    KERNEL("contraction dx", attention_backward_6_dx, 7, 1, P(0), P(1), P(2), W(1), W(3), W(4), V(0), V(1), WI(0)),
+    KERNEL("contraction dwq", attention_backward_7_dwq, 0, 1, I(0), W(4), V(0), V(1), WP(0)),
+    KERNEL("contraction dwk", attention_backward_7_dwq, 0, 1, I(0), W(3), V(0), V(1), WP(1)),
+    KERNEL("contraction dwv", attention_backward_7_dwq, 0, 1, I(0), W(1), V(0), V(1), WP(2))),
 };
 static const attn_function attention_step_f32_forward_function = {
   ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0,

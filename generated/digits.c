@@ -15,17 +15,17 @@ CODE(digits_forward_6_reader_layers_0_attn_s) CODE(digits_forward_7_reader_layer
 CODE(digits_forward_9_reader_layers_0_r) CODE(digits_forward_10_reader_layers_0_norm2_mu) CODE(digits_forward_11_reader_layers_0_ffn_h) CODE(digits_forward_12_reader_layers_0_x)
 CODE(digits_forward_25_reader_k) CODE(digits_forward_27_look_sum) CODE(digits_forward_28_look_lse) CODE(digits_forward_29_reader_z) CODE(digits_forward_30_logit)
 CODE(digits_forward_31_loss_lse) CODE(digits_forward_32_loss) CODE(digits_backward_0_reader_layers_0_norm1_mu) CODE(digits_backward_1_reader_layers_0_attn_p)
-CODE(digits_backward_4_look) CODE(digits_backward_5_dlogit_total) CODE(digits_backward_6_dlook) CODE(digits_backward_7_dlook_lse) CODE(digits_backward_8_dreader_v)
-CODE(digits_backward_9_dreader_k) CODE(digits_backward_10_dreader_h) CODE(digits_backward_11_dreader_layers_1_x) CODE(digits_backward_12_dreader_layers_1_ffn_h)
-CODE(digits_backward_13_dreader_layers_1_ffn_h_sum) CODE(digits_backward_14_dreader_layers_1_n2) CODE(digits_backward_15_dreader_layers_1_r)
-CODE(digits_backward_16_dreader_layers_1_attn_z) CODE(digits_backward_17_dreader_layers_1_attn_p) CODE(digits_backward_18_dreader_layers_1_attn_p_lse)
-CODE(digits_backward_19_dreader_layers_1_attn_v) CODE(digits_backward_20_dreader_layers_1_attn_k) CODE(digits_backward_21_dreader_layers_1_attn_q)
-CODE(digits_backward_22_dreader_layers_1_n1) CODE(digits_backward_35_dreader_x) CODE(digits_backward_36_dimage_1) CODE(digits_backward_37_dimage)
-CODE(digits_backward_38_dreader_patch) CODE(digits_backward_39_dreader_place) CODE(digits_backward_40_dreader_layers_0_attn_wq) CODE(digits_backward_41_dreader_layers_0_attn_bq)
-CODE(digits_backward_46_dreader_layers_0_attn_wo) CODE(digits_backward_47_dreader_layers_0_ffn_w1) CODE(digits_backward_48_dreader_layers_0_ffn_b1)
-CODE(digits_backward_49_dreader_layers_0_ffn_w2) CODE(digits_backward_60_dreader_query) CODE(digits_backward_63_dreader_wo) CODE(digits_backward_64_dreader_bias)
-CODE(digits_norm_f32_forward_0_square_part) CODE(digits_norm_f32_forward_1_square) CODE(digits_step_f32_forward_0_m_next) CODE(digits_read_forward_10_reader_layers_0_ffn_h)
-CODE(digits_read_forward_27_look) CODE(digits_read_forward_28_reader_z)
+CODE(digits_backward_4_look) CODE(digits_backward_5_dlogit_total) CODE(digits_backward_6_dreader_wo) CODE(digits_backward_7_dreader_bias) CODE(digits_backward_8_dlook)
+CODE(digits_backward_9_dlook_lse) CODE(digits_backward_10_dreader_query) CODE(digits_backward_11_dreader_k) CODE(digits_backward_12_dreader_v) CODE(digits_backward_13_dreader_wk)
+CODE(digits_backward_14_dreader_h) CODE(digits_backward_16_dreader_layers_1_x) CODE(digits_backward_17_dreader_layers_1_ffn_w2) CODE(digits_backward_18_dreader_layers_1_ffn_h)
+CODE(digits_backward_19_dreader_layers_1_ffn_h_sum) CODE(digits_backward_20_dreader_layers_1_ffn_w1) CODE(digits_backward_21_dreader_layers_1_ffn_b1)
+CODE(digits_backward_22_dreader_layers_1_n2) CODE(digits_backward_23_dreader_layers_1_r) CODE(digits_backward_24_dreader_layers_1_attn_wo)
+CODE(digits_backward_25_dreader_layers_1_attn_z) CODE(digits_backward_26_dreader_layers_1_attn_p) CODE(digits_backward_27_dreader_layers_1_attn_v)
+CODE(digits_backward_29_dreader_layers_1_attn_bv) CODE(digits_backward_30_dreader_layers_1_attn_p_lse) CODE(digits_backward_31_dreader_layers_1_attn_k)
+CODE(digits_backward_32_dreader_layers_1_attn_q) CODE(digits_backward_33_dreader_layers_1_n1) CODE(digits_backward_56_dreader_x) CODE(digits_backward_57_dreader_patch)
+CODE(digits_backward_58_dreader_place) CODE(digits_backward_59_dimage_1) CODE(digits_backward_60_dimage) CODE(digits_norm_f32_forward_0_square_part)
+CODE(digits_norm_f32_forward_1_square) CODE(digits_step_f32_forward_0_m_next) CODE(digits_read_forward_10_reader_layers_0_ffn_h) CODE(digits_read_forward_27_look)
+CODE(digits_read_forward_28_reader_z)
 
 /* ---- digits */
 
@@ -69,77 +69,77 @@ static const attn_function digits_forward_function = {
 };
 static const attn_function digits_backward_function = {
   ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0,
-  ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 1, 0}, {F32, 2, 0}, {F32, 2, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 4, 0}, {F32, 1, 1},
-    {F32, 5, 1}, {F32, 1, 2}, {F32, 2, 2}, {F32, 2, 3}, {F32, 3, 3}, {F32, 6, 4}, {F32, 6, 5}, {F32, 7, 6}, {F32, 7, 7}, {F32, 3, 8}, {F32, 3, 9}, {F32, 5, 9}, {F32, 7, 10},
-    {F32, 7, 10}, {F32, 7, 11}, {F32, 7, 12}, {F32, 3, 13}, {F32, 8, 13}, {F32, 3, 14}, {F32, 5, 14}, {F32, 7, 15}, {F32, 7, 15}, {F32, 5, 15}, {F32, 7, 16}, {F32, 7, 17},
-    {F32, 8, 18}, {F32, 9, 19}, {F32, 5, 20}, {F32, 5, 21}, {F32, 10, 22}),
+  ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 1, 0}, {F32, 2, 0}, {F32, 2, 0}, {F32, 3, 0}, {F32, 4, 0}, {F32, 4, 0}, {F32, 4, 0}, {F32, 4, 0}, {F32, 4, 0}, {F32, 5, 0},
+    {F32, 1, 1}, {F32, 1, 1}, {F32, 3, 1}, {F32, 6, 1}, {F32, 4, 1}, {F32, 4, 1}, {F32, 2, 2}, {F32, 4, 2}, {F32, 2, 3}, {F32, 4, 3}, {F32, 6, 3}, {F32, 6, 3}, {F32, 6, 4},
+    {F32, 4, 4}, {F32, 6, 4}, {F32, 6, 4}, {F32, 6, 4}, {F32, 6, 5}, {F32, 6, 5}, {F32, 7, 5}, {F32, 6, 6}, {F32, 8, 6}, {F32, 9, 6}, {F32, 8, 7}, {F32, 9, 7}, {F32, 9, 8},
+    {F32, 9, 9}, {F32, 9, 10}, {F32, 9, 11}, {F32, 10, 12}),
   ROWS(int32_t, optional, WP(2), WP(3), WP(11), WP(12), WP(13), WP(17), WP(18), WP(19), WP(27), WP(28), WP(29), WP(33), WP(34), WP(35), GO(0), GO(1)),
   ROWS(attn_kernel, kernels,
-    KERNEL("row reader.layers.0.norm1.mu reader.layers.0.n1.u reader.layers.1.norm1.mu reader.layers.1.n1.u", digits_backward_0_reader_layers_0_norm1_mu, 18, 4, S(0), S(12), V(0), W(38), W(39), W(30), W(33)),
-    KERNEL("loops reader.layers.0.attn.p", digits_backward_1_reader_layers_0_attn_p, 19, 1, S(5), S(6), V(0), W(14)),
-    KERNEL("loops reader.layers.1.attn.p", digits_backward_1_reader_layers_0_attn_p, 19, 1, S(17), S(18), V(0), W(13)),
-    KERNEL("row reader.norm.mu reader.h.u", digits_forward_10_reader_layers_0_norm2_mu, 8, 2, S(24), V(0), W(11), W(22)),
-    KERNEL("loops look", digits_backward_4_look, 20, 1, S(28), S(29), V(0), W(16)),
+    KERNEL("row reader.layers.0.norm1.mu reader.layers.0.n1.u reader.layers.1.norm1.mu reader.layers.1.n1.u", digits_backward_0_reader_layers_0_norm1_mu, 18, 4, S(0), S(12), V(0), W(36), W(38), W(37), W(39)),
+    KERNEL("loops reader.layers.0.attn.p", digits_backward_1_reader_layers_0_attn_p, 19, 1, S(5), S(6), V(0), W(17)),
+    KERNEL("loops reader.layers.1.attn.p", digits_backward_1_reader_layers_0_attn_p, 19, 1, S(17), S(18), V(0), W(19)),
+    KERNEL("row reader.norm.mu reader.h.u", digits_forward_10_reader_layers_0_norm2_mu, 8, 2, S(24), V(0), W(33), W(35)),
+    KERNEL("loops look", digits_backward_4_look, 20, 1, S(28), S(29), V(0), W(4)),
     KERNEL("loops dlogit.total", digits_backward_5_dlogit_total, 21, 1, I(1), O(1), S(31), GO(0), GO(1), V(0), W(40)),
-    KERNEL("contraction dlook", digits_backward_6_dlook, 22, 1, P(39), S(27), W(40), V(0), W(17)),
-    KERNEL("row dlook.lse", digits_backward_7_dlook_lse, 23, 1, W(16), W(17), V(0), W(37)),
-    KERNEL("contraction dreader.v", digits_backward_8_dreader_v, 22, 1, P(39), W(16), W(40), V(0), W(18)),
-    KERNEL("contraction dreader.k", digits_backward_9_dreader_k, 24, 1, P(36), W(16), W(17), W(37), V(0), W(19)),
-    KERNEL("contraction dreader.h", digits_backward_10_dreader_h, 25, 1, P(37), P(38), W(18), W(19), V(0), W(4)),
-    KERNEL("row dreader.layers.1.x dreader.layers.1.ffn.b2 dreader.norm.gamma dreader.norm.beta", digits_backward_11_dreader_layers_1_x, 26, 4, P(34), S(24), W(11), W(22), W(4), V(0), W(20), WP(33), WP(34), WP(35)),
-    KERNEL("contraction dreader.layers.1.ffn.h", digits_backward_12_dreader_layers_1_ffn_h, 27, 1, P(32), W(20), V(0), W(0)),
-    KERNEL("loops dreader.layers.1.ffn.h.sum", digits_backward_13_dreader_layers_1_ffn_h_sum, 28, 1, P(31), S(22), W(0), V(0), W(10)),
-    KERNEL("contraction dreader.layers.1.n2", digits_backward_14_dreader_layers_1_n2, 27, 1, P(30), W(10), V(0), W(5)),
-    KERNEL("row dreader.layers.1.r dreader.layers.1.attn.bo dreader.layers.1.norm2.gamma dreader.layers.1.norm2.beta", digits_backward_15_dreader_layers_1_r, 29, 4, P(28), S(20), S(21), S(33), W(20), W(5), V(0), W(21), WP(27), WP(28), WP(29)),
-    KERNEL("contraction dreader.layers.1.attn.z", digits_backward_16_dreader_layers_1_attn_z, 11, 1, P(26), W(21), V(0), W(23)),
-    KERNEL("contraction dreader.layers.1.attn.p", digits_backward_17_dreader_layers_1_attn_p, 30, 1, S(16), W(23), V(0), W(2)),
-    KERNEL("row dreader.layers.1.attn.p.lse", digits_backward_18_dreader_layers_1_attn_p_lse, 31, 1, W(13), W(2), V(0), W(28)),
-    KERNEL("contraction dreader.layers.1.attn.v", digits_backward_19_dreader_layers_1_attn_v, 30, 1, W(13), W(23), V(0), W(25)),
-    KERNEL("contraction dreader.layers.1.attn.k", digits_backward_20_dreader_layers_1_attn_k, 32, 1, S(14), W(13), W(2), W(28), V(0), W(24)),
-    KERNEL("contraction dreader.layers.1.attn.q", digits_backward_21_dreader_layers_1_attn_q, 32, 1, S(15), W(13), W(2), W(28), V(0), W(26)),
-    KERNEL("contraction dreader.layers.1.n1", digits_backward_22_dreader_layers_1_n1, 33, 1, P(20), P(22), P(24), W(25), W(24), W(26), V(0), W(6)),
-    KERNEL("row dreader.layers.0.x dreader.layers.0.ffn.b2 dreader.layers.1.norm1.gamma dreader.layers.1.norm1.beta", digits_backward_15_dreader_layers_1_r, 29, 4, P(18), S(12), W(30), W(33), W(21), W(6), V(0), W(27), WP(17), WP(18), WP(19)),
-    KERNEL("contraction dreader.layers.0.ffn.h", digits_backward_12_dreader_layers_1_ffn_h, 27, 1, P(16), W(27), V(0), W(1)),
-    KERNEL("loops dreader.layers.0.ffn.h.sum", digits_backward_13_dreader_layers_1_ffn_h_sum, 28, 1, P(15), S(10), W(1), V(0), W(12)),
-    KERNEL("contraction dreader.layers.0.n2", digits_backward_14_dreader_layers_1_n2, 27, 1, P(14), W(12), V(0), W(7)),
-    KERNEL("row dreader.layers.0.r dreader.layers.0.attn.bo dreader.layers.0.norm2.gamma dreader.layers.0.norm2.beta", digits_backward_15_dreader_layers_1_r, 29, 4, P(12), S(8), S(9), S(32), W(27), W(7), V(0), W(29), WP(11), WP(12), WP(13)),
-    KERNEL("contraction dreader.layers.0.attn.z", digits_backward_16_dreader_layers_1_attn_z, 11, 1, P(10), W(29), V(0), W(31)),
-    KERNEL("contraction dreader.layers.0.attn.p", digits_backward_17_dreader_layers_1_attn_p, 30, 1, S(4), W(31), V(0), W(3)),
-    KERNEL("row dreader.layers.0.attn.p.lse", digits_backward_18_dreader_layers_1_attn_p_lse, 31, 1, W(14), W(3), V(0), W(36)),
-    KERNEL("contraction dreader.layers.0.attn.v", digits_backward_19_dreader_layers_1_attn_v, 30, 1, W(14), W(31), V(0), W(34)),
-    KERNEL("contraction dreader.layers.0.attn.k", digits_backward_20_dreader_layers_1_attn_k, 32, 1, S(2), W(14), W(3), W(36), V(0), W(32)),
-    KERNEL("contraction dreader.layers.0.attn.q", digits_backward_21_dreader_layers_1_attn_q, 32, 1, S(3), W(14), W(3), W(36), V(0), W(35)),
-    KERNEL("contraction dreader.layers.0.n1", digits_backward_22_dreader_layers_1_n1, 33, 1, P(4), P(6), P(8), W(34), W(32), W(35), V(0), W(8)),
-    KERNEL("row dreader.x dreader.layers.0.norm1.gamma dreader.layers.0.norm1.beta", digits_backward_35_dreader_x, 26, 3, P(2), S(0), W(38), W(39), W(29), W(8), V(0), W(15), WP(2), WP(3)),
-    KERNEL("contraction dimage.1", digits_backward_36_dimage_1, 34, 1, P(0), W(15), V(0), W(9)),
-    KERNEL("loops dimage", digits_backward_37_dimage, 35, 1, W(9), V(0), WI(0)),
-    KERNEL("contraction dreader.patch", digits_backward_38_dreader_patch, 36, 1, I(0), W(15), V(0), WP(0)),
-    KERNEL("row dreader.place", digits_backward_39_dreader_place, 37, 1, W(15), V(0), WP(1)),
-    KERNEL("contraction dreader.layers.0.attn.wq", digits_backward_40_dreader_layers_0_attn_wq, 11, 1, S(1), W(35), V(0), WP(4)),
-    KERNEL("row dreader.layers.0.attn.bq", digits_backward_41_dreader_layers_0_attn_bq, 37, 1, W(35), V(0), WP(5)),
-    KERNEL("contraction dreader.layers.0.attn.wk", digits_backward_40_dreader_layers_0_attn_wq, 11, 1, S(1), W(32), V(0), WP(6)),
-    KERNEL("row dreader.layers.0.attn.bk", digits_backward_41_dreader_layers_0_attn_bq, 37, 1, W(32), V(0), WP(7)),
-    KERNEL("contraction dreader.layers.0.attn.wv", digits_backward_40_dreader_layers_0_attn_wq, 11, 1, S(1), W(34), V(0), WP(8)),
-    KERNEL("row dreader.layers.0.attn.bv", digits_backward_41_dreader_layers_0_attn_bq, 37, 1, W(34), V(0), WP(9)),
-    KERNEL("contraction dreader.layers.0.attn.wo", digits_backward_46_dreader_layers_0_attn_wo, 11, 1, S(7), W(29), V(0), WP(10)),
-    KERNEL("contraction dreader.layers.0.ffn.w1", digits_backward_47_dreader_layers_0_ffn_w1, 38, 1, P(12), P(13), S(8), S(9), S(32), W(12), V(0), WP(14)),
-    KERNEL("row dreader.layers.0.ffn.b1", digits_backward_48_dreader_layers_0_ffn_b1, 39, 1, W(12), V(0), WP(15)),
-    KERNEL("contraction dreader.layers.0.ffn.w2", digits_backward_49_dreader_layers_0_ffn_w2, 27, 1, S(11), W(27), V(0), WP(16)),
-    KERNEL("contraction dreader.layers.1.attn.wq", digits_backward_40_dreader_layers_0_attn_wq, 11, 1, S(13), W(26), V(0), WP(20)),
-    KERNEL("row dreader.layers.1.attn.bq", digits_backward_41_dreader_layers_0_attn_bq, 37, 1, W(26), V(0), WP(21)),
-    KERNEL("contraction dreader.layers.1.attn.wk", digits_backward_40_dreader_layers_0_attn_wq, 11, 1, S(13), W(24), V(0), WP(22)),
-    KERNEL("row dreader.layers.1.attn.bk", digits_backward_41_dreader_layers_0_attn_bq, 37, 1, W(24), V(0), WP(23)),
-    KERNEL("contraction dreader.layers.1.attn.wv", digits_backward_40_dreader_layers_0_attn_wq, 11, 1, S(13), W(25), V(0), WP(24)),
-    KERNEL("row dreader.layers.1.attn.bv", digits_backward_41_dreader_layers_0_attn_bq, 37, 1, W(25), V(0), WP(25)),
-    KERNEL("contraction dreader.layers.1.attn.wo", digits_backward_46_dreader_layers_0_attn_wo, 11, 1, S(19), W(21), V(0), WP(26)),
-    KERNEL("contraction dreader.layers.1.ffn.w1", digits_backward_47_dreader_layers_0_ffn_w1, 38, 1, P(28), P(29), S(20), S(21), S(33), W(10), V(0), WP(30)),
-    KERNEL("row dreader.layers.1.ffn.b1", digits_backward_48_dreader_layers_0_ffn_b1, 39, 1, W(10), V(0), WP(31)),
-    KERNEL("contraction dreader.layers.1.ffn.w2", digits_backward_49_dreader_layers_0_ffn_w2, 27, 1, S(23), W(20), V(0), WP(32)),
-    KERNEL("contraction dreader.query", digits_backward_60_dreader_query, 40, 1, S(26), W(16), W(17), W(37), V(0), WP(36)),
-    KERNEL("contraction dreader.wk", digits_backward_40_dreader_layers_0_attn_wq, 11, 1, S(25), W(19), V(0), WP(37)),
-    KERNEL("contraction dreader.wv", digits_backward_40_dreader_layers_0_attn_wq, 11, 1, S(25), W(18), V(0), WP(38)),
-    KERNEL("contraction dreader.wo", digits_backward_63_dreader_wo, 13, 1, S(30), W(40), V(0), WP(39)),
-    KERNEL("row dreader.bias", digits_backward_64_dreader_bias, 16, 1, W(40), V(0), WP(40))),
+    KERNEL("contraction dreader.wo", digits_backward_6_dreader_wo, 13, 1, S(30), W(40), V(0), WP(39)),
+    KERNEL("row dreader.bias", digits_backward_7_dreader_bias, 16, 1, W(40), V(0), WP(40)),
+    KERNEL("contraction dlook", digits_backward_8_dlook, 22, 1, P(39), S(27), W(40), V(0), W(13)),
+    KERNEL("row dlook.lse", digits_backward_9_dlook_lse, 23, 1, W(4), W(13), V(0), W(30)),
+    KERNEL("contraction dreader.query", digits_backward_10_dreader_query, 24, 1, S(26), W(4), W(13), W(30), V(0), WP(36)),
+    KERNEL("contraction dreader.k", digits_backward_11_dreader_k, 25, 1, P(36), W(4), W(13), W(30), V(0), W(23)),
+    KERNEL("contraction dreader.v", digits_backward_12_dreader_v, 22, 1, P(39), W(4), W(40), V(0), W(14)),
+    KERNEL("contraction dreader.wk", digits_backward_13_dreader_wk, 11, 1, S(25), W(23), V(0), WP(37)),
+    KERNEL("contraction dreader.h", digits_backward_14_dreader_h, 26, 1, P(37), P(38), W(14), W(23), V(0), W(5)),
+    KERNEL("contraction dreader.wv", digits_backward_13_dreader_wk, 11, 1, S(25), W(14), V(0), WP(38)),
+    KERNEL("row dreader.layers.1.x dreader.layers.1.ffn.b2 dreader.norm.gamma dreader.norm.beta", digits_backward_16_dreader_layers_1_x, 27, 4, P(34), S(24), W(33), W(35), W(5), V(0), W(24), WP(33), WP(34), WP(35)),
+    KERNEL("contraction dreader.layers.1.ffn.w2", digits_backward_17_dreader_layers_1_ffn_w2, 28, 1, S(23), W(24), V(0), WP(32)),
+    KERNEL("contraction dreader.layers.1.ffn.h", digits_backward_18_dreader_layers_1_ffn_h, 28, 1, P(32), W(24), V(0), W(0)),
+    KERNEL("loops dreader.layers.1.ffn.h.sum", digits_backward_19_dreader_layers_1_ffn_h_sum, 29, 1, P(31), S(22), W(0), V(0), W(11)),
+    KERNEL("contraction dreader.layers.1.ffn.w1", digits_backward_20_dreader_layers_1_ffn_w1, 30, 1, P(28), P(29), S(20), S(21), S(33), W(11), V(0), WP(30)),
+    KERNEL("row dreader.layers.1.ffn.b1", digits_backward_21_dreader_layers_1_ffn_b1, 31, 1, W(11), V(0), WP(31)),
+    KERNEL("contraction dreader.layers.1.n2", digits_backward_22_dreader_layers_1_n2, 28, 1, P(30), W(11), V(0), W(6)),
+    KERNEL("row dreader.layers.1.r dreader.layers.1.attn.bo dreader.layers.1.norm2.gamma dreader.layers.1.norm2.beta", digits_backward_23_dreader_layers_1_r, 32, 4, P(28), S(20), S(21), S(33), W(24), W(6), V(0), W(15), WP(27), WP(28), WP(29)),
+    KERNEL("contraction dreader.layers.1.attn.wo", digits_backward_24_dreader_layers_1_attn_wo, 11, 1, S(19), W(15), V(0), WP(26)),
+    KERNEL("contraction dreader.layers.1.attn.z", digits_backward_25_dreader_layers_1_attn_z, 11, 1, P(26), W(15), V(0), W(25)),
+    KERNEL("contraction dreader.layers.1.attn.p", digits_backward_26_dreader_layers_1_attn_p, 33, 1, S(16), W(25), V(0), W(2)),
+    KERNEL("contraction dreader.layers.1.attn.v", digits_backward_27_dreader_layers_1_attn_v, 33, 1, W(19), W(25), V(0), W(28)),
+    KERNEL("contraction dreader.layers.1.attn.wv", digits_backward_13_dreader_wk, 11, 1, S(13), W(28), V(0), WP(24)),
+    KERNEL("row dreader.layers.1.attn.bv", digits_backward_29_dreader_layers_1_attn_bv, 34, 1, W(28), V(0), WP(25)),
+    KERNEL("row dreader.layers.1.attn.p.lse", digits_backward_30_dreader_layers_1_attn_p_lse, 35, 1, W(19), W(2), V(0), W(34)),
+    KERNEL("contraction dreader.layers.1.attn.k", digits_backward_31_dreader_layers_1_attn_k, 36, 1, S(14), W(19), W(2), W(34), V(0), W(26)),
+    KERNEL("contraction dreader.layers.1.attn.q", digits_backward_32_dreader_layers_1_attn_q, 36, 1, S(15), W(19), W(2), W(34), V(0), W(31)),
+    KERNEL("contraction dreader.layers.1.n1", digits_backward_33_dreader_layers_1_n1, 37, 1, P(20), P(22), P(24), W(28), W(26), W(31), V(0), W(7)),
+    KERNEL("row dreader.layers.0.x dreader.layers.0.ffn.b2 dreader.layers.1.norm1.gamma dreader.layers.1.norm1.beta", digits_backward_23_dreader_layers_1_r, 32, 4, P(18), S(12), W(37), W(39), W(15), W(7), V(0), W(20), WP(17), WP(18), WP(19)),
+    KERNEL("contraction dreader.layers.0.ffn.w2", digits_backward_17_dreader_layers_1_ffn_w2, 28, 1, S(11), W(20), V(0), WP(16)),
+    KERNEL("contraction dreader.layers.1.attn.wq", digits_backward_13_dreader_wk, 11, 1, S(13), W(31), V(0), WP(20)),
+    KERNEL("row dreader.layers.1.attn.bq", digits_backward_29_dreader_layers_1_attn_bv, 34, 1, W(31), V(0), WP(21)),
+    KERNEL("contraction dreader.layers.1.attn.wk", digits_backward_13_dreader_wk, 11, 1, S(13), W(26), V(0), WP(22)),
+    KERNEL("row dreader.layers.1.attn.bk", digits_backward_29_dreader_layers_1_attn_bv, 34, 1, W(26), V(0), WP(23)),
+    KERNEL("contraction dreader.layers.0.ffn.h", digits_backward_18_dreader_layers_1_ffn_h, 28, 1, P(16), W(20), V(0), W(1)),
+    KERNEL("loops dreader.layers.0.ffn.h.sum", digits_backward_19_dreader_layers_1_ffn_h_sum, 29, 1, P(15), S(10), W(1), V(0), W(12)),
+    KERNEL("contraction dreader.layers.0.ffn.w1", digits_backward_20_dreader_layers_1_ffn_w1, 30, 1, P(12), P(13), S(8), S(9), S(32), W(12), V(0), WP(14)),
+    KERNEL("row dreader.layers.0.ffn.b1", digits_backward_21_dreader_layers_1_ffn_b1, 31, 1, W(12), V(0), WP(15)),
+    KERNEL("contraction dreader.layers.0.n2", digits_backward_22_dreader_layers_1_n2, 28, 1, P(14), W(12), V(0), W(8)),
+    KERNEL("row dreader.layers.0.r dreader.layers.0.attn.bo dreader.layers.0.norm2.gamma dreader.layers.0.norm2.beta", digits_backward_23_dreader_layers_1_r, 32, 4, P(12), S(8), S(9), S(32), W(20), W(8), V(0), W(16), WP(11), WP(12), WP(13)),
+    KERNEL("contraction dreader.layers.0.attn.wo", digits_backward_24_dreader_layers_1_attn_wo, 11, 1, S(7), W(16), V(0), WP(10)),
+    KERNEL("contraction dreader.layers.0.attn.z", digits_backward_25_dreader_layers_1_attn_z, 11, 1, P(10), W(16), V(0), W(21)),
+    KERNEL("contraction dreader.layers.0.attn.p", digits_backward_26_dreader_layers_1_attn_p, 33, 1, S(4), W(21), V(0), W(3)),
+    KERNEL("contraction dreader.layers.0.attn.v", digits_backward_27_dreader_layers_1_attn_v, 33, 1, W(17), W(21), V(0), W(27)),
+    KERNEL("contraction dreader.layers.0.attn.wv", digits_backward_13_dreader_wk, 11, 1, S(1), W(27), V(0), WP(8)),
+    KERNEL("row dreader.layers.0.attn.bv", digits_backward_29_dreader_layers_1_attn_bv, 34, 1, W(27), V(0), WP(9)),
+    KERNEL("row dreader.layers.0.attn.p.lse", digits_backward_30_dreader_layers_1_attn_p_lse, 35, 1, W(17), W(3), V(0), W(32)),
+    KERNEL("contraction dreader.layers.0.attn.k", digits_backward_31_dreader_layers_1_attn_k, 36, 1, S(2), W(17), W(3), W(32), V(0), W(22)),
+    KERNEL("contraction dreader.layers.0.attn.q", digits_backward_32_dreader_layers_1_attn_q, 36, 1, S(3), W(17), W(3), W(32), V(0), W(29)),
+    KERNEL("contraction dreader.layers.0.n1", digits_backward_33_dreader_layers_1_n1, 37, 1, P(4), P(6), P(8), W(27), W(22), W(29), V(0), W(9)),
+    KERNEL("row dreader.x dreader.layers.0.norm1.gamma dreader.layers.0.norm1.beta", digits_backward_56_dreader_x, 27, 3, P(2), S(0), W(36), W(38), W(16), W(9), V(0), W(18), WP(2), WP(3)),
+    KERNEL("contraction dreader.patch", digits_backward_57_dreader_patch, 38, 1, I(0), W(18), V(0), WP(0)),
+    KERNEL("row dreader.place", digits_backward_58_dreader_place, 34, 1, W(18), V(0), WP(1)),
+    KERNEL("contraction dimage.1", digits_backward_59_dimage_1, 39, 1, P(0), W(18), V(0), W(10)),
+    KERNEL("loops dimage", digits_backward_60_dimage, 40, 1, W(10), V(0), WI(0)),
+    KERNEL("contraction dreader.layers.0.attn.wq", digits_backward_13_dreader_wk, 11, 1, S(1), W(29), V(0), WP(4)),
+    KERNEL("row dreader.layers.0.attn.bq", digits_backward_29_dreader_layers_1_attn_bv, 34, 1, W(29), V(0), WP(5)),
+    KERNEL("contraction dreader.layers.0.attn.wk", digits_backward_13_dreader_wk, 11, 1, S(1), W(22), V(0), WP(6)),
+    KERNEL("row dreader.layers.0.attn.bk", digits_backward_29_dreader_layers_1_attn_bv, 34, 1, W(22), V(0), WP(7))),
 };
 static const attn_function digits_step_f32_forward_function = {
   ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0,
@@ -190,20 +190,19 @@ static void digits_operations(const int64_t* v, double* n) {
   n[6] = 26624.0 * (double)v[0]; n[7] = 33792.0 * (double)v[0]; n[8] = 4656.0 * (double)v[0]; n[9] = 174592.0 * (double)v[0]; n[10] = 132096.0 * (double)v[0];
   n[11] = 32768.0 * (double)v[0]; n[12] = 12160.0 * (double)v[0]; n[13] = 640.0 * (double)v[0]; n[14] = 16640.0 * (double)v[0]; n[15] = 650.0 * (double)v[0];
   n[16] = 10.0 * (double)v[0]; n[17] = 6.0 * (double)v[0]; n[18] = 9312.0 * (double)v[0]; n[19] = 10240.0 * (double)v[0]; n[20] = 6400.0 * (double)v[0];
-  n[21] = 230.0 * (double)v[0]; n[22] = 10880.0 * (double)v[0]; n[23] = 1920.0 * (double)v[0]; n[24] = 13056.0 * (double)v[0]; n[25] = 65536.0 * (double)v[0];
-  n[26] = 14400.0 * (double)v[0]; n[27] = 131072.0 * (double)v[0]; n[28] = 75776.0 * (double)v[0]; n[29] = 14912.0 * (double)v[0]; n[30] = 16384.0 * (double)v[0];
-  n[31] = 3072.0 * (double)v[0]; n[32] = 19968.0 * (double)v[0]; n[33] = 98304.0 * (double)v[0]; n[34] = 4096.0 * (double)v[0]; n[35] = 1152.0 * (double)v[0];
-  n[36] = 4864.0 * (double)v[0]; n[37] = 512.0 * (double)v[0]; n[38] = 133632.0 * (double)v[0]; n[39] = 2048.0 * (double)v[0]; n[40] = 960.0 + 11520.0 * (double)v[0];
-  (void)v, (void)n;
+  n[21] = 230.0 * (double)v[0]; n[22] = 10880.0 * (double)v[0]; n[23] = 1920.0 * (double)v[0]; n[24] = 960.0 + 11520.0 * (double)v[0]; n[25] = 13056.0 * (double)v[0];
+  n[26] = 65536.0 * (double)v[0]; n[27] = 14400.0 * (double)v[0]; n[28] = 131072.0 * (double)v[0]; n[29] = 75776.0 * (double)v[0]; n[30] = 133632.0 * (double)v[0];
+  n[31] = 2048.0 * (double)v[0]; n[32] = 14912.0 * (double)v[0]; n[33] = 16384.0 * (double)v[0]; n[34] = 512.0 * (double)v[0]; n[35] = 3072.0 * (double)v[0];
+  n[36] = 19968.0 * (double)v[0]; n[37] = 98304.0 * (double)v[0]; n[38] = 4864.0 * (double)v[0]; n[39] = 4096.0 * (double)v[0]; n[40] = 1152.0 * (double)v[0]; (void)v, (void)n;
 }
 static const attn_program digits_program = {
   .forward = &digits_forward_function, .backward = &digits_backward_function, .step = &digits_step_program,
-  ROWS(attn_local, saved, {F32, 3, 0}, {F32, 3, 0}, {F32, 7, 0}, {F32, 7, 0}, {F32, 7, 0}, {F32, 2, 0}, {F32, 24, 0}, {F32, 7, 0}, {F32, 3, 0}, {F32, 5, 0}, {F32, 1, 0},
-    {F32, 1, 0}, {F32, 3, 0}, {F32, 3, 0}, {F32, 7, 0}, {F32, 7, 0}, {F32, 7, 0}, {F32, 2, 0}, {F32, 24, 0}, {F32, 7, 0}, {F32, 3, 0}, {F32, 5, 0}, {F32, 1, 0}, {F32, 1, 0},
-    {F32, 3, 0}, {F32, 3, 0}, {F32, 7, 0}, {F32, 7, 0}, {F32, 6, 0}, {F32, 25, 0}, {F32, 26, 0}, {F32, 27, 0}, {F32, 5, 0}, {F32, 5, 0}),
+  ROWS(attn_local, saved, {F32, 4, 0}, {F32, 4, 0}, {F32, 6, 0}, {F32, 6, 0}, {F32, 6, 0}, {F32, 2, 0}, {F32, 24, 0}, {F32, 6, 0}, {F32, 4, 0}, {F32, 9, 0}, {F32, 1, 0},
+    {F32, 1, 0}, {F32, 4, 0}, {F32, 4, 0}, {F32, 6, 0}, {F32, 6, 0}, {F32, 6, 0}, {F32, 2, 0}, {F32, 24, 0}, {F32, 6, 0}, {F32, 4, 0}, {F32, 9, 0}, {F32, 1, 0}, {F32, 1, 0},
+    {F32, 4, 0}, {F32, 4, 0}, {F32, 6, 0}, {F32, 6, 0}, {F32, 3, 0}, {F32, 25, 0}, {F32, 26, 0}, {F32, 27, 0}, {F32, 9, 0}, {F32, 9, 0}),
   ROWS(attn_size_rule, size_rules, {0, ATTN_INPUTS, 0, 0, 0, 1, 1}), .size_bounds = (const attn_size_bound[]){{0, -1}},
-  ROWS(attn_shape, shapes, SCALAR, SHAPE(V(0), 16, 128), SHAPE(V(0), 4, 16, 16), SHAPE(V(0), 16, 32), SHAPE(V(0), 16, 2, 2), SHAPE(V(0), 16), SHAPE(V(0), 10, 4, 16),
-    SHAPE(V(0), 4, 16, 8), SHAPE(V(0), 4, 16), SHAPE(V(0), 10, 4), SHAPE(V(0), 10), SHAPE(V(0), 8, 8), SHAPE(V(0)), SHAPE(32, 2, 2), SHAPE(16, 32), SHAPE(32), SHAPE(4, 8, 32),
+  ROWS(attn_shape, shapes, SCALAR, SHAPE(V(0), 16, 128), SHAPE(V(0), 4, 16, 16), SHAPE(V(0), 10, 4, 16), SHAPE(V(0), 16, 32), SHAPE(V(0), 16, 2, 2), SHAPE(V(0), 4, 16, 8),
+    SHAPE(V(0), 10, 4), SHAPE(V(0), 4, 16), SHAPE(V(0), 16), SHAPE(V(0), 10), SHAPE(V(0), 8, 8), SHAPE(V(0)), SHAPE(32, 2, 2), SHAPE(16, 32), SHAPE(32), SHAPE(4, 8, 32),
     SHAPE(4, 8), SHAPE(32, 4, 8), SHAPE(128, 32), SHAPE(128), SHAPE(32, 128), SHAPE(10, 4, 8), SHAPE(10), SHAPE(2, V(0), 4, 16), SHAPE(2, V(0), 10, 4), SHAPE(V(0), 10, 4, 8),
     SHAPE(2, V(0))),
   .n_values = 1, .n_operations = 41, .operations = digits_operations, TARGETS,

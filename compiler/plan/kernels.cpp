@@ -8,6 +8,7 @@
 #include "compiler/plan/block_bounds.h"
 #include "compiler/plan/function.h"
 #include "compiler/plan/maps.h"
+#include "compiler/plan/order.h"
 #include "compiler/plan/verify.h"
 #include "compiler/solve/equalities.h"
 
@@ -77,7 +78,8 @@ class Claims {
     const std::map<TensorId, size_t> at = positions();
     std::ranges::sort(
         kernels_, [&](const Claimed& a, const Claimed& b) { return at.at(a.at) < at.at(b.at); });
-    return {std::move(g_), std::move(kernels_), std::move(open_.wanted)};
+    std::vector<Claimed> ordered = in_order(g_, std::move(kernels_), open_.wanted);
+    return {std::move(g_), std::move(ordered), std::move(open_.wanted)};
   }
 
  private:

@@ -230,10 +230,10 @@ train model t(x: [N, D]) -> y {
 })",
      "contraction h <- h.sum h\n"
      "contraction y <- y\n"
+     "backward: contraction du <- du\n"
      "backward: contraction dh.sum <- dh dh.sum\n"
      "backward: contraction dx <- dx\n"
      "backward: contraction dw <- dw\n"
-     "backward: contraction du <- du\n"
      "backward: row dc <- dc"},
     {"ScoresOfKnownPositions", R"(
 size P = 197, W = 64

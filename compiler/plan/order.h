@@ -1,0 +1,21 @@
+// The order in which kernels run.
+//
+// A derivation leaves the gradients of weights at the end of the list. Each reads a tensor that
+// nothing reads after it, which would live until then: in a model of many layers, those of all
+// layers at once.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "compiler/plan/kinds.h"
+
+namespace attn::plan {
+
+// `kernels`, which stand in an order in which they can run, in another: what can run and needs no
+// more memory than it ends the use of comes first, the rest keeps its order. `wanted`: tensors that
+// have memory in any case.
+std::vector<Claimed> in_order(const ir::Graph& g, std::vector<Claimed> kernels,
+                              const std::set<ir::TensorId>& wanted);
+
+}  // namespace attn::plan

@@ -1,0 +1,49 @@
+// In which order kernels run, and that a model's depth does not decide how much memory they need.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "forms.h"
+
+namespace attn::testing {
+namespace {
+
+// Layers, each with a weight and a bias.
+std::string layers(int count) {
+  return fmt::format(R"(
+size B, D
+train model m(x0: [B, D]) -> loss {{
+  x[b,d] = x0[b,d]
+  repeat l: {} as layers {{
+    param w: [D, D], c: [D]
+    h[b,d] = sum[e] w[d,e] * x[b,e] + c[d]
+    x[b,d] = x[b,d] + tanh(h[b,d])
+  }}
+  loss = sum[b,d] x[b,d] ^ 2
+}})",
+                     count);
+}
+
+// The kernels' results, a word each.
+std::string order_of(const plan::Function& f) {
+  std::string result;
+  for (const plan::Kernel& k : f.kernels)
+    for (ir::TensorId t : k.writes) result += (result.empty() ? "" : " ") + f.graph[t].name;
+  return result;
+}
+
+TEST(Order, GivesTheWorkspaceOfALayerToTheNext) {
+  const auto slots = [](int count) {
+    return planned_text(layers(count))->models.at(0).plan->backward->workspace.size();
+  };
+  EXPECT_EQ(slots(3), slots(8));
+}
+
+TEST(Order, PutsGradientsOfWeightsWhereWhatTheyReadEnds) {
+  const auto file = planned_text(layers(2));
+  EXPECT_EQ(order_of(*file->models.at(0).plan->backward),
+            "dlayers.1.h dlayers.1.c dlayers.1.w dlayers.0.x dlayers.0.h dlayers.0.c dx0 "
+            "dlayers.0.w");
+}
+
+}  // namespace
+}  // namespace attn::testing
