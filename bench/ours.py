@@ -83,10 +83,10 @@ class Call:
         m._shape_outputs(self.params, self.inputs, self.outputs)
         self.put(self.outputs, arrays, make=True)
         self.saved = m.library.allocate(need.saved)
-        workspaces = need.forward_workspace, need.backward_workspace
+        workspaces = need.forward_workspace, need.training_workspace
         self.workspace = m.library.allocate(max(workspaces))
         # What a call takes besides its arguments, without and with gradients.
-        self.bytes = workspaces[0], need.saved + max(workspaces)
+        self.bytes = workspaces[0], need.saved + workspaces[1]
         self.cotangents = self.put(self.outputs.derivatives(), arrays, "d")
         self.gradients = [
             self.put(group.derivatives(), {}, "d", make=lambda a: a.differentiable and

@@ -31,6 +31,9 @@ CODE(digits_read_forward_28_reader_z)
 
 static const attn_function digits_forward_function = {
   ATTN_FORWARD, "forward", .reads_saved = 1, .n_checks = 1, ROWS(attn_local, workspace, {I32, 0, 0}, {I32, 0, 1}),
+  ROWS(attn_placed, unsaved, {S(10), 0}, {S(22), 0}, {S(5), 0}, {S(17), 0}, {S(28), 0}, {S(1), 0}, {S(13), 0}, {S(24), 0}, {S(31), 0}, {W(0), 0}, {S(11), 1}, {S(23), 1},
+    {S(0), 1}, {S(14), 1}, {S(19), 1}, {S(25), 1}, {S(30), 1}, {W(1), 1}, {S(2), 2}, {S(7), 2}, {S(12), 2}, {S(26), 2}, {S(29), 2}, {S(9), 2}, {S(21), 2}, {S(3), 3}, {S(8), 3},
+    {S(15), 3}, {S(20), 3}, {S(27), 3}, {S(6), 3}, {S(18), 3}, {S(4), 4}, {S(16), 4}, {S(32), 4}, {S(33), 4}),
   ROWS(attn_data_check, data_checks, {W(0), W(1), 10, "label", "logit", 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("row label.least label.greatest", digits_forward_0_label_least, 0, 2, I(1), V(0), W(0), W(1)),

@@ -135,7 +135,7 @@ class Subject {
     attn_sizes bytes{};
     library.require(call.call_sizes(library.context(), &m, params_.data(), inputs_.data(), &bytes));
     held.saved = m.has_backward ? bytes.saved : 0;
-    held.workspace = std::max(bytes.forward_workspace, bytes.backward_workspace);
+    held.workspace = m.has_backward ? bytes.training_workspace : bytes.forward_workspace;
     saved_ = memory_.lend(bytes.saved);
     workspace_ = memory_.lend(held.workspace);
     if (m.has_backward) prepare_backward();

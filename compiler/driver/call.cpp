@@ -137,7 +137,8 @@ class KernelCall {
 
   void forward(bool saves) {
     saved_ = memory_.lend(bytes_.saved);
-    const attn_block workspace = memory_.lend(bytes_.forward_workspace);
+    const attn_block workspace =
+        memory_.lend(saves ? bytes_.training_workspace : bytes_.forward_workspace);
     library_.require(call().forward(context(), &m_, params_.data(), inputs_.data(), outputs_.data(),
                                     saves ? saved_ : attn_block{}, workspace));
     collect(m_.outputs, outputs_, "");

@@ -32,6 +32,7 @@ class FunctionWriter {
     return {fmt::format("ATTN_{}, {}, .reads_saved = {}, .n_checks = {},", kind(),
                         quoted(plan::title(f_)), f_.saved.empty() ? 0 : 1, f_.checks.size()),
             rows("attn_local", "workspace", workspace),
+            rows("attn_placed", "unsaved", unsaved()),
             rows("attn_slice", "slices", slices_),
             rows("int32_t", "optional", optional()),
             rows("attn_data_check", "data_checks", data_checks()),
@@ -57,6 +58,15 @@ class FunctionWriter {
         list.push_back(fmt::format("{{{}, {}, {}}}", c_type(g_[t].storage),
                                    shared_.shape(values_, g_[t]), slot));
       }
+    return list;
+  }
+
+  // In the order of the slots.
+  std::vector<std::string> unsaved() const {
+    std::vector<std::string> list;
+    for (size_t slot = 0; slot < f_.unsaved.size(); ++slot)
+      for (TensorId t : f_.unsaved[slot].tensors)
+        list.push_back(fmt::format("{{{}, {}}}", tensor(t), slot));
     return list;
   }
 

@@ -44,8 +44,10 @@ struct Checks {
 };
 Checks data_checks(ir::Graph& g);
 
-// Slots for the tensors in `places` that live in the workspace, by first and last use in `kernels`.
+// Slots for the tensors that live in the workspace, by first and last use in `kernels`; and for
+// those of the saved block, too.
 std::vector<Slot> assign_slots(const Function& f);
+std::vector<Slot> assign_unsaved_slots(const Function& f);
 
 // The run-time sizes of definitions and of tensors: those of extents, conditions and bodies.
 std::vector<ir::SizeId> sizes_used(const ir::Graph& g,

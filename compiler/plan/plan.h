@@ -88,6 +88,8 @@ struct Function {
   std::vector<Loop> loops;      // in order
   std::vector<Slice> slices;    // what has Place::step
   std::vector<Slot> workspace;
+  // The same of a forward call that leaves no saved block, which then has what would be saved, too.
+  std::vector<Slot> unsaved;
   Precision precision = Precision::high;
 };
 

@@ -255,6 +255,16 @@ std::string loop_text(const Graph& g, const Steps& s) {
                      s.down ? ", the last first" : "");
 }
 
+std::string slots_text(const Graph& g, std::string_view indent, const std::vector<Slot>& slots) {
+  std::string text;
+  for (size_t n = 0; n < slots.size(); ++n) {
+    text += fmt::format("{}slot {}:", indent, n);
+    for (TensorId t : slots[n].tensors) text += " " + shape_text(g, t);
+    text += "\n";
+  }
+  return text;
+}
+
 std::string function_text(const Function& f, const Schedule& schedule) {
   const Printed printed(f.graph);
   const Graph& g = printed.g;
@@ -271,11 +281,9 @@ std::string function_text(const Function& f, const Schedule& schedule) {
   std::string saved;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);
   if (!saved.empty()) text += "    saved:" + saved + "\n";
-  for (size_t n = 0; n < f.workspace.size(); ++n) {
-    text += fmt::format("    slot {}:", n);
-    for (TensorId t : f.workspace[n].tensors) text += " " + shape_text(g, t);
-    text += "\n";
-  }
+  text += slots_text(g, "    ", f.workspace);
+  if (!f.unsaved.empty())
+    text += "    where nothing is saved:\n" + slots_text(g, "      ", f.unsaved);
   return text;
 }
 

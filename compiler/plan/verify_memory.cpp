@@ -10,10 +10,11 @@ using namespace ir;
 // Runs the kernels on names: what each place in memory holds.
 class Run {
  public:
-  explicit Run(const Function& f) : f_(f) {
-    for (size_t n = 0; n < f.workspace.size(); ++n)
-      for (TensorId t : f.workspace[n].tensors) {
-        require(f.places[t.value] == Place::workspace, t, "in a slot though it lives elsewhere");
+  Run(const Function& f, const std::vector<Slot>& slots, bool with_saved)
+      : f_(f), with_saved_(with_saved) {
+    for (size_t n = 0; n < slots.size(); ++n)
+      for (TensorId t : slots[n].tensors) {
+        require(has_slot(f.places[t.value]), t, "in a slot though it lives elsewhere");
         require(slots_.emplace(t, n).second, t, "in two slots");
       }
   }
@@ -43,6 +44,10 @@ class Run {
  private:
   void require(bool holds, TensorId t, std::string_view what) const {
     plan::require(holds, f_, t, what);
+  }
+
+  bool has_slot(Place p) const {
+    return p == Place::workspace || (p == Place::saved && with_saved_);
   }
 
   void call(const Kernel& k) {
@@ -76,13 +81,14 @@ class Run {
                 place == Place::saved,
             t, "written where it has no place");
     require(written_.insert(in_memory).second || step_ == 1, t, "written twice");
-    if (place != Place::workspace) return;
+    if (!has_slot(place)) return;
     auto slot = slots_.find(in_memory);
     require(slot != slots_.end(), t, "in the workspace without a slot");
     holds_[slot->second] = in_memory;
   }
 
   const Function& f_;
+  const bool with_saved_;  // what would be saved has slots, too
   std::map<TensorId, size_t> slots_;
   std::map<size_t, TensorId> holds_;
   std::set<TensorId> written_;
@@ -91,6 +97,9 @@ class Run {
 
 }  // namespace
 
-void verify_memory(const Function& f) { Run(f).run(); }
+void verify_memory(const Function& f) {
+  Run(f, f.workspace, false).run();
+  if (f.kind == FunctionKind::forward && !f.saved.empty()) Run(f, f.unsaved, true).run();
+}
 
 }  // namespace attn::plan

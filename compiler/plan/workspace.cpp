@@ -36,7 +36,7 @@ struct Life {
 
 class Lives {
  public:
-  explicit Lives(const Function& f) : f_(f) {
+  Lives(const Function& f, bool with_saved) : f_(f), with_saved_(with_saved) {
     for (const Kernel& k : f.checks)
       for (TensorId t : k.writes) touch(t, 0, 0);
     for (const Loop& loop : f.loops) touch_carried(loop);
@@ -52,7 +52,8 @@ class Lives {
  private:
   void touch(TensorId t, int first, int last) {
     t = whole_of(f_, t);
-    if (f_.places[t.value] != Place::workspace) return;
+    const Place place = f_.places[t.value];
+    if (place != Place::workspace && (place != Place::saved || !with_saved_)) return;
     auto [it, fresh] = all.try_emplace(t, Life{first, last, 0});
     it->second.first = std::min(it->second.first, first);
     it->second.last = std::max(it->second.last, last);
@@ -83,7 +84,27 @@ class Lives {
   }
 
   const Function& f_;
+  bool with_saved_;
 };
+
+// Largest first; each goes to the first slot that is free for all its life.
+std::vector<Slot> slots_for(const std::map<TensorId, Life>& lives) {
+  std::vector<std::pair<TensorId, Life>> order(lives.begin(), lives.end());
+  std::ranges::stable_sort(
+      order, [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+  std::vector<Slot> slots;
+  for (const auto& [tensor, life] : order) {
+    auto free = std::ranges::find_if(slots, [&, life = life](const Slot& s) {
+      return std::ranges::none_of(s.tensors, [&](TensorId other) {
+        const Life& o = lives.at(other);
+        return o.first <= life.last && life.first <= o.last;
+      });
+    });
+    if (free == slots.end()) free = slots.insert(slots.end(), Slot{});
+    free->tensors.push_back(tensor);
+  }
+  return slots;
+}
 
 }  // namespace
 
@@ -108,25 +129,9 @@ const Loop* loop_of(const Function& f, size_t n) {
   return loop == f.loops.end() ? nullptr : &*loop;
 }
 
-std::vector<Slot> assign_slots(const Function& f) {
-  const std::map<TensorId, Life> lives = Lives(f).all;
-  // Largest first; each goes to the first slot that is free for all its life.
-  std::vector<std::pair<TensorId, Life>> order(lives.begin(), lives.end());
-  std::ranges::stable_sort(
-      order, [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
-  std::vector<Slot> slots;
-  for (const auto& [tensor, life] : order) {
-    auto free = std::ranges::find_if(slots, [&, life = life](const Slot& s) {
-      return std::ranges::none_of(s.tensors, [&](TensorId other) {
-        const Life& o = lives.at(other);
-        return o.first <= life.last && life.first <= o.last;
-      });
-    });
-    if (free == slots.end()) free = slots.insert(slots.end(), Slot{});
-    free->tensors.push_back(tensor);
-  }
-  return slots;
-}
+std::vector<Slot> assign_slots(const Function& f) { return slots_for(Lives(f, false).all); }
+
+std::vector<Slot> assign_unsaved_slots(const Function& f) { return slots_for(Lives(f, true).all); }
 
 std::vector<SizeId> sizes_used(const Graph& g, const std::vector<Definition>& definitions,
                                const std::vector<TensorId>& tensors) {

@@ -161,7 +161,7 @@ class Model(Calls):
             if given:
                 raise self._refusal(f"has no output {next(iter(given))}")
             need = self._sizes
-            workspace = self._memory(need.forward_workspace)
+            workspace = self._memory(need.training_workspace if keep else need.forward_workspace)
             if keep and (self._saved is None or self._saved.count < need.saved):
                 self._saved = self.library.allocate(need.saved)
             saved = self._saved.lent if keep and self._saved is not None else Lent()

@@ -180,7 +180,8 @@ class Operator:
             list_ = call.pack(d.outputs, outputs)
             library.call("attn_forward", self.model.table, call.params, call.inputs,
                          c.addressof(list_), _lent(saved) if keep else Lent(),
-                         self._memory(call.need.forward_workspace))
+                         self._memory(call.need.training_workspace if keep else
+                                      call.need.forward_workspace))
         return (*outputs, saved)
 
     def _backward(self, arguments: List[torch.Tensor], outputs: List[torch.Tensor],

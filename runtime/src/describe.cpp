@@ -117,12 +117,11 @@ struct Field {
 constexpr Field kTensor[] = {FIELD(attn_tensor, data),        FIELD(attn_tensor, type),
                              FIELD(attn_tensor, rank),        FIELDS(attn_tensor, extent),
                              FIELD(attn_tensor, device.type), FIELD(attn_tensor, device.ordinal)};
-constexpr Field kSizes[] = {FIELD(attn_sizes, forward_workspace),
-                            FIELD(attn_sizes, backward_workspace),
-                            FIELD(attn_sizes, saved),
-                            FIELD(attn_sizes, jvp_workspace),
-                            FIELD(attn_sizes, hvp_workspace),
-                            FIELD(attn_sizes, probe_workspace)};
+constexpr Field kSizes[] = {
+    FIELD(attn_sizes, forward_workspace),  FIELD(attn_sizes, training_workspace),
+    FIELD(attn_sizes, backward_workspace), FIELD(attn_sizes, saved),
+    FIELD(attn_sizes, jvp_workspace),      FIELD(attn_sizes, hvp_workspace),
+    FIELD(attn_sizes, probe_workspace)};
 constexpr Field kContextOptions[] = {FIELD(attn_context_options, threads),
                                      FIELD(attn_context_options, pool_bytes),
                                      FIELD(attn_context_options, log),

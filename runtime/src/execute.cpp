@@ -138,13 +138,23 @@ class Execution {
     return ATTN_OK;
   }
 
+  // Whether what would be saved is in the workspace.
+  bool saves_nothing() const { return f_.kind == ATTN_FORWARD && call_.saved.data == nullptr; }
+
   char* saved_at(int32_t k) const {
+    if (saves_nothing()) return in_workspace(frame_.unsaved_parts[k]);
     if (call_.saved.data == nullptr) return nullptr;
     return static_cast<char*>(call_.saved.data) + frame_.saved_offsets[k];
   }
 
   char* workspace_at(int32_t k) const {
-    return static_cast<char*>(call_.workspace.data) + frame_.offsets[k];
+    return in_workspace(saves_nothing() ? frame_.unsaved_offsets[k] : frame_.offsets[k]);
+  }
+
+  char* optional_at(int32_t k) const { return in_workspace(frame_.offsets[f_.n_workspace + k]); }
+
+  char* in_workspace(int64_t offset) const {
+    return static_cast<char*>(call_.workspace.data) + offset;
   }
 
   void show(Tensor& t, void* data) {
@@ -160,7 +170,7 @@ class Execution {
   void bind_optional() {
     for (int32_t k = 0; k < f_.n_optional; ++k) {
       Tensor& t = frame_.tensor(f_.optional[k]);
-      if (t.data == nullptr && t.shape->count > 0) show(t, workspace_at(f_.n_workspace + k));
+      if (t.data == nullptr && t.shape->count > 0) show(t, optional_at(k));
     }
   }
 
@@ -170,7 +180,7 @@ class Execution {
       const Tensor& t = frame_.tensor(f_.optional[k]);
       const int32_t group = f_.optional[k] >> 24;
       const bool is_given = group >= ATTN_GIVEN_PARAMS && group <= ATTN_GIVEN_OUTPUTS;
-      if (!is_given || t.shape->count == 0 || t.data != workspace_at(f_.n_workspace + k)) continue;
+      if (!is_given || t.shape->count == 0 || t.data != optional_at(k)) continue;
       ATTN_TRY(zero(t.data, static_cast<size_t>(t.bytes())));
     }
     return ATTN_OK;

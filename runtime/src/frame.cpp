@@ -97,6 +97,8 @@ size_t Frame::assign(char* memory) {
   arena.take(intervals, base[ATTN_SAVED] + 2);
   arena.take(offsets, function->n_workspace + function->n_optional);
   arena.take(saved_offsets, program.n_saved);
+  arena.take(unsaved_offsets, function->n_workspace);
+  arena.take(unsaved_parts, program.n_saved);
   arena.take(arguments, function->n_kernels);
   arena.take(all_arguments_, n_arguments_);
   arena.take(operations, program.n_operations);
@@ -300,6 +302,8 @@ void Frame::compute_tensors(attn_dimension* dim) {
     ++t;
   }
   workspace_bytes = lay_out(*function, offsets);
+  if (function->kind == ATTN_FORWARD)
+    unsaved_bytes = lay_out_unsaved(*function, unsaved_parts, unsaved_offsets);
   lay_out_saved(saved_offsets);
 }
 
@@ -330,6 +334,20 @@ int64_t Frame::lay_out(const attn_function& f, int64_t* workspace) const {
     const int32_t group = f.optional[k] >> 24, n = f.optional[k] & 0xffffff;
     if (workspace != nullptr) workspace[f.n_workspace + k] = end;
     end = aligned_end(end, bytes(type_of(group, n), arguments_of(group)[n].shape));
+  }
+  return end + 64;
+}
+
+int64_t Frame::lay_out_unsaved(const attn_function& f, int64_t* saved, int64_t* workspace) const {
+  if (program.n_saved == 0) return lay_out(f, workspace);
+  int64_t begin = 0, end = 0;
+  for (int32_t k = 0; k < f.n_unsaved; ++k) {
+    const int32_t group = f.unsaved[k].tensor >> 24, n = f.unsaved[k].tensor & 0xffffff;
+    const attn_local& local = group == ATTN_SAVED ? program.saved[n] : f.workspace[n];
+    if (k == 0 || f.unsaved[k].slot != f.unsaved[k - 1].slot) begin = end;
+    end = std::max(end, aligned_end(begin, bytes(local.type, local.shape)));
+    int64_t* positions = group == ATTN_SAVED ? saved : workspace;
+    if (positions != nullptr) positions[n] = begin;
   }
   return end + 64;
 }

@@ -76,6 +76,9 @@ class Frame : public Cached {
   // where they are asked for.
   int64_t lay_out_saved(int64_t* saved = nullptr) const;
   int64_t lay_out(const attn_function& f, int64_t* workspace = nullptr) const;
+  // The same of forward without a saved block.
+  int64_t lay_out_unsaved(const attn_function& f, int64_t* saved = nullptr,
+                          int64_t* workspace = nullptr) const;
 
   const attn_argument* arguments_of(int32_t group) const {
     if (group == ATTN_RESULT) return &model.probes[function - program.probes];
@@ -106,7 +109,10 @@ class Frame : public Cached {
   Interval* intervals;     // of each tensor of the caller, workspace and saved block
   int64_t* offsets;        // in the workspace: of its tensors, then of optional tensors
   int64_t* saved_offsets;  // in the saved block
-  int64_t workspace_bytes;
+  // In the workspace of a forward call without a saved block: of the workspace's tensors, then of
+  // the parts of the block.
+  int64_t *unsaved_offsets, *unsaved_parts;
+  int64_t workspace_bytes, unsaved_bytes;
   void*** arguments;             // by kernel
   double* operations;            // of kernels
   int64_t empty_bytes;           // of a row for each empty tensor

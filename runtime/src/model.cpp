@@ -36,7 +36,7 @@ class Caller {
     ATTN_TRY(check_bools(call));
     const LaunchScope scope(context_);
     ATTN_TRY(execute(frame_, call, true));
-    if (frame_.function->kind != ATTN_FORWARD) return ATTN_OK;
+    if (frame_.function->kind != ATTN_FORWARD || call.saved.data == nullptr) return ATTN_OK;
     return device_status(context_, context_->device->copy_in(context_, call.saved.data,
                                                              frame_.header, header_bytes()));
   }
@@ -99,20 +99,15 @@ class Caller {
     return ATTN_OK;
   }
 
-  // Finds the saved block: a forward call that is given none, or needs none, keeps it after the
-  // workspace.
+  // A forward call may be given no saved block, and may need none.
   attn_status find_memory(Call& call) {
     const attn_function& f = *frame_.function;
+    if (f.kind == ATTN_FORWARD && frame_.program.backward == nullptr) call.saved = {};
+    const bool saves_nothing = f.kind == ATTN_FORWARD && call.saved.data == nullptr;
+    ATTN_TRY(add_memory("workspace", "the workspace", call.workspace,
+                        saves_nothing ? frame_.unsaved_bytes : frame_.workspace_bytes, true));
+    if (saves_nothing) return ATTN_OK;
     const int64_t saved_bytes = frame_.lay_out_saved();
-    const bool keeps = f.kind == ATTN_FORWARD &&
-                       (call.saved.data == nullptr || frame_.program.backward == nullptr);
-    const int64_t workspace_bytes =
-        keeps ? aligned_end(frame_.workspace_bytes, saved_bytes) : frame_.workspace_bytes;
-    ATTN_TRY(add_memory("workspace", "the workspace", call.workspace, workspace_bytes, true));
-    if (keeps) {
-      call.saved = {static_cast<char*>(call.workspace.data) + frame_.workspace_bytes, saved_bytes};
-      return ATTN_OK;
-    }
     if (f.kind == ATTN_JVP || f.kind == ATTN_HVP || (f.kind == ATTN_PROBE && !f.reads_saved))
       return ATTN_OK;
     ATTN_TRY(add_memory("saved block", "the saved block", call.saved, saved_bytes,
@@ -216,8 +211,10 @@ attn_status attn_call_sizes(attn_context* context, const attn_model* model,
   };
   *sizes = {};
   sizes->saved = program.backward != nullptr ? frame->lay_out_saved() : 0;
-  sizes->forward_workspace = aligned_end(workspace(program.forward), frame->lay_out_saved());
   sizes->backward_workspace = workspace(program.backward);
+  sizes->training_workspace = std::max(workspace(program.forward), sizes->backward_workspace);
+  sizes->forward_workspace =
+      std::max(workspace(program.forward), frame->lay_out_unsaved(*program.forward));
   sizes->jvp_workspace = workspace(program.jvp);
   sizes->hvp_workspace = workspace(program.hvp);
   for (int32_t k = 0; k < model->n_probes; ++k)

@@ -174,14 +174,13 @@ TEST_F(Refusals, OfBlocksThatAreTooSmall) {
     word.saved = smaller(saved, count);
     expect(word.forward(), ATTN_REFUSED, says("saved block", count, bytes.saved));
   }
-  // A block that forward keeps at the end of its workspace needs room there.
+  // Without a saved block, what it would hold is in the workspace.
   word.saved = {};
   word.workspace = smaller(workspace, bytes.forward_workspace - 1);
   expect(word.forward(), ATTN_REFUSED,
          says("workspace", bytes.forward_workspace - 1, bytes.forward_workspace));
   word.workspace = smaller(workspace, bytes.forward_workspace);
-  void* const x = std::exchange(word.inputs.x.data, static_cast<char*>(workspace.data) +
-                                                        bytes.forward_workspace - bytes.saved);
+  void* const x = std::exchange(word.inputs.x.data, workspace.data);
   expect(word.forward(), ATTN_REFUSED, "the workspace, which is written, overlaps x");
   word.inputs.x.data = x;
   word.clear();

@@ -66,9 +66,7 @@ int main(int argc, char** argv) {
       param_gradients(shapes[0]), input_gradients(shapes[1]);
   attn_sizes bytes{};
   if (attn_call_sizes(context, model, params.data(), inputs.data(), &bytes)) return fail(context);
-  const int64_t most = bytes.forward_workspace > bytes.backward_workspace
-                           ? bytes.forward_workspace
-                           : bytes.backward_workspace;
+  const int64_t most = bytes.training_workspace;
   const attn_block saved = {attn_allocate(context, static_cast<size_t>(bytes.saved)), bytes.saved};
   const attn_block workspace = {attn_allocate(context, static_cast<size_t>(most)), most};
   for (int round = 0; round < 2; ++round) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <stdexcept>
@@ -107,6 +108,15 @@ Arrays Library::reference(const Arrays& given, const std::string& name,
                                               .probes = options.probes});
 }
 
+namespace {
+
+bool same_bits(const attn_tensor& a, const attn_tensor& b) {
+  const std::vector<double> x = driver::fetch(a).values, y = driver::fetch(b).values;
+  return std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0;
+}
+
+}  // namespace
+
 Outcome Library::call(const Arrays& given, const CallOptions& options, const std::string& name) {
   const attn_model& m = interface(name);
   CallMemory memory(*loaded_);
@@ -162,13 +172,28 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     memory.fill_mirror();
     return attn_block{memory.shown(block), size};
   };
-  attn_block memory_of_call = workspace(bytes.forward_workspace);
-  if (failed(f.forward(
-          context, &m, shown(params).data(), shown(inputs).data(), shown(outputs).data(),
-          options.gradient || options.probes ? saved_block() : attn_block{}, memory_of_call)))
+  const bool saves = options.gradient || options.probes;
+  const auto forward = [&](const std::vector<attn_tensor>& results, attn_block kept, int64_t size) {
+    const attn_block memory_of_call = workspace(size);
+    return failed(f.forward(context, &m, shown(params).data(), shown(inputs).data(),
+                            shown(results).data(), kept, memory_of_call));
+  };
+  // Without a saved block it is in other memory, and gives the same.
+  std::vector<attn_tensor> unsaved(outputs);
+  if (saves && m.n_states == 0) {
+    for (int32_t k = 0; k < m.n_outputs; ++k) unsaved[k].data = memory.result(unsaved[k]);
+    if (forward(unsaved, {}, bytes.forward_workspace)) return outcome;
+  }
+  if (forward(outputs, saves ? saved_block() : attn_block{},
+              saves ? bytes.training_workspace : bytes.forward_workspace))
     return outcome;
-  for (int32_t k = 0; k < m.n_outputs; ++k)
+  for (int32_t k = 0; k < m.n_outputs; ++k) {
     outcome.values[m.outputs[k].name] = driver::fetch(outputs[k]);
+    if (!saves || m.n_states > 0 || same_bits(outputs[k], unsaved[k])) continue;
+    outcome.status = ATTN_REFUSED;
+    outcome.message = fmt::format("`{}` is another without a saved block", m.outputs[k].name);
+    return outcome;
+  }
   for (int32_t k = m.n_inputs - m.n_states; k < m.n_inputs; ++k)
     outcome.values[std::string(m.inputs[k].name) + "'"] = driver::fetch(inputs[k]);
   for (int32_t k = 0; options.probes && k < m.n_probes; ++k) {
@@ -176,7 +201,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     if (failed(f.probe_shape(&m, k, sizes.data(), &result))) return outcome;
     result.device = device_;
     result.data = memory.result(result);
-    memory_of_call = workspace(bytes.probe_workspace);
+    const attn_block memory_of_call = workspace(bytes.probe_workspace);
     if (failed(f.probe(context, &m, k, shown(params).data(), shown(inputs).data(),
                        shown(outputs).data(), saved_block(),
                        shown(std::vector<attn_tensor>{result}).data(), memory_of_call)))
@@ -206,7 +231,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     std::vector<attn_tensor> again(outputs);
     for (int32_t k = 0; k < m.n_outputs; ++k) again[k].data = memory.result(again[k]);
     std::vector<attn_tensor> tangents = wanted(m.outputs, m.n_outputs, "t", outputs);
-    memory_of_call = workspace(bytes.jvp_workspace);
+    const attn_block memory_of_call = workspace(bytes.jvp_workspace);
     if (failed(f.jvp(context, &m, shown(params).data(), shown(inputs).data(), shown(tparams).data(),
                      shown(tinputs).data(), shown(again).data(), shown(tangents).data(),
                      memory_of_call)))
@@ -217,7 +242,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   if (options.hvp) {
     std::vector<attn_tensor> hparams = wanted(m.params, m.n_params, "h", params);
     std::vector<attn_tensor> hinputs = wanted(m.inputs, m.n_inputs, "h", inputs);
-    memory_of_call = workspace(bytes.hvp_workspace);
+    const attn_block memory_of_call = workspace(bytes.hvp_workspace);
     if (failed(f.hvp(context, &m, shown(params).data(), shown(inputs).data(), shown(tparams).data(),
                      shown(tinputs).data(), shown(hparams).data(), shown(hinputs).data(),
                      memory_of_call)))
@@ -230,7 +255,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
   std::vector<attn_tensor> cotangents = fill(m.outputs, m.n_outputs, "d");
   std::vector<attn_tensor> dparams = wanted(m.params, m.n_params, "d", params);
   std::vector<attn_tensor> dinputs = wanted(m.inputs, m.n_inputs, "d", inputs);
-  memory_of_call = workspace(bytes.backward_workspace);
+  const attn_block memory_of_call = workspace(bytes.backward_workspace);
   if (failed(f.backward(context, &m, shown(params).data(), shown(inputs).data(),
                         shown(outputs).data(), saved_block(), shown(cotangents).data(),
                         shown(dparams).data(), shown(dinputs).data(), memory_of_call)))

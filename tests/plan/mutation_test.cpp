@@ -87,6 +87,8 @@ const std::map<std::string, std::string> kNeutral = {
     {"function.slices: reversed", "a set"},
     {"function.workspace: reversed", "slots in another order"},
     {"function.workspace: two slots in one", "tensors that do not live at the same time"},
+    {"function.unsaved: reversed", "slots in another order"},
+    {"function.unsaved: two slots in one", "tensors that do not live at the same time"},
     {"kernel.definitions: reversed", "the form has the order"},
     {"kernel.sizes: reversed", "arguments in another order"},
     {"loops.reduced: reversed", "a reduction in another order"},

@@ -273,14 +273,19 @@ class Mutator {
       change("slice.dimension", s.dimension, s.dimension + 1, "the next");
     }
     mutate_list("function.slices", f_.slices);
-    for (plan::Slot& s : f_.workspace) mutate_list("slot.tensors", s.tensors);
-    mutate_list("function.workspace", f_.workspace);
-    for (size_t n = 1; n < f_.workspace.size(); ++n) {
-      std::vector<plan::Slot> fewer = f_.workspace;
+    mutate_slots("function.workspace", f_.workspace);
+    mutate_slots("function.unsaved", f_.unsaved);
+  }
+
+  void mutate_slots(const char* list, std::vector<plan::Slot>& slots) {
+    for (plan::Slot& s : slots) mutate_list("slot.tensors", s.tensors);
+    mutate_list(list, slots);
+    for (size_t n = 1; n < slots.size(); ++n) {
+      std::vector<plan::Slot> fewer = slots;
       auto &to = fewer[n - 1].tensors, &from = fewer[n].tensors;
       to.insert(to.end(), from.begin(), from.end());
       fewer.erase(fewer.begin() + static_cast<long>(n));
-      change("function.workspace", f_.workspace, fewer, "two slots in one");
+      change(list, slots, fewer, "two slots in one");
     }
   }
 

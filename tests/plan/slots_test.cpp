@@ -33,9 +33,13 @@ class Slots {
   }
 
   // "a c | b": two slots.
-  std::string assigned() const {
+  std::string assigned() const { return text_of(plan::assign_slots(f_)); }
+  std::string unsaved() const { return text_of(plan::assign_unsaved_slots(f_)); }
+
+ private:
+  std::string text_of(const std::vector<plan::Slot>& slots) const {
     std::string text;
-    for (const plan::Slot& s : plan::assign_slots(f_)) {
+    for (const plan::Slot& s : slots) {
       if (!text.empty()) text += " | ";
       for (size_t n = 0; n < s.tensors.size(); ++n)
         text += (n ? " " : "") + f_.graph[s.tensors[n]].name;
@@ -43,7 +47,6 @@ class Slots {
     return text;
   }
 
- private:
   TensorId id(const std::string& name) const { return *f_.graph.find(name); }
   // Each letter names a tensor.
   std::vector<TensorId> ids(std::string_view names) const {
@@ -102,6 +105,19 @@ TEST(Slots, HoldOnlyTheWorkspace) {
   s.kernel("a", "b");
   s.kernel("b", "cd");
   EXPECT_EQ(s.assigned(), "b");
+}
+
+TEST(Slots, HoldWhatWouldBeSavedWhereItIsNot) {
+  Slots s(kEqual);
+  s.place("b", Place::saved);
+  s.place("c", Place::saved);
+  s.place("e", Place::result);
+  s.kernel("", "a");
+  s.kernel("a", "b");
+  s.kernel("b", "cd");
+  s.kernel("d", "e");
+  EXPECT_EQ(s.assigned(), "a d");
+  EXPECT_EQ(s.unsaved(), "a c | b | d");
 }
 
 TEST(Slots, OfChecksLiveAtOnceAndEndBeforeTheKernels) {

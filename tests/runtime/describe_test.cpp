@@ -90,6 +90,7 @@ TEST(Description, LaysOutATensor) {
 TEST(Description, LaysOutSizesAndOptions) {
   const auto sizes = Filled("attn_sizes")
                          .set("forward_workspace", int64_t{1})
+                         .set("training_workspace", int64_t{7})
                          .set("backward_workspace", int64_t{2})
                          .set("saved", int64_t{3})
                          .set("jvp_workspace", int64_t{4})
@@ -97,6 +98,7 @@ TEST(Description, LaysOutSizesAndOptions) {
                          .set("probe_workspace", int64_t{6})
                          .as<attn_sizes>();
   EXPECT_EQ(sizes.forward_workspace, 1);
+  EXPECT_EQ(sizes.training_workspace, 7);
   EXPECT_EQ(sizes.backward_workspace, 2);
   EXPECT_EQ(sizes.saved, 3);
   EXPECT_EQ(sizes.jvp_workspace, 4);

@@ -114,6 +114,15 @@ attn_function function(attn_function_kind kind, const char* name, const attn_ker
   return f;
 }
 
+const attn_placed kUnsaved[] = {{t(ATTN_SAVED, 0), 0}};
+
+attn_function forward_function() {
+  attn_function f = function(ATTN_FORWARD, "forward", kForwardKernels, 1);
+  f.n_unsaved = 1;
+  f.unsaved = kUnsaved;
+  return f;
+}
+
 attn_function backward_function() {
   attn_function f = function(ATTN_BACKWARD, "backward", kBackwardKernels, 2);
   f.reads_saved = 1;
@@ -122,7 +131,7 @@ attn_function backward_function() {
   return f;
 }
 
-const attn_function kForward = function(ATTN_FORWARD, "forward", kForwardKernels, 1);
+const attn_function kForward = forward_function();
 const attn_function kBackward = backward_function();
 const attn_function kStepForward = function(ATTN_FORWARD, "forward", kStepKernels, 1);
 

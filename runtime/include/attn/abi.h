@@ -19,7 +19,7 @@ ATTN_BEGIN_C
 
 /* Grows with every change to what a model, the runtime and a program share. A generated header makes
  * its program need the symbol attn_runtime_of_abi_VERSION: linking it with another runtime fails. */
-#define ATTN_ABI_VERSION 12
+#define ATTN_ABI_VERSION 13
 #define ATTN_JOINED_(a, b) a##b
 #define ATTN_JOINED(a, b) ATTN_JOINED_(a, b)
 #define ATTN_RUNTIME_SYMBOL ATTN_JOINED(attn_runtime_of_abi_, ATTN_ABI_VERSION)
@@ -92,7 +92,8 @@ typedef struct attn_block {
 
 /* Bytes that a call needs beside its tensors, for the sizes of the arguments given. */
 typedef struct attn_sizes {
-  int64_t forward_workspace;
+  int64_t forward_workspace;  /* of forward, with or without a saved block */
+  int64_t training_workspace; /* of forward with a saved block, and of backward */
   int64_t backward_workspace;
   int64_t saved; /* what forward keeps for backward */
   int64_t jvp_workspace, hvp_workspace;

@@ -380,7 +380,9 @@ class Model : detail::Calls {
     outputs.swap(outputs_);
     const attn_tensor* params = detail::views(params_.views);
     if (Status s = call(attn_call_sizes, params, inputs_.data(), &sizes_); !s) return s;
-    if (Status s = make_buffer(workspace_, sizes_.forward_workspace); !s) return s;
+    const bool saves = sizes_.saved > 0;
+    const int64_t bytes = saves ? sizes_.training_workspace : sizes_.forward_workspace;
+    if (Status s = make_buffer(workspace_, bytes); !s) return s;
     if (Status s = make_buffer(saved_, sizes_.saved); !s) return s;
     Status s = call(attn_forward, params, inputs_.data(), outputs.data(), block_of(saved_),
                     block_of(workspace_));

@@ -38,6 +38,12 @@ typedef struct attn_local {
   int32_t slot; /* of the workspace */
 } attn_local;
 
+/* A tensor of the workspace or the saved block, in a slot. The tensors of a slot are consecutive in the
+ * table. */
+typedef struct attn_placed {
+  int32_t tensor, slot;
+} attn_placed;
+
 /* The tensor `whole` at the present step of the function's loop `loop`; dimensions are counted from
  * the innermost. Where `whole` has fewer steps than the loop, step n is at n modulo its extent. */
 typedef struct attn_slice {
@@ -106,8 +112,11 @@ typedef struct attn_function {
   attn_function_kind kind;
   const char* name;    /* for people: "backward", "probe map" */
   int32_t reads_saved; /* of a probe: whether it reads the saved block */
-  int32_t n_workspace, n_slices, n_optional, n_checks, n_data_checks, n_kernels, n_loops;
+  int32_t n_workspace, n_unsaved, n_slices, n_optional, n_checks, n_data_checks, n_kernels, n_loops;
   const attn_local* workspace;
+  /* Of forward, where something is saved: the slots of a call without a saved block. What that would
+   * hold is in the workspace. */
+  const attn_placed* unsaved;
   const attn_slice* slices;
   /* Tensors of the caller that may have null data although kernels need them in memory: they have a
    * position after the slots. Those that are given (tangents, cotangents) are then zero. */
