@@ -39,7 +39,8 @@ bool has(const OpenClFunctions& call, Handle device, uint32_t what, uint64_t bit
 }  // namespace
 
 const char* find_opencl(OpenClFunctions& call, void** library, int32_t ordinal, Handle* device) {
-  *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  // The loader of drivers keeps a list of them, and is never unloaded.
+  *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (*library == nullptr) return "no OpenCL: libOpenCL.so.1 not found";
   void* found[sizeof kNames / sizeof *kNames];
   for (size_t k = 0; k < sizeof kNames / sizeof *kNames; ++k) {
