@@ -1,5 +1,6 @@
 // attnc bench: every kernel of the plan has its line, with figures where it was called.
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 
 #include "tests/driver/process.h"
@@ -30,13 +31,16 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 // What stands right of the column of names: median, best (each with a unit), GF/s, GB/s, percent.
 struct Figures {
-  double median = 0, best = 0, rate = 0, bytes = 0, percent = 0;
+  double median = 0, best = 0, rate = 0, bytes = 0;
+  std::optional<double> percent;  // none above the peak, which other work on the machine can lower
   std::string unit, best_unit;
   explicit Figures(const std::string& line) {
     // Names are letters; the first figure follows at least two blanks.
     std::istringstream in(line.substr(line.find("  ", 2)));
-    in >> median >> unit >> best >> best_unit >> rate >> bytes >> percent;
+    std::string share;
+    in >> median >> unit >> best >> best_unit >> rate >> bytes >> share;
     EXPECT_TRUE(in) << line;
+    if (share != "-") percent = std::stod(share);
   }
 };
 
@@ -73,7 +77,11 @@ TEST_F(Bench, EveryKernelOfBothFunctionsHasALine) {
       ++measured;
     const Figures f(line);
     EXPECT_GT(f.median, 0) << line;
-    EXPECT_NEAR(f.percent, 100 * f.rate / peak, 0.2 + 0.02 * f.percent) << line;
+    const double share = 100 * f.rate / peak;
+    if (f.percent)
+      EXPECT_NEAR(*f.percent, share, 0.2 + 0.02 * share) << line;
+    else
+      EXPECT_GT(share, 99) << line;
   }
   EXPECT_GT(planned, 5u);
   EXPECT_EQ(measured, planned) << e.out << plan.out;
