@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <random>
 
 #include "compiled.h"
@@ -146,6 +147,11 @@ std::string differ_beyond_rounding(const Library& library, const std::string& mo
         array.values[k] = exact->second.values[k];
   }
   return differ(want, closer, tolerance, least);
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](double x, double y) { return std::memcmp(&x, &y, sizeof x) == 0; });
 }
 
 }  // namespace attn::testing

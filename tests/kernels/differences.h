@@ -32,4 +32,7 @@ std::string differ_beyond_rounding(const Library& library, const std::string& mo
                                    const Arrays& given, const Arrays& got, double tolerance,
                                    double least);
 
+// Whether all elements are the same to the last bit, NaN among them.
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b);
+
 }  // namespace attn::testing

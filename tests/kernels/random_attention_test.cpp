@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 
 #include "compiled.h"
@@ -74,11 +73,6 @@ size_t spoil(const RandomAttention& random, const Array& rows_of_key, Arrays& gi
       }
   }
   return n;
-}
-
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](double x, double y) { return std::memcmp(&x, &y, sizeof x) == 0; });
 }
 
 // One program at one call.
