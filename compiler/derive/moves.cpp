@@ -62,7 +62,7 @@ std::optional<Moved> move_to_elements(ir::Graph& g, const Contribution& c, ir::T
                                       const solve::Unmaterialised& unmaterialised) {
   if (c.step || reads_all(g, c, target)) return std::nullopt;
   std::set<IndexId> in_subscripts;
-  for (const Expr& s : c.at) in_subscripts.merge(ir::indices(s));
+  for (const Expr& s : c.at) ir::insert_all(in_subscripts, ir::indices(s));
   Definition sum{.combine = ir::Combine::sum, .guard = c.guard, .body = c.value, .where = c.where};
   for (IndexId i : c.domain) (in_subscripts.count(i) ? sum.free : sum.reduced).push_back(i);
   put_last(sum.free, c.at.back());

@@ -269,7 +269,7 @@ MaybeValue Statement::softmax(const dsl::Reduction& r, Span where) {
 Value Statement::extract(std::string_view suffix, Part part, std::vector<Pending> pending,
                          Span where) {
   std::set<ir::IndexId> used = ir::indices(part.body.expr);
-  used.merge(ir::indices(part.guard));
+  ir::insert_all(used, ir::indices(part.guard));
   for (const ir::IndexId i : part.reduced) used.erase(i);
   ir::Conditions inherited;
   const auto inherit = [&] {
@@ -287,7 +287,7 @@ Value Statement::extract(std::string_view suffix, Part part, std::vector<Pending
   // A read that is in range only under a condition on further indices takes those along.
   for (const Pending& p : pending) {
     if (p.settled || is_proved(p, local(p)) || !is_proved(p, p.known)) continue;
-    for (const ir::Expr& c : path_) used.merge(ir::indices(c));
+    for (const ir::Expr& c : path_) ir::insert_all(used, ir::indices(c));
     inherit();
     break;
   }

@@ -39,7 +39,7 @@ Start start_of(const Graph& g, TensorId parameter) {
   if (start.kind == Kind::automatic)
     start.kind = t.extents.size() <= 1 ? Kind::zeros : Kind::xavier;
   for (const Definition& d : g.definitions) {
-    if (!reads(d).count(parameter)) continue;
+    if (!reads(d, parameter)) continue;
     for (const Expr& e : read_sites(d.body))
       for (size_t k = 0; e->tensor == parameter && k < e.args().size(); ++k)
         for (IndexId i : d.reduced)

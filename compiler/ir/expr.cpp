@@ -65,6 +65,8 @@ Expr Build::make(Node node) {
   if (node.weight > kMostParts)
     throw LimitError("an expression has more than 4,000,000 parts when written out");
   node.hash = hash_of(node);
+  node.tensors = nullptr;
+  node.indices = nullptr;
   return Expr(std::make_shared<const Node>(std::move(node)));
 }
 
@@ -248,20 +250,43 @@ void visit(const Expr& e, const std::function<bool(const Expr&)>& f) {
   }
 }
 
-std::set<IndexId> indices(const Expr& e) {
-  std::set<IndexId> result;
+namespace {
+
+// The ids that `id_of` gives for the parts of `e`; found once, and kept where `kept` says.
+template <class Id, class IdOf, class Kept>
+const std::set<Id>& ids_in(const Expr& e, IdOf id_of, Kept kept) {
+  std::shared_ptr<const std::set<Id>>& own = kept(e.node());
+  if (own) return *own;
+  std::set<Id> found;
   visit(e, [&](const Expr& x) {
-    if (x.is(Kind::index)) result.insert(x->index);
+    if (const auto& known = kept(x.node())) {
+      insert_all(found, *known);
+      return false;
+    }
+    if (const Id id = id_of(x.node()); id.valid()) found.insert(id);
     return true;
   });
+  own = std::make_shared<const std::set<Id>>(std::move(found));
+  return *own;
+}
+
+template <class Id>
+std::set<Id> ids_in(const Conditions& conditions, const std::set<Id>& (*of)(const Expr&)) {
+  std::set<Id> result;
+  for (const Expr& c : conditions) insert_all(result, of(c));
   return result;
 }
 
-std::set<IndexId> indices(const Conditions& c) {
-  std::set<IndexId> result;
-  for (const Expr& x : c) result.merge(indices(x));
-  return result;
+}  // namespace
+
+const std::set<IndexId>& indices(const Expr& e) {
+  return ids_in<IndexId>(
+      e, [](const Node& n) { return n.index; }, [](const Node& n) -> auto& { return n.indices; });
 }
+
+std::set<IndexId> indices(Expr&& e) { return indices(e); }
+
+std::set<IndexId> indices(const Conditions& c) { return ids_in<IndexId>(c, indices); }
 
 Expr replace_reads(const Expr& e, TensorId tensor, const Expr& value) {
   return rewrite(
@@ -281,24 +306,16 @@ bool has_division(const Expr& e) {
   return any_part(e, [](const Expr& x) { return x.is(Kind::quotient) || x.is(Kind::remainder); });
 }
 
-bool uses(const Expr& e, IndexId index) {
-  return any_part(e, [&](const Expr& x) { return x.is(Kind::index) && x->index == index; });
+bool uses(const Expr& e, IndexId index) { return indices(e).count(index) > 0; }
+
+const std::set<TensorId>& tensors(const Expr& e) {
+  return ids_in<TensorId>(
+      e, [](const Node& n) { return n.tensor; }, [](const Node& n) -> auto& { return n.tensors; });
 }
 
-std::set<TensorId> tensors(const Expr& e) {
-  std::set<TensorId> result;
-  visit(e, [&](const Expr& x) {
-    if (x.is(Kind::read)) result.insert(x->tensor);
-    return true;
-  });
-  return result;
-}
+std::set<TensorId> tensors(Expr&& e) { return tensors(e); }
 
-std::set<TensorId> tensors(const Conditions& c) {
-  std::set<TensorId> result;
-  for (const Expr& x : c) result.merge(tensors(x));
-  return result;
-}
+std::set<TensorId> tensors(const Conditions& c) { return ids_in<TensorId>(c, tensors); }
 
 double power_value(double base, double exponent) {
   const bool fraction = std::floor(exponent) != exponent;

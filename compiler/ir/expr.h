@@ -74,6 +74,9 @@ struct Node {
   std::vector<Expr> args;
   uint64_t hash = 0;
   uint64_t weight = 1;  // nodes when written out as a tree; saturates
+  // What tensors() and indices() have found, once they were asked.
+  mutable std::shared_ptr<const std::set<TensorId>> tensors;
+  mutable std::shared_ptr<const std::set<IndexId>> indices;
 };
 
 class Expr {
@@ -175,11 +178,14 @@ void visit(const Expr& e, const std::function<bool(const Expr&)>& f);
 bool any_part(const Expr& e, const std::function<bool(const Expr&)>& f);
 // All reads, parents first.
 std::vector<Expr> read_sites(const Expr& e);
-std::set<IndexId> indices(const Expr& e);
+// They live as long as the expression; of one that does not, they are a copy.
+const std::set<IndexId>& indices(const Expr& e);
+std::set<IndexId> indices(Expr&& e);
 std::set<IndexId> indices(const Conditions& c);
 bool uses(const Expr& e, IndexId index);
 bool has_division(const Expr& e);  // a quotient or remainder of integers
-std::set<TensorId> tensors(const Expr& e);
+const std::set<TensorId>& tensors(const Expr& e);
+std::set<TensorId> tensors(Expr&& e);
 std::set<TensorId> tensors(const Conditions& c);
 
 // The value of a power: NaN where an argument is, and of a negative number by a fraction, -inf

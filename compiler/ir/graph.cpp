@@ -156,9 +156,15 @@ void Graph::complete(std::vector<int64_t>& values) const {
 
 std::set<TensorId> reads(const Definition& d) {
   std::set<TensorId> result = tensors(d.body);
-  result.merge(tensors(d.guard));
-  for (const Expr& p : d.position) result.merge(tensors(p));
+  for (const Expr& c : d.guard) insert_all(result, tensors(c));
+  for (const Expr& p : d.position) insert_all(result, tensors(p));
   return result;
+}
+
+bool reads(const Definition& d, TensorId t) {
+  const auto is_in = [&](const Expr& e) { return tensors(e).count(t) > 0; };
+  return is_in(d.body) || std::ranges::any_of(d.guard, is_in) ||
+         std::ranges::any_of(d.position, is_in);
 }
 
 std::set<TensorId> reads(const std::vector<Definition>& definitions) {

@@ -154,6 +154,7 @@ struct Graph {
 
 // All tensors that a definition reads, in body, guard and position.
 std::set<TensorId> reads(const Definition& d);
+bool reads(const Definition& d, TensorId t);
 // Those that definitions read and none of them computes.
 std::set<TensorId> reads(const std::vector<Definition>& definitions);
 // The reads themselves, those of the body first; of these tensors alone.
@@ -191,5 +192,8 @@ Graph without_probes(const Graph& g);
 // unbound index, a target defined twice, an extent of a free index that differs from its tensor's,
 // a body of the wrong type, a node not in normal form.
 void verify(const Graph& g, std::string_view pass);
+// The same of the definitions and outputs of `g`, before which `given` are there and nothing else.
+// Looks at no other tensor.
+void verify_part(const Graph& g, const std::set<TensorId>& given, std::string_view pass);
 
 }  // namespace attn::ir

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <set>
 
 namespace attn::ir {
 
@@ -17,6 +18,11 @@ struct Id {
 using SizeId = Id<struct SizeTag>;
 using IndexId = Id<struct IndexTag>;
 using TensorId = Id<struct TensorTag>;
+
+template <class T>
+void insert_all(std::set<T>& to, const std::set<T>& from) {
+  to.insert(from.begin(), from.end());
+}
 
 }  // namespace attn::ir
 

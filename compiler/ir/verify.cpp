@@ -17,11 +17,17 @@ class Verifier {
 
   void run() {
     std::unordered_set<std::string_view> names;
+    std::set<TensorId> given;
     for (size_t k = 0; k < g_.tensors.size(); ++k) {
       const Tensor& t = g_.tensors[k];
-      if (is_argument(t.role)) defined_.insert({static_cast<int32_t>(k)});
+      if (is_argument(t.role)) given.insert({static_cast<int32_t>(k)});
       require(names.insert(t.name).second, "name used twice", t.name);
     }
+    run(std::move(given));
+  }
+
+  void run(std::set<TensorId> given) {
+    defined_ = std::move(given);
     for (const Definition& d : g_.definitions) check_ranks(d);
     for (const Recurrence& r : recurrences(g_))
       for (size_t k = r.first; k < r.end(); ++k) recurrence_[g_.definitions[k].target] = r.first;
@@ -146,5 +152,9 @@ class Verifier {
 }  // namespace
 
 void verify(const Graph& g, std::string_view pass) { Verifier(g, pass).run(); }
+
+void verify_part(const Graph& g, const std::set<TensorId>& given, std::string_view pass) {
+  Verifier(g, pass).run(given);
+}
 
 }  // namespace attn::ir

@@ -300,7 +300,7 @@ std::optional<Claimed> finished(const Graph& g, const Costs& costs, const Open& 
   std::vector<Definition> sums;
   std::optional<ContractionForm> c;
   for (size_t n = operands.size(); n-- > 0;) {
-    const Definition& sum = *g.definition_of(operands[n]);
+    const Definition& sum = g.definitions[open.uses.definition(operands[n]).value()];
     std::optional<ContractionForm> more =
         c ? with_sum(g, costs, *c, sums[0], sum)
           : contraction_of(g, costs, sum, &d, open.wanted.count(sum.target) > 0);
@@ -324,11 +324,10 @@ std::optional<Proposal> claim_contraction(const Graph& g, const Costs& costs, co
   const Definition& d = g.definitions[open.at];
   if (auto own = finished(g, costs, open, d)) return Proposal{{std::move(*own)}, {}};
   // Left to the map that finishes it.
-  for (const auto& [map, operands] : open.epilogues)
-    if (std::ranges::count(operands, d.target))
-      if (auto other = finished(g, costs, open, *g.definition_of(map));
-          other && computes(*other, d.target))
-        return std::nullopt;
+  for (size_t reader : open.uses.readers(d.target))
+    if (auto other = finished(g, costs, open, g.definitions[reader]);
+        other && computes(*other, d.target))
+      return std::nullopt;
   auto c = contraction_of(g, costs, d, nullptr);
   if (!c) return std::nullopt;
   return Proposal{{{d.target, {.form = std::move(*c), .definitions = {d}}}}, {}};

@@ -92,7 +92,7 @@ namespace {
 // Writes definitions, each with indices of its own.
 class Definer {
  public:
-  explicit Definer(const Graph& g) : g_(without_definitions(g)) {}
+  explicit Definer(Graph& g) : g_(g) {}
 
   void add(const LoopsForm& form) { define(form.definition); }
 
@@ -115,11 +115,11 @@ class Definer {
     for (const TileResult& r : form.results) add_result(form, r);
   }
 
-  Graph take() { return std::move(g_); }
+  std::vector<Definition> take() { return std::move(definitions_); }
 
  private:
   void define(const Definition& d) {
-    g_.definitions.push_back(normal_form(with_fresh_indices(g_, d).definition));
+    definitions_.push_back(normal_form(with_fresh_indices(g_, d).definition));
   }
 
   void map(TensorId target, const std::vector<IndexId>& free, Conditions guard, Expr body) {
@@ -245,7 +245,8 @@ class Definer {
     define(d);
   }
 
-  Graph g_;
+  Graph& g_;
+  std::vector<Definition> definitions_;
   std::vector<Expr> tiles_;  // each as it is read at a point
   Expr lse_;
 };
@@ -272,10 +273,16 @@ std::vector<TensorId> results_of(const Form& form) {
   return std::visit(Results{}, form);
 }
 
-Graph definitions_of(const Graph& g, const Form& form) {
+std::vector<Definition> add_definitions(Graph& g, const Form& form) {
   Definer definer(g);
   std::visit([&](const auto& own) { definer.add(own); }, form);
   return definer.take();
+}
+
+Graph definitions_of(const Graph& g, const Form& form) {
+  Graph result = without_definitions(g);
+  result.definitions = add_definitions(result, form);
+  return result;
 }
 
 }  // namespace attn::plan

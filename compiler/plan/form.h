@@ -163,5 +163,7 @@ std::vector<ir::TensorId> results_of(const Form& form);
 // takes from elsewhere are tensors that it does not define. Sums that have no name in `g` get
 // tensors of their own.
 ir::Graph definitions_of(const ir::Graph& g, const Form& form);
+// The definitions alone; their tensors and indices are added to `g`.
+std::vector<ir::Definition> add_definitions(ir::Graph& g, const Form& form);
 
 }  // namespace attn::plan

@@ -31,7 +31,7 @@ class Claims {
          std::set<TensorId> wanted)
       : g_(std::move(g)),
         costs_(costs),
-        open_{.unmaterialised = unmaterialised, .wanted = std::move(wanted)} {}
+        open_{.unmaterialised = unmaterialised, .uses = Uses(g_), .wanted = std::move(wanted)} {}
 
   void ask(const KernelKind& kind) {
     if (!kind.claim) return;
@@ -41,10 +41,9 @@ class Claims {
       if (open_.claimed.count(d.target)) continue;
       // Other kinds may compute an element twice, or write more than the positions.
       const TensorId state = g_.updated_by(d.target);
-      const bool changes = !d.position.empty() || (state.valid() && reads(d).count(state));
+      const bool changes = !d.position.empty() || (state.valid() && reads(d, state));
       if (changes && kind.claim != claim_loops) continue;
       open_.at = n;
-      open_.later = later();
       if (auto proposal = kind.claim(g_, costs_, open_)) apply(std::move(*proposal));
     }
   }
@@ -72,42 +71,44 @@ class Claims {
       g_.definitions.push_back(d);
     }
     std::ranges::reverse(g_.definitions);
+    look();
   }
 
   ClaimedGraph take() {
-    const std::map<TensorId, size_t> at = positions();
-    std::ranges::sort(
-        kernels_, [&](const Claimed& a, const Claimed& b) { return at.at(a.at) < at.at(b.at); });
+    std::ranges::sort(kernels_, [&](const Claimed& a, const Claimed& b) {
+      return open_.uses.definition(a.at) < open_.uses.definition(b.at);
+    });
     std::vector<Claimed> ordered = in_order(g_, std::move(kernels_), open_.wanted);
     return {std::move(g_), std::move(ordered), std::move(open_.wanted)};
   }
 
  private:
-  std::map<TensorId, size_t> positions() const {
-    std::map<TensorId, size_t> result;
-    for (size_t n = 0; n < g_.definitions.size(); ++n) result.emplace(g_.definitions[n].target, n);
-    return result;
+  // What is known of a graph whose definitions are others.
+  void look() {
+    open_.uses = Uses(g_);
+    open_.claimed.clear();
+    for (const Claimed& c : kernels_) claim(c);
   }
 
-  // What the kernels compute that do not run before the definition that is asked for.
-  std::set<TensorId> later() const {
-    const std::map<TensorId, size_t> at = positions();
-    std::set<TensorId> result;
-    for (const Claimed& c : kernels_)
-      if (at.at(c.at) >= open_.at)
-        for (const Definition& d : c.kernel.definitions) result.insert(d.target);
-    return result;
+  void claim(const Claimed& c) {
+    const size_t place = open_.uses.definition(c.at).value();
+    for (const Definition& d : c.kernel.definitions) {
+      size_t& last = open_.claimed.emplace(d.target, place).first->second;
+      last = std::max(last, place);
+    }
   }
 
   void apply(Proposal proposal) {
-    if (proposal.graph) g_ = std::move(*proposal.graph);
-    for (Claimed& c : proposal.kernels) {
-      for (const Definition& d : c.kernel.definitions) open_.claimed.insert(d.target);
+    for (const Claimed& c : proposal.kernels) {
+      if (!proposal.graph) claim(c);
       // What a kernel of tiles takes from others is stored.
       if (std::holds_alternative<TilesForm>(c.kernel.form))
         open_.wanted.merge(reads(c.kernel.definitions));
-      kernels_.push_back(std::move(c));
     }
+    std::ranges::move(proposal.kernels, std::back_inserter(kernels_));
+    if (!proposal.graph) return;
+    g_ = std::move(*proposal.graph);
+    look();
   }
 
   Graph g_;
@@ -142,45 +143,36 @@ ClaimedGraph claim_kernels(Graph g, const Costs& costs, const solve::Unmateriali
 
 void add_kernels(const std::string& model, Function& f, const Costs& costs, ClaimedGraph& claimed) {
   std::map<BoundsQuery, std::optional<BlockBounds>> known;
-  const Readers readers(claimed.graph);
+  const Uses uses(claimed.graph);
+  const size_t first = f.kernels.size();
   for (Claimed& c : claimed.kernels) {
     if (auto* form = std::get_if<TilesForm>(&c.kernel.form)) {
       const auto [bounds, is_new] = known.try_emplace(bounds_query(*form));
       if (is_new) bounds->second = add_bounds(model, f, costs, claimed.graph, bounds->first);
       form->bounds = bounds->second;
     }
-    finish_kernel(model, f, claimed.graph, readers, c.kernel, claimed.wanted);
+    finish_kernel(model, f, claimed.graph, uses, c.kernel, claimed.wanted);
     f.kernels.push_back(std::move(c.kernel));
   }
+  verify(claimed.graph, std::span(f.kernels).subspan(first));
 }
 
 void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels,
                  const Costs& costs, Graph g) {
-  const solve::Unmaterialised unmaterialised(g);
-  Claims claims(std::move(g), costs, unmaterialised, {});
+  const solve::Unmaterialised none{Graph()};
+  Claims claims(std::move(g), costs, none, {});
   for (const KernelKind& kind : kernel_kinds().subspan(1)) claims.ask(kind);
   ClaimedGraph claimed = claims.take();
-  const Readers readers(claimed.graph);
+  const Uses uses(claimed.graph);
+  const size_t first = kernels.size();
   for (Claimed& c : claimed.kernels) {
-    finish_kernel(model, f, claimed.graph, readers, c.kernel, {});
+    finish_kernel(model, f, claimed.graph, uses, c.kernel, {});
     kernels.push_back(std::move(c.kernel));
   }
+  verify(claimed.graph, std::span(kernels).subspan(first));
 }
 
-Readers::Readers(const Graph& g) {
-  for (const Definition& d : g.definitions)
-    for (TensorId t : reads(d)) of_[t].push_back(d.target);
-  for (const Output& o : g.outputs) outputs_.insert(o.tensor);
-}
-
-bool Readers::any_outside(const std::set<TensorId>& own, TensorId t) const {
-  if (outputs_.count(t)) return true;
-  const auto of = of_.find(t);
-  return of != of_.end() &&
-         std::ranges::any_of(of->second, [&](TensorId reader) { return !own.count(reader); });
-}
-
-void finish_kernel(const std::string& model, Function& f, const Graph& g, const Readers& readers,
+void finish_kernel(const std::string& model, Function& f, const Graph& g, const Uses& uses,
                    Kernel& kernel, const std::set<TensorId>& wanted) {
   f.places.resize(g.tensors.size(), Place::none);
   std::set<TensorId> own, read = reads(kernel.definitions);
@@ -188,7 +180,11 @@ void finish_kernel(const std::string& model, Function& f, const Graph& g, const 
   if (const auto* tiles = std::get_if<TilesForm>(&kernel.form); tiles && tiles->bounds)
     read.insert({tiles->bounds->first, tiles->bounds->end});
   kernel.reads.assign(read.begin(), read.end());
-  const auto is_read = [&](TensorId t) { return readers.any_outside(own, t); };
+  const auto is_read = [&](TensorId t) {
+    return g.is_output(t) || std::ranges::any_of(uses.readers(t), [&](size_t n) {
+             return !own.count(g.definitions[n].target);
+           });
+  };
   const auto is_wanted = [&](TensorId t) { return wanted.count(t) > 0 || is_read(t); };
   // A row kernel stores what this function reads; the others also what a later one would find
   // saved.
@@ -202,7 +198,6 @@ void finish_kernel(const std::string& model, Function& f, const Graph& g, const 
   kernel.sizes = sizes_used(g, kernel.definitions, kernel.arguments());
   kernel.name = symbol(fmt::format("{}_{}_{}_{}", model, f.name, f.checks.size() + f.kernels.size(),
                                    g[kernel.writes[0]].name));
-  verify(g, kernel);
 }
 
 }  // namespace attn::plan

@@ -25,21 +25,9 @@ void add_kernels(const std::string& model, Function& f, const Costs& costs, Clai
 void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& kernels,
                  const Costs& costs, ir::Graph g);
 
-// Which definitions of a graph read a tensor, by their targets.
-class Readers {
- public:
-  explicit Readers(const ir::Graph& g);
-  // Whether any but `own` do, or the tensor is an output.
-  bool any_outside(const std::set<ir::TensorId>& own, ir::TensorId t) const;
-
- private:
-  std::map<ir::TensorId, std::vector<ir::TensorId>> of_;
-  std::set<ir::TensorId> outputs_;
-};
-
 // Fills name, reads, writes and sizes of a kernel of `g` that has its definitions, and places what
-// it writes. `readers`: of `g`. `wanted` as in plan_function.
-void finish_kernel(const std::string& model, Function& f, const ir::Graph& g,
-                   const Readers& readers, Kernel& kernel, const std::set<ir::TensorId>& wanted);
+// it writes. `uses`: of `g`. `wanted` as in plan_function.
+void finish_kernel(const std::string& model, Function& f, const ir::Graph& g, const ir::Uses& uses,
+                   Kernel& kernel, const std::set<ir::TensorId>& wanted);
 
 }  // namespace attn::plan

@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "compiler/ir/uses.h"
 #include "compiler/plan/plan.h"
 #include "compiler/solve/unmaterialised.h"
 
@@ -14,11 +15,18 @@ namespace attn::plan {
 // What the kernels of a segment are claimed from: a graph, and what is known of its definitions.
 struct Open {
   const solve::Unmaterialised& unmaterialised;
-  std::set<ir::TensorId> wanted;   // stored, also where only one kernel reads them
-  std::set<ir::TensorId> claimed;  // that some kernel computes
-  size_t at = 0;                   // the definition of the graph that is asked for
-  std::set<ir::TensorId> later;    // claimed, and not yet computed where that one is
+  ir::Uses uses;                  // of the graph
+  std::set<ir::TensorId> wanted;  // stored, also where only one kernel reads them
+  // What some kernel computes, and the place in the graph where that one runs.
+  std::map<ir::TensorId, size_t> claimed;
+  size_t at = 0;  // the definition of the graph that is asked for
   std::map<ir::TensorId, std::vector<ir::TensorId>> epilogues;  // as epilogue_operands finds them
+
+  // Whether a kernel computes it that does not run before the definition that is asked for.
+  bool is_later(ir::TensorId t) const {
+    const auto found = claimed.find(t);
+    return found != claimed.end() && found->second >= at;
+  }
 };
 
 // A kernel with its form, its definitions and the reason why it is slow; it runs where the

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "compiler/ir/under.h"
+#include "compiler/ir/uses.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/sets.h"
 #include "compiler/solve/compared.h"
@@ -13,16 +14,6 @@ namespace attn::plan {
 namespace {
 
 using namespace ir;
-
-// Definitions that read a tensor, by their places in the graph.
-using Readers = std::map<TensorId, std::vector<size_t>>;
-
-Readers readers_of(const Graph& g) {
-  Readers readers;
-  for (size_t k = 0; k < g.definitions.size(); ++k)
-    for (TensorId t : reads(g.definitions[k])) readers[t].push_back(k);
-  return readers;
-}
 
 bool is_read_in_condition(const Definition& d, TensorId t) {
   const auto reads_it = [&](const Expr& e) { return tensors(e).count(t) > 0; };
@@ -62,14 +53,15 @@ bool is_expensive_elsewhere(const Costs& costs, const Definition& map, TensorId 
 }
 
 // The sums that `map` can finish, as the header says.
-std::vector<TensorId> operands_of(const Graph& g, const Costs& costs, const Readers& readers,
+std::vector<TensorId> operands_of(const Graph& g, const Costs& costs, const Uses& uses,
                                   const Definition& map) {
   if (map.combine != Combine::set) return {};
   std::vector<TensorId> result;
   for (TensorId t : reads(map)) {
-    const Definition* sum = g.definition_of(t);
-    if (!sum || sum->combine != Combine::sum || g.is_output(t)) continue;
-    if (!is_sum_of_products(*sum) || readers.at(t).size() != 1 || is_read_in_condition(map, t))
+    const auto place = uses.definition(t);
+    if (!place || g.is_output(t)) continue;
+    const Definition& sum = g.definitions[*place];
+    if (!is_sum_of_products(sum) || uses.readers(t).size() != 1 || is_read_in_condition(map, t))
       continue;
     std::vector<Expr> here = read_sites(map, {t});
     bool own = !here.empty() && here[0].args().size() == map.free.size();
@@ -84,9 +76,8 @@ std::vector<TensorId> operands_of(const Graph& g, const Costs& costs, const Read
 
 // Whether readers are faster with a map in memory than without: several read it, one of them at the
 // speed of memory, and it reads several tensors at all its points.
-bool is_read_faster(const Graph& g, const Costs& costs, const Readers& readers,
-                    const Definition& d) {
-  const std::vector<size_t>& own = readers.at(d.target);
+bool is_read_faster(const Graph& g, const Costs& costs, const Uses& uses, const Definition& d) {
+  const std::vector<size_t>& own = uses.readers(d.target);
   std::set<TensorId> whole;
   for (const Expr& site : read_sites(d.body))
     if (has_all(indices(site), d.free)) whole.insert(site->tensor);
@@ -95,14 +86,14 @@ bool is_read_faster(const Graph& g, const Costs& costs, const Readers& readers,
          });
 }
 
-bool is_inlined(const Graph& g, const Costs& costs, const Readers& readers, const Definition& d) {
-  if (d.body->weight > kMostInlined || is_read_faster(g, costs, readers, d)) return false;
-  const std::vector<size_t>& own = readers.at(d.target);
+bool is_inlined(const Graph& g, const Costs& costs, const Uses& uses, const Definition& d) {
+  if (d.body->weight > kMostInlined || is_read_faster(g, costs, uses, d)) return false;
+  const std::vector<size_t>& own = uses.readers(d.target);
   const Definition& first = g.definitions[own[0]];
   const bool one_reader = own.size() == 1;
   const bool in_map = one_reader && first.combine == Combine::set &&
                       same_work(first, read_sites(first, {d.target}));
-  if (!operands_of(g, costs, readers, d).empty() && !in_map) return false;
+  if (!operands_of(g, costs, uses, d).empty() && !in_map) return false;
   const int64_t total = cost(d.body) + static_cast<int64_t>(d.guard.size());
   const bool whole = !is_real(arithmetic_type(g[d.target].storage));
   const bool cheap = total <= costs.cheap_map || (whole && total <= 4 * costs.cheap_map);
@@ -185,10 +176,10 @@ std::vector<Definition> substitute_maps(const Graph& g, const std::set<TensorId>
 }
 
 std::map<TensorId, std::vector<TensorId>> epilogue_operands(const Graph& g, const Costs& costs) {
-  const Readers readers = readers_of(g);
+  const Uses uses(g);
   std::map<TensorId, std::vector<TensorId>> result;
   for (const Definition& d : g.definitions)
-    if (auto operands = operands_of(g, costs, readers, d); !operands.empty())
+    if (auto operands = operands_of(g, costs, uses, d); !operands.empty())
       result.emplace(d.target, std::move(operands));
   return result;
 }
@@ -196,24 +187,24 @@ std::map<TensorId, std::vector<TensorId>> epilogue_operands(const Graph& g, cons
 std::set<TensorId> choose_inlined(const Graph& given, const Costs& costs) {
   // Its definitions take in what is chosen: a map that reads a sum through others may finish it.
   Graph g = given;
-  Readers readers = readers_of(g);
+  Uses uses(g);
   const std::vector<bool> compared = solve::compared_tensors(g);
   std::set<TensorId> gone;
   std::map<TensorId, Definition> bodies;
   for (size_t k = 0; k < g.definitions.size(); ++k) {
     const Definition d = g.definitions[k];
     if (d.combine != Combine::set || g.is_output(d.target)) continue;
-    if (g[d.target].role != Role::interior || readers[d.target].empty()) continue;
+    if (g[d.target].role != Role::interior || uses.readers(d.target).empty()) continue;
     if (compared[d.target.value] && !solve::is_exact(d.body)) continue;
-    if (!is_inlined(g, costs, readers, d)) continue;
+    if (!is_inlined(g, costs, uses, d)) continue;
     gone.insert(d.target);
     bodies = {{d.target, d}};
-    for (TensorId t : reads(d)) std::erase(readers[t], k);
-    for (size_t n : std::vector<size_t>(readers[d.target])) {
+    uses.remove_reads(k, d);
+    for (size_t n : std::vector<size_t>(uses.readers(d.target))) {
       Definition& reader = g.definitions[n];
-      for (TensorId t : reads(reader)) std::erase(readers[t], n);
+      uses.remove_reads(n, reader);
       reader = substitute_maps(g, reader, bodies);
-      for (TensorId t : reads(reader)) readers[t].push_back(n);
+      uses.add_reads(n, reader);
     }
   }
   return gone;

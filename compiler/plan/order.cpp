@@ -1,6 +1,8 @@
 #include "compiler/plan/order.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "compiler/base/check.h"
 #include "compiler/plan/estimate.h"
@@ -19,22 +21,31 @@ class Order {
     for (const auto& [at, kernel] : kernels) {
       Node node{.read = reads(kernel.definitions), .written = results_of(kernel.form)};
       for (const Definition& d : kernel.definitions) node.read.erase(d.target);
-      pending_.insert(node.written.begin(), node.written.end());
-      for (TensorId t : node.read) ++readers_[t];
-      left_.push_back(std::move(node));
+      for (TensorId t : node.read) readers_[t].push_back(nodes_.size());
+      nodes_.push_back(std::move(node));
     }
-    for (size_t n = 0; n < left_.size(); ++n) left_[n].at = n;
+    for (const Node& node : nodes_)
+      for (TensorId t : node.written)
+        for (size_t n : readers_[t]) ++nodes_[n].awaited;
+    for (const auto& [t, some] : readers_) {
+      left_[t] = some.size();
+      bytes_[t] = bytes(t);
+    }
+    for (size_t n = 0; n < nodes_.size(); ++n)
+      if (nodes_[n].awaited == 0) ready_.insert(n);
   }
 
   // The positions of the kernels as they run.
   std::vector<size_t> run() {
     std::vector<size_t> result;
-    while (!left_.empty()) {
-      const auto next = choose();
-      for (TensorId t : next->read) --readers_[t];
-      for (TensorId t : next->written) pending_.erase(t);
-      result.push_back(next->at);
-      left_.erase(next);
+    while (result.size() < nodes_.size()) {
+      const size_t next = choose();
+      ready_.erase(next);
+      for (TensorId t : nodes_[next].read) --left_[t];
+      for (TensorId t : nodes_[next].written)
+        for (size_t n : readers_[t])
+          if (--nodes_[n].awaited == 0) ready_.insert(n);
+      result.push_back(next);
     }
     return result;
   }
@@ -43,34 +54,28 @@ class Order {
   struct Node {
     std::set<TensorId> read;
     std::vector<TensorId> written;
-    size_t at = 0;
+    int awaited = 0;  // of what it reads, the tensors that are not yet written
   };
 
-  std::vector<Node>::const_iterator choose() const {
-    auto first = left_.end(), best = left_.end();
+  size_t choose() const {
+    ATTN_CHECK(!ready_.empty(), "kernels that wait for each other");
+    std::optional<size_t> best;
     double least = 0;
-    for (auto node = left_.begin(); node != left_.end(); ++node) {
-      if (!is_ready(*node)) continue;
-      if (first == left_.end()) first = node;
-      const double growth = growth_by(*node);
-      if (growth > 0 || (best != left_.end() && growth >= least)) continue;
-      best = node;
+    for (size_t n : ready_) {
+      const double growth = growth_by(nodes_[n]);
+      if (growth > 0 || (best && growth >= least)) continue;
+      best = n;
       least = growth;
     }
-    ATTN_CHECK(first != left_.end(), "kernels that wait for each other");
-    return best != left_.end() ? best : first;
-  }
-
-  bool is_ready(const Node& node) const {
-    return std::ranges::none_of(node.read, [&](TensorId t) { return pending_.count(t) > 0; });
+    return best.value_or(*ready_.begin());
   }
 
   // Bytes in the workspace after the kernel, less those before.
   double growth_by(const Node& node) const {
     double sum = 0;
-    for (TensorId t : node.written) sum += readers_.count(t) ? bytes(t) : 0;
+    for (TensorId t : node.written) sum += readers_.at(t).empty() ? 0 : bytes_.at(t);
     for (TensorId t : node.read)
-      if (readers_.at(t) == 1) sum -= bytes(t);
+      if (left_.at(t) == 1) sum -= bytes_.at(t);
     return sum;
   }
 
@@ -81,9 +86,11 @@ class Order {
 
   const Graph& g_;
   const std::set<TensorId>& wanted_;
-  std::vector<Node> left_;           // that have not run
-  std::set<TensorId> pending_;       // which they write
-  std::map<TensorId, int> readers_;  // how many of them read a tensor
+  std::vector<Node> nodes_;
+  std::set<size_t> ready_;                           // those that can run next
+  std::map<TensorId, std::vector<size_t>> readers_;  // of what is read or written
+  std::map<TensorId, size_t> left_;                  // how many of them have not run
+  std::map<TensorId, double> bytes_;
 };
 
 // A kernel that changes a state runs after those that read it.

@@ -111,7 +111,7 @@ class Joiner {
   bool join_readers(TensorId t, TensorId whole, std::map<TensorId, size_t>& more) const {
     for (size_t k = end_; k < g_.definitions.size(); ++k) {
       const Definition& d = g_.definitions[k];
-      if (!reads(d).count(t) || joined.count(d.target) || more.count(d.target)) continue;
+      if (!reads(d, t) || joined.count(d.target) || more.count(d.target)) continue;
       const auto step = step_at(d, more);
       if (!step) return false;
       more.emplace(d.target, *step);

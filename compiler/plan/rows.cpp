@@ -4,9 +4,7 @@
 // joins when its own indices can be named after theirs.
 #include <algorithm>
 
-#include "compiler/plan/estimate.h"
-#include "compiler/plan/groups.h"
-#include "compiler/plan/kinds.h"
+#include "compiler/plan/row_shape.h"
 #include "compiler/plan/sets.h"
 #include "compiler/solve/equalities.h"
 
@@ -15,129 +13,82 @@ namespace {
 
 using namespace ir;
 
-std::optional<IndexId> plain_index(const Expr& e) {
-  return e.is(Kind::index) ? std::optional(e->index) : std::nullopt;
-}
-
-// The read of the most elements whose last subscript is an index: it says what is contiguous.
-std::optional<Expr> largest_read(const Graph& g, const Definition& d) {
-  std::optional<Expr> best;
-  double most = -1;
-  for (const Expr& site : read_sites(d)) {
-    if (site.args().empty() || !plain_index(site.args().back())) continue;
-    double count = points(g, indices(site));
-    if (count > most) best = site, most = count;
-  }
-  return best;
-}
-
-// Whether neighbours in memory are neighbours along `reduced`; the index of it that they follow.
-std::optional<IndexId> contiguous_reduced(const Graph& g, const Definition& d) {
-  std::optional<Expr> site = largest_read(g, d);
-  if (!site) return d.reduced.size() == 1 ? std::optional(d.reduced[0]) : std::nullopt;
-  IndexId last = *plain_index(site->args().back());
-  return contains(d.reduced, last) ? std::optional(last) : std::nullopt;
-}
-
-bool is_row_reduction(Combine c) {
-  return c == Combine::sum || c == Combine::max || c == Combine::min || c == Combine::logsumexp;
-}
-
-// Rows and columns as the reduction has them, or nothing where plain loops do as well.
-std::optional<RowForm> shape_of(const Graph& g, const Costs& costs, const Definition& d) {
-  if (d.reduced.empty() || !is_row_reduction(d.combine)) return std::nullopt;
-  // Compiled for rows of nothing: no row to keep.
-  if (std::ranges::any_of(d.reduced, [&](IndexId i) { return g.known(g[i].extent) == 0; }))
-    return std::nullopt;
-  if (sums_in_registers(g, costs, d)) return std::nullopt;
-  if (solve::find_scatter(d))
-    return std::nullopt;  // else every row would be asked for by every one
-  if (contiguous_reduced(g, d)) {
-    if (d.reduced.size() != 1) return std::nullopt;
-    return RowForm{d.free, d.reduced, {}};
-  }
-  std::optional<Expr> site = largest_read(g, d);
-  if (d.combine != Combine::sum || !site || d.free.empty()) return std::nullopt;
-  if (!(*plain_index(site->args().back()) == d.free.back())) return std::nullopt;
-  if (d.free.size() > 1) {
-    std::optional<int64_t> run = g.known(g[d.free.back()].extent);
-    if (!run || *run < costs.least_run) return std::nullopt;
-  }
-  // Rows in the order of memory.
-  RowForm row{{}, d.free, {}};
-  for (const Expr& s : site->args())
-    if (auto i = plain_index(s); i && contains(d.reduced, *i) && !contains(row.rows, *i))
-      row.rows.push_back(*i);
-  for (IndexId i : d.reduced)
-    if (!contains(row.rows, i)) row.rows.push_back(i);
-  return row;
-}
+// A claim gives up after so many definitions that a read ties to it: thousands may read one tensor.
+constexpr size_t kMostTried = 1000;
 
 struct RowClaim {
   RowForm form;
-  std::vector<size_t> taken;  // the places of its definitions in the run
+  std::vector<size_t> taken;  // the places of its definitions in the graph
 };
 
-// The definitions that claims may take, and what each reads, which many claims ask for.
+// The definitions that a claim may take: those from `open.at` on that are not claimed, by their
+// places in the graph.
 class Run {
  public:
-  explicit Run(std::span<const Definition> definitions)
-      : definitions_(definitions), sites_(definitions.size()) {}
-  size_t size() const { return definitions_.size(); }
-  const Definition& operator[](size_t n) const { return definitions_[n]; }
+  Run(const Graph& g, const Open& open) : g_(g), open_(open) {}
+
+  size_t first() const { return open_.at; }
+  bool has(size_t n) const { return n >= open_.at && !open_.claimed.count((*this)[n].target); }
+  const Definition& operator[](size_t n) const { return g_.definitions[n]; }
+  // What one reads, which many claims ask for.
   const std::vector<Expr>& sites(size_t n) {
-    if (!sites_[n]) sites_[n] = read_sites(definitions_[n]);
-    return *sites_[n];
+    const auto [found, is_new] = sites_.try_emplace(n);
+    if (is_new) found->second = read_sites((*this)[n]);
+    return found->second;
+  }
+  const std::vector<size_t>& readers(TensorId t) const { return open_.uses.readers(t); }
+  std::optional<size_t> definition(TensorId t) const { return open_.uses.definition(t); }
+  // Whether it is computed neither before the first of the run nor by that.
+  bool is_missing(TensorId t) const {
+    if (open_.claimed.count(t)) return open_.is_later(t);
+    const auto n = definition(t);
+    return n && *n >= open_.at;
   }
 
  private:
-  std::span<const Definition> definitions_;
-  std::vector<std::optional<std::vector<Expr>>> sites_;
+  const Graph& g_;
+  const Open& open_;
+  std::map<size_t, std::vector<Expr>> sites_;
 };
 
 class Claim {
  public:
   Claim(const Graph& g, const Costs& costs, Run& run, RowForm row)
-      : g_(g), costs_(costs), run_(run), row_(std::move(row)), members_(run.size()) {}
+      : g_(g), costs_(costs), run_(run), row_(std::move(row)) {}
 
   // Takes what can join run[seed].
   void grow(size_t seed) {
-    members_[seed] = Member{run_[seed], run_.sites(seed)};
-    size_t count = 1;
+    add(seed, run_[seed]);
     for (bool changed = true; changed;) {
       changed = false;
-      for (size_t n = 0; n < run_.size() && count < costs_.most_definitions; ++n) {
-        if (members_[n]) continue;
-        std::optional<Definition> d = joined(n);
+      for (auto n = next(run_.first()); n && members_.size() < costs_.most_definitions;
+           n = next(*n + 1)) {
+        if (members_.count(*n) || !run_.has(*n)) continue;
+        if (++tried_ > kMostTried) return;
+        std::optional<Definition> d = joined(*n);
         if (!d) continue;
-        members_[n] = Member{*d, read_sites(*d)};
-        ++count;
+        add(*n, std::move(*d));
         changed = true;
       }
     }
   }
 
   // Drops members that read what is computed neither before the kernel nor rightly inside it.
-  void prune(const std::set<TensorId>& later) {
-    std::map<TensorId, size_t> inside;
-    std::set<TensorId> missing = later;
-    for (size_t n = 0; n < run_.size(); ++n) {
-      if (members_[n] && !legal(members_[n]->sites, inside, missing)) members_[n].reset();
-      if (members_[n])
-        inside[run_[n].target] = n;
-      else
-        missing.insert(run_[n].target);
+  void prune() {
+    std::set<TensorId> inside;
+    for (auto m = members_.begin(); m != members_.end();) {
+      const bool keeps = legal(m->second.sites, inside);
+      if (keeps) inside.insert(run_[m->first].target);
+      m = keeps ? std::next(m) : members_.erase(m);
     }
   }
 
   RowClaim result() const {
     RowClaim claim{.form = row_, .taken = {}};
     bool reduces = false;
-    for (size_t n = 0; n < run_.size(); ++n) {
-      if (!members_[n]) continue;
-      const Definition& d = members_[n]->definition;
-      reduces = reduces || !d.reduced.empty();
-      claim.form.definitions.push_back(d);
+    for (const auto& [n, m] : members_) {
+      reduces = reduces || !m.definition.reduced.empty();
+      claim.form.definitions.push_back(m.definition);
       claim.taken.push_back(n);
     }
     return reduces ? claim : RowClaim{};
@@ -190,6 +141,28 @@ class Claim {
     return used.size() == row_.rows.size() + row_.columns.size();
   }
 
+  void add(size_t n, Definition d) {
+    std::vector<Expr> sites = read_sites(d);
+    near_.insert(&run_.readers(d.target));
+    for (const Expr& site : sites) {
+      if (const auto of = run_.definition(site->tensor)) read_.insert(*of);
+      if (is_whole(site)) near_.insert(&run_.readers(site->tensor));
+    }
+    members_.emplace(n, Member{std::move(d), std::move(sites)});
+  }
+
+  // The first from `n` on that something ties to a member.
+  std::optional<size_t> next(size_t n) const {
+    std::optional<size_t> first;
+    const auto look = [&](auto found, auto end) {
+      if (found != end && (!first || *found < *first)) first = *found;
+    };
+    look(read_.lower_bound(n), read_.end());
+    for (const std::vector<size_t>* some : near_)
+      look(std::ranges::lower_bound(*some, n), some->end());
+    return first;
+  }
+
   // run[n] over the kernel's indices, where something ties it to a member and its indices fit.
   std::optional<Definition> joined(size_t n) const {
     const Definition& d = run_[n];
@@ -203,17 +176,14 @@ class Claim {
       tied = true;
       name_alike(names, own, kernel);
     };
-    for (const auto& m : members_) {
-      if (!m) continue;
+    for (const auto& [place, m] : members_) {
       for (const Expr& site : own_sites)
-        if (site->tensor == m->definition.target)
-          tie(site.args(), index_values(m->definition.free));
-      for (const Expr& site : m->sites)
+        if (site->tensor == m.definition.target) tie(site.args(), index_values(m.definition.free));
+      for (const Expr& site : m.sites)
         if (site->tensor == d.target) tie(target, site.args());
     }
-    for (const auto& m : members_) {
-      if (!m) continue;
-      for (const Expr& site : m->sites)
+    for (const auto& [place, m] : members_) {
+      for (const Expr& site : m.sites)
         for (const Expr& own : own_sites)
           if (own->tensor == site->tensor && is_whole(site) && is_whole(own))
             tie(own.args(), site.args());
@@ -231,13 +201,13 @@ class Claim {
     return fits(result) ? std::optional(result) : std::nullopt;
   }
 
-  bool legal(const std::vector<Expr>& sites, const std::map<TensorId, size_t>& inside,
-             const std::set<TensorId>& missing) const {
+  bool legal(const std::vector<Expr>& sites, const std::set<TensorId>& inside) const {
     for (const Expr& site : sites) {
-      if (missing.count(site->tensor)) return false;
-      auto it = inside.find(site->tensor);
-      if (it == inside.end()) continue;
-      const Definition& m = members_[it->second]->definition;
+      if (!inside.count(site->tensor)) {
+        if (run_.is_missing(site->tensor)) return false;
+        continue;
+      }
+      const Definition& m = members_.at(*run_.definition(site->tensor)).definition;
       if (sums_columns(m) || site.args() != index_values(m.free)) return false;
     }
     return true;
@@ -253,28 +223,32 @@ class Claim {
   const Costs& costs_;
   Run& run_;
   RowForm row_;
-  std::vector<std::optional<Member>> members_;
+  std::map<size_t, Member> members_;
+  std::set<size_t> read_;                      // by a member
+  std::set<const std::vector<size_t>*> near_;  // that read a member, or what a member reads
+  size_t tried_ = 0;
 };
 
-// Definitions that one sweep over rows can compute, the first among them; nothing taken where there
-// are none. No member of the claim reads what is `later`, so the kernel can come at once.
-RowClaim claim_rows(const Graph& g, const Costs& costs, std::span<const Definition> definitions,
-                    const std::set<TensorId>& later) {
-  Run run(definitions);
+// Definitions that one sweep over rows can compute, the first of the run among them; nothing taken
+// where there are none. No member of the claim reads what is computed later, so the kernel can come
+// at once.
+RowClaim claim_rows(const Graph& g, const Costs& costs, const Open& open) {
+  Run run(g, open);
   size_t seeds = 0;
-  for (size_t n = 0; n < run.size() && seeds < costs.row_seeds; ++n) {
-    std::optional<RowForm> shape = shape_of(g, costs, run[n]);
+  for (size_t n = open.at; n < g.definitions.size() && seeds < costs.row_seeds; ++n) {
+    if (!run.has(n)) continue;
+    std::optional<RowForm> shape = row_shape(g, costs, run[n]);
     if (!shape) {
-      if (run[n].combine != Combine::set && n == 0) return {};
+      if (run[n].combine != Combine::set && n == open.at) return {};
       continue;
     }
     ++seeds;
     Claim claim(g, costs, run, *shape);
     claim.grow(n);
-    claim.prune(later);
+    claim.prune();
     RowClaim result = claim.result();
-    if (!result.taken.empty() && result.taken[0] == 0) return result;
-    if (n == 0) return {};
+    if (!result.taken.empty() && result.taken[0] == open.at) return result;
+    if (n == open.at) return {};
   }
   return {};
 }
@@ -282,91 +256,11 @@ RowClaim claim_rows(const Graph& g, const Costs& costs, std::span<const Definiti
 }  // namespace
 
 std::optional<Proposal> claim_row(const Graph& g, const Costs& costs, const Open& open) {
-  std::vector<Definition> run;
-  for (size_t n = open.at; n < g.definitions.size(); ++n)
-    if (!open.claimed.count(g.definitions[n].target)) run.push_back(g.definitions[n]);
-  RowClaim claim = claim_rows(g, costs, run, open.later);
+  RowClaim claim = claim_rows(g, costs, open);
   if (claim.taken.empty()) return std::nullopt;
   Kernel kernel{.form = std::move(claim.form)};
-  for (size_t n : claim.taken) kernel.definitions.push_back(run[n]);
-  return Proposal{{{run[0].target, std::move(kernel)}}, {}};
-}
-
-namespace {
-
-// In which the parts of a tensor of storage `whole` are kept.
-Storage storage_of_parts(Storage whole) {
-  return arithmetic_type(whole) == Type::f32 ? Storage::f32 : whole;
-}
-
-// The free indices of a sum of products over rows whose columns lie in another order in memory than
-// those of the target, in the order of memory. Nothing where rows do not compute it in that order
-// either.
-std::vector<IndexId> order_in_memory(const Graph& g, const Costs& costs, const Definition& d) {
-  if (d.combine != Combine::sum || d.free.empty() || !d.body.is(Kind::multiply) ||
-      shape_of(g, costs, d) || contraction_of(g, costs, d, nullptr))
-    return {};
-  const std::optional<Expr> site = largest_read(g, d);
-  if (!site) return {};
-  const IndexId last = *plain_index(site->args().back());
-  if (!contains(d.free, last) || last == d.free.back()) return {};
-  Definition ordered = d;
-  std::erase(ordered.free, last);
-  ordered.free.push_back(last);
-  return shape_of(g, costs, ordered) ? ordered.free : std::vector<IndexId>();
-}
-
-// The sum as a tensor whose dimensions are in the given order, and a copy.
-std::vector<Definition> sum_and_copy(Graph& g, const Definition& d,
-                                     const std::vector<IndexId>& order) {
-  Definition sum = d;
-  sum.free = order;
-  sum.target =
-      g.new_part(d.target, ".part", storage_of_parts(g[d.target].storage), g.extents(order));
-  const Definition copy{
-      .target = d.target, .free = d.free, .body = g.target(sum), .where = d.where};
-  return {std::move(sum), with_fresh_indices(g, copy).definition};
-}
-
-// Reduces over `kept` last: `d` is the rest of it, and what comes first is the result, where `kept`
-// are the outermost or the innermost dimensions.
-Definition take_first(Graph& g, Definition& d, const std::vector<IndexId>& kept, bool outermost) {
-  Definition first = d;
-  first.free.insert(outermost ? first.free.begin() : first.free.end(), kept.begin(), kept.end());
-  std::erase_if(first.reduced, [&](IndexId i) { return contains(kept, i); });
-  first.target =
-      g.new_part(d.target, ".part", storage_of_parts(g[d.target].storage), g.extents(first.free));
-  const Definition rest{.target = d.target,
-                        .free = d.free,
-                        .combine = d.combine,
-                        .reduced = kept,
-                        .body = g.target(first),
-                        .where = d.where};
-  d = with_fresh_indices(g, rest).definition;
-  return first;
-}
-
-}  // namespace
-
-std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
-  const std::vector<IndexId> order = order_in_memory(g, costs, d);
-  if (!order.empty()) return sum_and_copy(g, d, order);
-  if (sums_in_registers(g, costs, d)) return {std::move(d)};
-  std::vector<Definition> result;
-  if (const auto later = reduced_after_groups(g, costs, d); !later.empty())
-    result.push_back(take_first(g, d, later, true));
-  while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
-         !contraction_of(g, costs, d, nullptr)) {
-    const std::optional<IndexId> column = contiguous_reduced(g, d);
-    if (!column) break;
-    std::vector<IndexId> others = d.reduced;
-    std::erase(others, *column);
-    // One long sum is taken down the columns first, in parallel; others along the rows.
-    const bool down = d.free.empty() && d.combine == Combine::sum;
-    result.push_back(take_first(g, d, down ? std::vector{*column} : others, false));
-  }
-  result.push_back(std::move(d));
-  return result;
+  for (size_t n : claim.taken) kernel.definitions.push_back(g.definitions[n]);
+  return Proposal{{{g.definitions[open.at].target, std::move(kernel)}}, {}};
 }
 
 }  // namespace attn::plan

@@ -21,7 +21,7 @@ struct Side {
   void add(const Expr& f, bool right, const Groups* groups) {
     const bool picked = right && groups && plan::picks(*groups, f);
     factors.push_back(f);
-    used.merge(indices(picked ? groups->at_one_group(f) : f));
+    insert_all(used, indices(picked ? groups->at_one_group(f) : f));
     picks = picks || picked;
   }
 };
@@ -30,7 +30,7 @@ struct Side {
 // where they hold, and 0 elsewhere. (Those of indices alone bound loops.)
 std::vector<Expr> conditions_as_factors(const Definition& d, const std::vector<Expr>& factors) {
   std::set<IndexId> covered;
-  for (const Expr& f : factors) covered.merge(indices(f));
+  for (const Expr& f : factors) insert_all(covered, indices(f));
   const auto covers_more = [&](const Expr& read) {
     const std::set<IndexId> used = indices(read);
     return has_any(used, d.reduced) && std::ranges::any_of(d.free, [&](IndexId i) {
@@ -67,7 +67,7 @@ std::optional<Sides> divide_factors(const Graph& g, const Costs& costs, const De
       const bool is_right = mask >> k & 1;
       (is_right ? right : left).add(inner[k], is_right, groups);
     }
-    if (of_rows) left.used.merge(indices(groups->of));
+    if (of_rows) insert_all(left.used, indices(groups->of));
     // place_guard puts the conditions back.
     const auto without_conditions = [&](const std::vector<Expr>& factors) {
       std::vector<Expr> rest;

@@ -59,7 +59,7 @@ class Orderer {
     const std::set<TensorId> after = dependent_on(update.target);
     std::set<TensorId> readers;
     for (const Definition& d : left_)
-      if (reads(d).count(state) && !after.count(d.target)) readers.merge(dependent_on(d.target));
+      if (reads(d, state) && !after.count(d.target)) readers.merge(dependent_on(d.target));
     std::erase_if(readers, [&](TensorId t) { return after.count(t) > 0; });
     return readers;
   }
@@ -103,7 +103,7 @@ class Orderer {
     left_ = std::move(later);
     std::set<TensorId> misread;
     for (const Definition& d : left_)
-      if (reads(d).count(state)) misread.insert(d.target);
+      if (reads(d, state)) misread.insert(d.target);
     if (!misread.empty()) copy(state, misread);
   }
 

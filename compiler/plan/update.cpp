@@ -130,8 +130,9 @@ Plan plan_update(const std::string& name, const Update& update) {
   Function& f = plan.forward;
   Kernel kernel = update_kernel(f.graph);
   place_arguments(f, f.graph);
-  finish_kernel(name, f, f.graph, Readers(f.graph), kernel, {});
+  finish_kernel(name, f, f.graph, Uses(f.graph), kernel, {});
   f.kernels.push_back(std::move(kernel));
+  verify(f.graph, f.kernels);
   verify(f);
   return plan;
 }

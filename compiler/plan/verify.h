@@ -1,15 +1,18 @@
 // The checker of plans, as ir::verify is of graphs.
 #pragma once
 
+#include <span>
+
 #include "compiler/plan/plan.h"
 
 namespace attn::plan {
 
-// Throws InternalError, naming the kernel, where a kernel breaks a promise: its form is no graph of
+// Throws InternalError, naming the kernel, where one breaks a promise: its form is no graph of
 // definitions that reads what the kernel reads only and computes what it writes; a group of
 // indices, a factor, a tile or a result has an index that it must not have; the form computes what
 // the kernel's definitions do not, or takes a size that the kernel does not.
-void verify(const ir::Graph& g, const Kernel& k);
+void verify(const ir::Graph& g, std::span<const Kernel> kernels);
+inline void verify(const ir::Graph& g, const Kernel& k) { verify(g, std::span(&k, 1)); }
 
 // The same where, in a function whose kernels are each verified, a definition of the graph is
 // claimed by no kernel, or by two; a place is not what the kernels make of it; a tensor is read

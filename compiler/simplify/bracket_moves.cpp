@@ -65,7 +65,7 @@ void Brackets::try_pairs(const Task& t, const Split& s, Bracketing& best) {
       Definition pair;
       pair.combine = Combine::sum;
       pair.guard = on(t.conditions, gone);
-      of_pair.merge(indices(pair.guard));
+      insert_all(of_pair, indices(pair.guard));
       std::set<IndexId> free = without(of_pair, gone);
       pair.free = {free.begin(), free.end()};
       pair.reduced = {gone.begin(), gone.end()};

@@ -44,7 +44,7 @@ void Brackets::learn(const Definition& d) {
     if (!p.conditions.empty() || p.factors.size() > kMostFactors) return;
     for (const Expr& f : p.factors) {
       if (f.is(Kind::read)) direct.insert(f->tensor);
-      anywhere.merge(tensors(f));
+      insert_all(anywhere, tensors(f));
     }
   }
   if (anywhere.empty()) return;

@@ -35,7 +35,7 @@ bool uses_any(const Expr& e, const std::vector<IndexId>& indices_of) {
 
 void drop_unused_indices(Definition& core) {
   std::set<IndexId> used = indices(core.body);
-  used.merge(indices(core.guard));
+  insert_all(used, indices(core.guard));
   std::erase_if(core.free, [&](IndexId i) { return !used.count(i); });
 }
 

@@ -32,7 +32,7 @@ bool meet(const std::set<Id>& a, const std::set<Id>& b) {
 
 std::set<IndexId> indices_of_sum(const Part& p) {
   std::set<IndexId> all = p.reduced;
-  for (const Expr& f : p.inner) all.merge(indices(f));
+  for (const Expr& f : p.inner) insert_all(all, indices(f));
   for (const Expr& c : p.conditions) {
     std::set<IndexId> used = indices(c);
     if (std::ranges::any_of(used, [&](IndexId i) { return p.reduced.count(i) > 0; }))

@@ -76,8 +76,7 @@ class Unstacker {
   std::vector<Expr> sites(TensorId t) const {
     std::vector<Expr> all;
     for (const Definition& d : result_.definitions)
-      for (const Expr& e : read_sites(d))
-        if (e->tensor == t) all.push_back(e);
+      if (reads(d, t)) std::ranges::copy(read_sites(d, {t}), std::back_inserter(all));
     return all;
   }
 

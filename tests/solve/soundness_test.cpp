@@ -196,7 +196,7 @@ TEST_F(Soundness, WhatIsProvedHolds) {
     if (goal.is_false() || known.count(ir::truth(false)) || !proves(g, known, goal)) continue;
     ++proved;
     std::set<IndexId> used = ir::indices(goal);
-    used.merge(ir::indices(known));
+    ir::insert_all(used, ir::indices(known));
     if (used.size() > 3) continue;
     each_point(used, [&](const Point& p) {
       for (const Expr& k : known)
@@ -221,7 +221,7 @@ TEST_F(Soundness, WhatIsAssumedKeepsItsValue) {
     Range range = range_of(g, e);
     changed += !(e == simple) + (tidied != c);
     std::set<IndexId> used = ir::indices(e);
-    used.merge(ir::indices(c));
+    ir::insert_all(used, ir::indices(c));
     if (used.size() > 3) continue;
     each_point(used, [&](const Point& p) {
       double v = p.value(e);

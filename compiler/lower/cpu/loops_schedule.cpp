@@ -59,7 +59,7 @@ std::optional<PlaneTile> plane_tile(const LoopsSpec& spec, const Scope& scope,
     if (!f.is(ir::Kind::read) && !ir::tensors(f).empty()) return {};
     if (!ir::uses(f, along)) continue;
     if (!f.is(ir::Kind::read) || !(f.args().back() == ir::index_value(along))) return {};
-    used.merge(ir::indices(f));
+    ir::insert_all(used, ir::indices(f));
   }
   if (used.empty()) return {};
   // Beside the sums: a vector of a plane and, where it is no operand in memory, a number.

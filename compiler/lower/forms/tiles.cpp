@@ -144,7 +144,7 @@ Expr TilesSpec::value(int index, const Point& point, const Expr& dot, const Valu
   Translator t = at(cell(point), point.batch);
   if (own.dot.valid()) t.replace(own.dot, dot);
   std::set<ir::TensorId> read = ir::tensors(own.value);
-  read.merge(ir::tensors(own.visible));
+  ir::insert_all(read, ir::tensors(own.visible));
   replace_earlier(t, read, index, earlier);
   const bool is_score = form_.streams() && form_.results[0].tile == static_cast<size_t>(index);
   return t.where(own.visible, real(t(own.value)), is_score ? kLowest : 0.0f);

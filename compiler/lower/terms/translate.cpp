@@ -111,7 +111,7 @@ void Translator::bound_by(const ir::Conditions& c, const std::vector<ir::IndexId
   for (const ir::Expr& e : c) {
     for (ir::IndexId i : loops)
       if (uses(e, i)) cut_.insert(i);
-    if (equates_indices(e)) cut_.merge(indices(e));
+    if (equates_indices(e)) ir::insert_all(cut_, indices(e));
   }
 }
 

@@ -12,49 +12,47 @@ using namespace ir;
 
 // The definitions in an order in which each kernel's stand together, after all that they read.
 // `first` gets the target of each kernel's first.
-std::vector<Definition> in_order(const std::vector<Definition>& definitions,
+std::vector<Definition> in_order(std::vector<Definition> definitions,
                                  const std::vector<Kernel>& kernels, std::vector<TensorId>& first) {
   struct Unit {
     std::vector<Definition> definitions;
     size_t kernel = SIZE_MAX;
-    std::set<TensorId> needs;
   };
   std::map<TensorId, size_t> kernel_of;
   for (size_t k = 0; k < kernels.size(); ++k)
     for (const Definition& d : kernels[k].definitions) kernel_of.emplace(d.target, k);
-  std::vector<Unit> units;
-  std::set<TensorId> defined;
-  std::set<size_t> placed;
-  for (const Definition& d : definitions) {
-    Unit unit{.definitions = {d}, .kernel = SIZE_MAX, .needs = reads(d)};
-    if (auto found = kernel_of.find(d.target); found != kernel_of.end()) {
-      if (!placed.insert(found->second).second) continue;
-      const std::vector<Definition>& own = kernels[found->second].definitions;
-      unit = {{}, found->second, reads(own)};
-      // A tile of several kernels stands with the first.
-      for (const Definition& member : own)
-        if (kernel_of.at(member.target) == found->second) unit.definitions.push_back(member);
-    }
-    for (const Definition& member : unit.definitions) defined.insert(member.target);
-    units.push_back(std::move(unit));
-  }
   std::vector<Definition> result;
   first.assign(kernels.size(), {});
-  std::set<TensorId> done;
-  auto emit = [&](const Unit& unit) {
-    for (TensorId t : unit.needs)
-      if (defined.count(t) && !done.count(t)) return false;
+  std::set<TensorId> awaited;
+  for (const Definition& d : definitions) awaited.insert(d.target);
+  const auto must_wait = [&](const Unit& unit) {
+    return has_any(awaited, unit.kernel == SIZE_MAX ? reads(unit.definitions)
+                                                    : reads(kernels[unit.kernel].definitions));
+  };
+  const auto emit = [&](Unit& unit) {
+    if (must_wait(unit)) return false;
     if (unit.kernel != SIZE_MAX) first[unit.kernel] = unit.definitions[0].target;
-    for (const Definition& d : unit.definitions) {
-      done.insert(d.target);
-      result.push_back(d);
+    for (Definition& d : unit.definitions) {
+      awaited.erase(d.target);
+      result.push_back(std::move(d));
     }
     return true;
   };
   std::vector<Unit> waiting;
-  for (const Unit& unit : units) {
+  std::set<size_t> placed;
+  for (Definition& d : definitions) {
+    Unit unit;
+    if (const auto found = kernel_of.find(d.target); found == kernel_of.end()) {
+      unit.definitions.push_back(std::move(d));
+    } else {
+      unit.kernel = found->second;
+      if (!placed.insert(unit.kernel).second) continue;
+      // A tile of several kernels stands with the first.
+      for (const Definition& member : kernels[unit.kernel].definitions)
+        if (kernel_of.at(member.target) == unit.kernel) unit.definitions.push_back(member);
+    }
     if (!emit(unit)) {
-      waiting.push_back(unit);
+      waiting.push_back(std::move(unit));
       continue;
     }
     while (std::erase_if(waiting, emit) > 0) {
@@ -80,15 +78,18 @@ void replace(Graph& g, const Group& group, const GroupKernels& by) {
   g.definitions = std::move(definitions);
 }
 
-// Unmaterialised tensors that tiles can hold.
+// Whether it defines an unmaterialised tensor that tiles can hold.
+bool is_candidate(const Graph& g, const solve::Unmaterialised& unmaterialised,
+                  const Definition& d) {
+  const bool combines = d.combine == Combine::set || d.combine == Combine::sum;
+  return unmaterialised(d.target) && combines && g[d.target].storage == Storage::f32 &&
+         d.free.size() > 1;
+}
+
 std::set<TensorId> candidates_of(const Graph& g, const solve::Unmaterialised& unmaterialised) {
   std::set<TensorId> candidates;
-  for (const Definition& d : g.definitions) {
-    const bool combines = d.combine == Combine::set || d.combine == Combine::sum;
-    if (unmaterialised(d.target) && combines && g[d.target].storage == Storage::f32 &&
-        d.free.size() > 1)
-      candidates.insert(d.target);
-  }
+  for (const Definition& d : g.definitions)
+    if (is_candidate(g, unmaterialised, d)) candidates.insert(d.target);
   return candidates;
 }
 
@@ -147,13 +148,12 @@ std::optional<Attempt> attempt(const Graph& g, const Costs& costs,
 
 // All groups at once, asked for at the first tensor of any: what does not fit one is stored for it.
 std::optional<Proposal> claim_tiles(const Graph& given, const Costs& costs, const Open& open) {
+  if (!is_candidate(given, open.unmaterialised, given.definitions[open.at])) return std::nullopt;
   std::set<TensorId> candidates = candidates_of(given, open.unmaterialised);
-  if (candidates.empty()) return std::nullopt;
   // Groups may store a candidate after the definition at which they were asked for.
-  if (has_any(candidates, open.claimed)) return std::nullopt;
+  if (has_any(open.claimed, candidates)) return std::nullopt;
   for (size_t n = 0; n < open.at; ++n)
     if (candidates.count(given.definitions[n].target)) return std::nullopt;
-  if (!candidates.count(given.definitions[open.at].target)) return std::nullopt;
   Graph g = given;
   split_inner_sums(g, candidates);
   std::vector<Kernel> kernels;
@@ -165,7 +165,7 @@ std::optional<Proposal> claim_tiles(const Graph& given, const Costs& costs, cons
       const std::vector<Kernel>& own = made->found.kernels;
       kernels.insert(kernels.end(), own.begin(), own.end());
       g = std::move(made->graph);
-      g.definitions = in_order(g.definitions, kernels, first);
+      g.definitions = in_order(std::move(g.definitions), kernels, first);
       for (TensorId t : made->group.tiles) left.erase(t);
       continue;
     }

@@ -15,11 +15,12 @@ namespace {
 
 class Growth {
  public:
-  Growth(const Graph& g, const std::set<TensorId>& candidates) : g_(g), candidates_(candidates) {}
+  Growth(const Graph& g, const std::set<TensorId>& candidates)
+      : g_(g), uses_(g), candidates_(candidates) {}
 
   // Nothing where a reader does not fit; `misfit` is then the tensor that it reads.
   std::optional<Group> grow(TensorId seed) {
-    const Definition& d = *g_.definition_of(seed);
+    const Definition& d = definition(seed);
     Names own;
     for (IndexId i : d.free) own.emplace(i, i);
     group_.indices = d.free;
@@ -29,9 +30,9 @@ class Growth {
       open_.pop_back();
       if (!visit_tile(at)) return {};
     }
-    for (const Definition& reader : g_.definitions)
-      if (group_.names.count(reader.target) && !group_.tiles.count(reader.target))
-        group_.readers.push_back(reader.target);
+    for (const auto& [t, names] : group_.names)
+      if (!group_.tiles.count(t)) group_.readers.push_back(t);
+    std::ranges::sort(group_.readers, {}, [&](TensorId t) { return *uses_.definition(t); });
     return group_;
   }
 
@@ -50,10 +51,9 @@ class Growth {
   }
 
   bool visit_tile(TensorId t) {
-    const Definition& own = *g_.definition_of(t);
-    if (!visit_reads(own)) return false;
-    for (const Definition& d : g_.definitions) {
-      if (!reads(d).count(t)) continue;
+    if (!visit_reads(definition(t))) return false;
+    for (size_t n : uses_.readers(t)) {
+      const Definition& d = g_.definitions[n];
       misfit = t;
       if (!name_reader(d, t) || !visit_reads(d)) return false;
     }
@@ -65,7 +65,7 @@ class Growth {
     const Names& names = group_.names.at(d.target);
     for (const Expr& site : read_sites(d, candidates_)) {
       misfit = site->tensor;
-      const std::vector<IndexId>& free = g_.definition_of(site->tensor)->free;
+      const std::vector<IndexId>& free = definition(site->tensor).free;
       Names of_tile;
       std::set<IndexId> used;
       for (size_t k = 0; k < free.size(); ++k) {
@@ -83,7 +83,7 @@ class Growth {
   bool name_reader(const Definition& d, TensorId t) {
     if (group_.names.count(d.target)) return true;
     const Expr site = read_sites(d, {t})[0];
-    const Definition& tile = *g_.definition_of(t);
+    const Definition& tile = definition(t);
     Names names;
     for (size_t k = 0; k < site.args().size(); ++k) {
       if (!site.args()[k].is(Kind::index)) return false;
@@ -98,7 +98,12 @@ class Growth {
     return join(d.target, names);
   }
 
+  const Definition& definition(TensorId t) const {
+    return g_.definitions[uses_.definition(t).value()];
+  }
+
   const Graph& g_;
+  const Uses uses_;
   const std::set<TensorId>& candidates_;
   Group group_;
   std::vector<TensorId> open_;

@@ -96,7 +96,7 @@ class Sweeps {
         .kind = TileResult::Kind::logsumexp, .tensor = t, .panel = 1.0, .scale = 1.0};
     for (IndexId i : lse.free) of_rows.free.push_back(group_.names.at(t).at(i));
     std::set<TensorId> needed = tensors(scores.argument);
-    needed.merge(tensors(scores.visible));
+    insert_all(needed, tensors(scores.visible));
     for (TensorId tile : needed_tiles(std::move(needed)))
       s.tiles.push_back(tile_of(g_, group_, tile));
     s.tiles.push_back({.value = scores.argument, .visible = scores.visible});
@@ -147,10 +147,10 @@ class Sweeps {
 
   static bool reads_any(const TileResult& s, const std::set<TensorId>& some) {
     std::set<TensorId> read = tensors(s.weight);
-    read.merge(tensors(s.panel));
-    read.merge(tensors(s.panel_guard));
-    read.merge(tensors(s.counted));
-    read.merge(tensors(s.scale));
+    insert_all(read, tensors(s.panel));
+    insert_all(read, tensors(s.panel_guard));
+    insert_all(read, tensors(s.counted));
+    insert_all(read, tensors(s.scale));
     return has_any(some, read);
   }
 
@@ -166,8 +166,8 @@ class Sweeps {
     std::set<TensorId> needed;
     for (TensorId t : members) {
       const ResultOf& r = results_.at(t);
-      needed.merge(tensors(r.weight));
-      needed.merge(tensors(r.counted));
+      insert_all(needed, tensors(r.weight));
+      insert_all(needed, tensors(r.counted));
     }
     for (TensorId tile : needed_tiles(needed)) {
       s.tiles.push_back(tile_of(g_, group_, tile));
