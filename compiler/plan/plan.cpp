@@ -6,6 +6,7 @@
 #include "compiler/plan/maps.h"
 #include "compiler/plan/step_major.h"
 #include "compiler/plan/verify.h"
+#include "compiler/solve/compared.h"
 #include "compiler/solve/unmaterialised.h"
 
 namespace attn::plan {
@@ -19,22 +20,13 @@ using namespace ir;
 void drop_extremes(const Graph& later, std::map<TensorId, TensorId>& kept) {
   const auto is_given = [&](TensorId t) { return is_argument(later[t].role) || kept.count(t) > 0; };
   std::vector<std::pair<TensorId, Expr>> pairs;  // an extreme, and what it is compared with
-  const auto record = [&](const Expr& e) {
-    visit(e, [&](const Expr& x) {
-      if (!x.is(Kind::equal)) return true;
-      for (const size_t side : {0, 1}) {
-        const Expr& y = x.args()[side];
-        const Definition* d = y.is(Kind::read) ? later.definition_of(y->tensor) : nullptr;
-        if (d && (d->combine == Combine::max || d->combine == Combine::min))
-          pairs.emplace_back(y->tensor, x.args()[1 - side]);
-      }
-      return true;
-    });
-  };
-  for (const Definition& d : later.definitions) {
-    record(d.body);
-    for (const Expr& c : d.guard) record(c);
-  }
+  for (const Expr& comparison : solve::comparisons(later))
+    for (const size_t side : {0, 1}) {
+      const Expr& y = comparison.args()[side];
+      const Definition* d = y.is(Kind::read) ? later.definition_of(y->tensor) : nullptr;
+      if (d && (d->combine == Combine::max || d->combine == Combine::min))
+        pairs.emplace_back(y->tensor, comparison.args()[1 - side]);
+    }
   // One that is dropped may be an element of another.
   const auto is_stale = [&](const auto& pair) {
     return kept.count(pair.first) && !std::ranges::all_of(tensors(pair.second), is_given);

@@ -23,19 +23,25 @@ bool is_signed_operand(const Expr& e) {
 
 }  // namespace
 
-std::vector<bool> compared_tensors(const Graph& g) {
-  std::vector<bool> result(g.tensors.size(), false);
-  const auto record = [&](const Expr& e) {
+std::vector<Expr> comparisons(const Graph& g) {
+  std::vector<Expr> result;
+  const auto look = [&](const Expr& e) {
     visit(e, [&](const Expr& x) {
-      if (x.is(Kind::equal))
-        for (TensorId t : tensors(x)) result[t.value] = true;
+      if (x.is(Kind::equal)) result.push_back(x);
       return true;
     });
   };
   for (const Definition& d : g.definitions) {
-    record(d.body);
-    for (const Expr& c : d.guard) record(c);
+    look(d.body);
+    for (const Expr& c : d.guard) look(c);
   }
+  return result;
+}
+
+std::vector<bool> compared_tensors(const Graph& g) {
+  std::vector<bool> result(g.tensors.size(), false);
+  for (const Expr& e : comparisons(g))
+    for (TensorId t : tensors(e)) result[t.value] = true;
   return result;
 }
 

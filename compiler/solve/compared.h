@@ -8,7 +8,10 @@
 
 namespace attn::solve {
 
-// By tensor: those in comparisons of real numbers for equality.
+// The comparisons of real numbers for equality.
+std::vector<ir::Expr> comparisons(const ir::Graph& g);
+
+// By tensor: those in such comparisons.
 std::vector<bool> compared_tensors(const ir::Graph& g);
 
 // Whether `e` has the same bits wherever it is computed from the same elements: it rounds once at
