@@ -3,27 +3,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "compiled.h"
 #include "compiler/text/text.h"
+#include "seeds.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/with_loss.h"
 
 namespace attn::testing {
 namespace {
 
-// The first seed and the number of graphs; more of them by hand: ATTN_RANDOM_GRAPHS=100..400.
-struct Range {
-  uint64_t first = 1, count = 16;
-};
-
-Range range() {
-  Range r;
-  if (const char* text = getenv("ATTN_RANDOM_GRAPHS"))
-    if (std::sscanf(text, "%lu..%lu", &r.first, &r.count) == 2) r.count -= r.first - 1;
-  return r;
-}
+constexpr const char* kSeeds = "ATTN_RANDOM_GRAPHS";
 
 // Inputs as f32 holds them, and cotangents for every real output.
 Arrays given_for(const driver::Compiled& model, const RandomGraph& random) {
@@ -42,12 +31,12 @@ Arrays given_for(const driver::Compiled& model, const RandomGraph& random) {
 }
 
 TEST(RandomGraphs, GiveWhatTheEvaluatorGives) {
-  const Range all = range();
+  const Seeds all = seeds(kSeeds, 16);
   constexpr uint64_t kTogether = 8;
-  for (uint64_t start = all.first; start < all.first + all.count; start += kTogether) {
+  for (uint64_t start = all.first; start <= all.last; start += kTogether) {
     std::vector<driver::Compiled> models;
     std::map<std::string, std::vector<RandomGraph>> calls;
-    for (uint64_t seed = start; seed < std::min(start + kTogether, all.first + all.count); ++seed) {
+    for (uint64_t seed = start; seed < start + kTogether && seed <= all.last; ++seed) {
       // The same graph at sizes of either kind: only the values of run-time sizes differ.
       std::string name = fmt::format("r{}", seed);
       RandomOptions options{.definitions = 4};

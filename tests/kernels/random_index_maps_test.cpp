@@ -6,6 +6,7 @@
 
 #include "compiler/solve/equalities.h"
 #include "judge.h"
+#include "seeds.h"
 
 namespace attn::testing {
 namespace {
@@ -55,8 +56,11 @@ std::vector<int64_t> sizes_of(const ir::Graph& g, const std::map<std::string, in
   return sizes;
 }
 
+constexpr const char* kSeeds = "ATTN_RANDOM_INDEX_MAPS";
+
 TEST(RandomIndexMaps, MeanTheSameSimplifiedAndHaveTheirDerivatives) {
-  for (uint64_t seed = 1; seed <= 200; ++seed) {
+  const auto [first, last] = seeds(kSeeds, 200);
+  for (uint64_t seed = first; seed <= last; ++seed) {
     const RandomProgram program = random_index_maps(seed);
     const Verdict v = judge_graphs(program);
     EXPECT_FALSE(v) << "seed " << seed << ": " << v.message << "\n" << program.text;
@@ -64,7 +68,8 @@ TEST(RandomIndexMaps, MeanTheSameSimplifiedAndHaveTheirDerivatives) {
 }
 
 TEST(RandomIndexMaps, GiveWhatTheEvaluatorGives) {
-  for (uint64_t seed = 1; seed <= 6; ++seed) {
+  const auto [first, last] = seeds(kSeeds, 6);
+  for (uint64_t seed = first; seed <= last; ++seed) {
     const RandomProgram program = random_index_maps(seed);
     const Verdict v = judge(program, target_in_turn(seed));
     EXPECT_FALSE(v) << "seed " << seed << ": " << v.message << "\n" << program.text;

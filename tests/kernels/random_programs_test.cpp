@@ -5,26 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "judge.h"
+#include "seeds.h"
 #include "tests/support/shrink.h"
 
 namespace attn::testing {
 namespace {
 
-struct Seeds {
-  uint64_t first, last;
-};
-
-// More of them by hand: ATTN_RANDOM_PROGRAMS=100..400.
-Seeds seeds(uint64_t last) {
-  Seeds all{1, last};
-  if (const char* text = getenv("ATTN_RANDOM_PROGRAMS")) {
-    EXPECT_EQ(std::sscanf(text, "%lu..%lu", &all.first, &all.last), 2);
-  }
-  return all;
-}
+constexpr const char* kSeeds = "ATTN_RANDOM_PROGRAMS";
 
 // What the generator has made is valid, so that a program that is refused is looked at as it is.
 template <typename Judge>
@@ -40,7 +29,7 @@ void report(uint64_t seed, const RandomProgram& program, const Verdict& verdict,
 
 TEST(RandomPrograms, MeanTheSameSimplifiedAndHaveTheirDerivatives) {
   const auto judge_one = [](const RandomProgram& p) { return judge_graphs(p); };
-  const Seeds all = seeds(150);
+  const Seeds all = seeds(kSeeds, 150);
   for (uint64_t seed = all.first; seed <= all.last; ++seed) {
     const RandomProgram program = random_program(seed);
     if (const Verdict v = judge_one(program)) report(seed, program, v, judge_one);
@@ -48,7 +37,7 @@ TEST(RandomPrograms, MeanTheSameSimplifiedAndHaveTheirDerivatives) {
 }
 
 TEST(RandomPrograms, GiveWhatTheEvaluatorGives) {
-  const Seeds all = seeds(4);
+  const Seeds all = seeds(kSeeds, 4);
   constexpr uint64_t kTogether = 8;
   for (uint64_t start = all.first; start <= all.last; start += kTogether) {
     const std::string target = target_in_turn(start / kTogether);

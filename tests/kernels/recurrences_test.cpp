@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "compiled.h"
 #include "compiler/text/text.h"
+#include "seeds.h"
 #include "tests/support/random_recurrence.h"
 
 namespace attn::testing {
@@ -224,12 +224,8 @@ TEST(Recurrences, GiveTheSameBitsOnAnyNumberOfThreads) {
   library.use_threads(2);
 }
 
-// More of them by hand: ATTN_RANDOM_RECURRENCES=1..400.
 TEST(RandomRecurrences, GiveWhatTheEvaluatorGives) {
-  uint64_t first = 1, last = 3;
-  if (const char* text = getenv("ATTN_RANDOM_RECURRENCES")) {
-    ASSERT_EQ(std::sscanf(text, "%lu..%lu", &first, &last), 2);
-  }
+  const auto [first, last] = seeds("ATTN_RANDOM_RECURRENCES", 3);
   for (uint64_t seed = first; seed <= last; ++seed) {
     const std::string text = random_recurrence(seed);
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
