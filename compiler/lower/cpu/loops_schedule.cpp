@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/lower/cpu/schedules.h"
 #include "compiler/lower/cpu/tuning.h"
 #include "compiler/lower/forms/loops.h"
+#include "compiler/lower/schedules.h"
 #include "compiler/lower/terms/linear_index.h"
 
 namespace attn::lower {

@@ -1,9 +1,9 @@
 #include "compiler/lower/cpu/tiles_scheduler.h"
 
 #include "compiler/base/check.h"
-#include "compiler/lower/cpu/schedules.h"
 #include "compiler/lower/cpu/stream_scheduler.h"
 #include "compiler/lower/cpu/sums_scheduler.h"
+#include "compiler/lower/schedules.h"
 
 namespace attn::lower {
 

@@ -2,8 +2,8 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/gpu/register_tile.h"
-#include "compiler/lower/gpu/schedules.h"
 #include "compiler/lower/gpu/tiles.h"
+#include "compiler/lower/schedules.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/translate.h"
 
