@@ -259,10 +259,9 @@ class Model : detail::Calls {
     if (Status s = take(inputs, description_->n_inputs - n_states, "inputs", inputs_); !s) return s;
     if (Status s = staged_inputs_.take(*context_, inputs_); !s) return s;
     const size_t given = states == nullptr ? 0 : states->list_.views.size();
-    if (given != static_cast<size_t>(n_states)) {
+    if (given != static_cast<size_t>(n_states))
       return refuse(n_states == 0 ? "it keeps no state"
                                   : "it keeps states: begin(states, …), then forward(…, states)");
-    }
     if (given > 0)
       inputs_.insert(inputs_.end(), states->list_.views.begin(), states->list_.views.end());
     return {};
@@ -380,8 +379,7 @@ class Model : detail::Calls {
     outputs.swap(outputs_);
     const attn_tensor* params = detail::views(params_.views);
     if (Status s = call(attn_call_sizes, params, inputs_.data(), &sizes_); !s) return s;
-    const bool saves = sizes_.saved > 0;
-    const int64_t bytes = saves ? sizes_.training_workspace : sizes_.forward_workspace;
+    const int64_t bytes = sizes_.saved > 0 ? sizes_.training_workspace : sizes_.forward_workspace;
     if (Status s = make_buffer(workspace_, bytes); !s) return s;
     if (Status s = make_buffer(saved_, sizes_.saved); !s) return s;
     Status s = call(attn_forward, params, inputs_.data(), outputs.data(), block_of(saved_),
