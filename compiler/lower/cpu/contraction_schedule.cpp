@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "compiler/lower/cpu/contraction_scheduler.h"
-#include "compiler/lower/schedules.h"
+#include "compiler/lower/forms/schedules.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/translate.h"
 

@@ -4,7 +4,7 @@
 
 #include "compiler/lower/cpu/tuning.h"
 #include "compiler/lower/forms/loops.h"
-#include "compiler/lower/schedules.h"
+#include "compiler/lower/forms/schedules.h"
 #include "compiler/lower/terms/linear_index.h"
 
 namespace attn::lower {

@@ -4,7 +4,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/cpu/row_scheduler.h"
-#include "compiler/lower/schedules.h"
+#include "compiler/lower/forms/schedules.h"
 #include "compiler/lower/terms/extremes.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/translate.h"

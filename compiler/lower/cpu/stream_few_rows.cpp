@@ -2,7 +2,7 @@
 // time, so nothing is packed. The columns are read where they lie, one row after the other, each
 // row in two sweeps: its scores, which fit the cache, then the weighted sum.
 #include "compiler/lower/cpu/tiles_scheduler.h"
-#include "compiler/lower/schedules.h"
+#include "compiler/lower/forms/schedules.h"
 #include "compiler/lower/terms/vector_math.h"
 
 namespace attn::lower {

@@ -3,7 +3,7 @@
 #include "compiler/base/check.h"
 #include "compiler/lower/cpu/stream_scheduler.h"
 #include "compiler/lower/cpu/sums_scheduler.h"
-#include "compiler/lower/schedules.h"
+#include "compiler/lower/forms/schedules.h"
 
 namespace attn::lower {
 

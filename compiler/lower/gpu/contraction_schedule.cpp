@@ -1,7 +1,7 @@
 // How sums of products are computed on a GPU.
+#include "compiler/lower/forms/schedules.h"
 #include "compiler/lower/gpu/contraction.h"
 #include "compiler/lower/gpu/register_tile.h"
-#include "compiler/lower/schedules.h"
 
 namespace attn::lower {
 

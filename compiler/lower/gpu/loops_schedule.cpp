@@ -1,7 +1,7 @@
 // How loops are computed on a GPU.
 #include "compiler/lower/forms/loops.h"
+#include "compiler/lower/forms/schedules.h"
 #include "compiler/lower/gpu/threads.h"
-#include "compiler/lower/schedules.h"
 
 namespace attn::lower {
 

@@ -6,8 +6,8 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/forms/row.h"
+#include "compiler/lower/forms/schedules.h"
 #include "compiler/lower/gpu/threads.h"
-#include "compiler/lower/schedules.h"
 #include "compiler/lower/terms/extremes.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/translate.h"

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "compiler/base/check.h"
+#include "compiler/lower/forms/schedules.h"
 #include "compiler/lower/gpu/register_tile.h"
 #include "compiler/lower/gpu/tiles.h"
-#include "compiler/lower/schedules.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/translate.h"
 

@@ -8,10 +8,10 @@
 #include <sstream>
 
 #include "compiler/base/check.h"
+#include "compiler/lower/forms/schedules.h"
 #include "compiler/lower/halide/passes.h"
 #include "compiler/lower/halide/target.h"
 #include "compiler/lower/lower.h"
-#include "compiler/lower/schedules.h"
 
 namespace attn::lower {
 namespace {
