@@ -6,8 +6,8 @@
 
 #include <attn/attn.h>
 
-#if ATTN_ABI_VERSION != 13
-#error "attention.h is for version 13 of attn/abi.h: compile attention.attn with the attnc of these headers"
+#if ATTN_ABI_VERSION != 14
+#error "attention.h is for version 14 of attn/abi.h: compile attention.attn with the attnc of these headers"
 #endif
 
 #ifdef __cplusplus

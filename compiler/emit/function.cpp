@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/base/check.h"
+#include "compiler/plan/reshaped.h"
 
 namespace attn::emit {
 namespace {
@@ -58,6 +59,13 @@ class FunctionWriter {
         list.push_back(fmt::format("{{{}, {}, {}}}", c_type(g_[t].storage),
                                    shared_.shape(values_, g_[t]), slot));
       }
+    for (const Output& o : g_.outputs) {
+      const TensorId t = o.tensor;
+      if (!plan::is_reshaped(g_, t)) continue;
+      in_workspace_[t] = list.size();
+      list.push_back(fmt::format("{{{}, {}, ~{}}}", c_type(g_[t].storage),
+                                 shared_.shape(values_, g_[t]), result(t)));
+    }
     return list;
   }
 
@@ -82,7 +90,7 @@ class FunctionWriter {
     for (const plan::Slice& s : f_.slices) needed.insert(s.whole);
     std::vector<std::string> list;
     for (TensorId t : needed)
-      if (f_.places[t.value] == Place::result) list.push_back(tensor(t));
+      if (f_.places[t.value] == Place::result) list.push_back(result(t));
     for (TensorId t : g_.tensor_ids())
       if (is_derivative(g_[t].role)) list.push_back(tensor(t));
     return list;
@@ -156,6 +164,8 @@ class FunctionWriter {
       case Place::forwarded:
         return fmt::format("O({})", index_of(i_.outputs, t));
       case Place::result:
+        if (const auto own = in_workspace_.find(t); own != in_workspace_.end())
+          return fmt::format("W({})", own->second);
         return result(t);
       case Place::updated:
         return given(g_.updated_by(t));

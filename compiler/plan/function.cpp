@@ -7,6 +7,7 @@
 
 #include "compiler/plan/kernels.h"
 #include "compiler/plan/maps.h"
+#include "compiler/plan/reshaped.h"
 #include "compiler/plan/states.h"
 #include "compiler/plan/stored.h"
 #include "compiler/plan/verify.h"
@@ -182,6 +183,7 @@ Function plan_function(const std::string& model, Request request, const Costs& c
                        Diagnostics& diagnostics) {
   Graph g = std::move(request.graph);
   copy_split_outputs(g, request.wanted);
+  g = reshape_outputs(std::move(g));
   g = order_states(std::move(g), diagnostics);
   const solve::Unmaterialised unmaterialised(g);
   Checks checks = data_checks(g);

@@ -44,6 +44,10 @@ struct Checks {
 };
 Checks data_checks(ir::Graph& g);
 
+// Whether a kernel may write one tensor to the memory of another that it reads: a map that reads the
+// other at its own point only.
+bool writes_over(const ir::Graph& g, const Kernel& k, ir::TensorId written, ir::TensorId read);
+
 // Slots for the tensors that live in the workspace, by first and last use in `kernels`; and for
 // those of the saved block, too.
 std::vector<Slot> assign_slots(const Function& f);

@@ -47,6 +47,7 @@ class Order {
           if (--nodes_[n].awaited == 0) ready_.insert(n);
       result.push_back(next);
     }
+    delay(result);
     return result;
   }
 
@@ -77,6 +78,28 @@ class Order {
     for (TensorId t : node.read)
       if (left_.at(t) == 1) sum -= bytes_.at(t);
     return sum;
+  }
+
+  // Puts a kernel that needs more memory than it ends the use of just before its first reader.
+  void delay(std::vector<size_t>& order) const {
+    std::vector<size_t> at(order.size());
+    for (size_t k = 0; k < order.size(); ++k) at[order[k]] = k;
+    for (size_t k = order.size(); k-- > 0;) {
+      const Node& node = nodes_[order[k]];
+      size_t first = order.size();
+      double growth = 0;
+      for (TensorId t : node.written) {
+        for (size_t n : readers_.at(t)) first = std::min(first, at[n]);
+        growth += bytes_.at(t);
+      }
+      if (first == order.size() || first == k + 1) continue;
+      for (TensorId t : node.read)
+        if (std::ranges::all_of(readers_.at(t), [&](size_t n) { return at[n] < first; }))
+          growth -= bytes_.at(t);
+      if (growth <= 0) continue;
+      std::rotate(order.begin() + k, order.begin() + k + 1, order.begin() + first);
+      for (size_t n = k; n < first; ++n) at[order[n]] = n;
+    }
   }
 
   double bytes(TensorId t) const {

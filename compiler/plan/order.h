@@ -2,7 +2,8 @@
 //
 // A derivation leaves the gradients of weights at the end of the list. Each reads a tensor that
 // nothing reads after it, which would live until then: in a model of many layers, those of all
-// layers at once.
+// layers at once. It leaves what backward computes again at the beginning, though the layers need
+// it one after the other.
 #pragma once
 
 #include <set>
@@ -13,7 +14,8 @@
 namespace attn::plan {
 
 // `kernels`, which stand in an order in which they can run, in another: what can run and needs no
-// more memory than it ends the use of comes first, the rest keeps its order. `wanted`: tensors that
+// more memory than it ends the use of comes first, the rest keeps its order but for what
+// would lie in memory until its first reader, which comes just before that. `wanted`: tensors that
 // have memory in any case.
 std::vector<Claimed> in_order(const ir::Graph& g, std::vector<Claimed> kernels,
                               const std::set<ir::TensorId>& wanted);

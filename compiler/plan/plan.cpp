@@ -3,58 +3,16 @@
 #include <algorithm>
 
 #include "compiler/plan/function.h"
+#include "compiler/plan/kept.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/step_major.h"
 #include "compiler/plan/verify.h"
-#include "compiler/solve/compared.h"
 #include "compiler/solve/unmaterialised.h"
 
 namespace attn::plan {
 namespace {
 
 using namespace ir;
-
-// An extreme is compared with what it was taken of, to find which elements it was. Where those are
-// computed again it is, too: their last bits may be others than in forward. Drops such extremes
-// from `kept`.
-void drop_extremes(const Graph& later, std::map<TensorId, TensorId>& kept) {
-  const auto is_given = [&](TensorId t) { return is_argument(later[t].role) || kept.count(t) > 0; };
-  std::vector<std::pair<TensorId, Expr>> pairs;  // an extreme, and what it is compared with
-  for (const Expr& comparison : solve::comparisons(later))
-    for (const size_t side : {0, 1}) {
-      const Expr& y = comparison.args()[side];
-      const Definition* d = y.is(Kind::read) ? later.definition_of(y->tensor) : nullptr;
-      if (d && (d->combine == Combine::max || d->combine == Combine::min))
-        pairs.emplace_back(y->tensor, comparison.args()[1 - side]);
-    }
-  // One that is dropped may be an element of another.
-  const auto is_stale = [&](const auto& pair) {
-    return kept.count(pair.first) && !std::ranges::all_of(tensors(pair.second), is_given);
-  };
-  for (auto stale = pairs.end(); (stale = std::ranges::find_if(pairs, is_stale)) != pairs.end();)
-    kept.erase(stale->first);
-}
-
-// What of the gradient forward keeps: its tensors, with what forward calls them. What is
-// unmaterialised for forward would be too large to keep; it is computed again.
-std::map<TensorId, TensorId> kept_by(const Function& forward, const Shared& shared) {
-  const solve::Unmaterialised unmaterialised(forward.graph);
-  std::set<TensorId> rolled;
-  for (const Slice& s : forward.slices)
-    if (is_rolled(forward, s)) rolled.insert(s.whole);
-  std::map<TensorId, TensorId> kept;
-  for (const Definition& d : shared.later.graph.definitions) {
-    const auto same = shared.find(d.target);
-    if (!same || !shared.forward.graph.definition_of(*same)) continue;
-    const TensorId t = planned(shared.forward.graph, forward, *same);
-    const Place place = forward.places[t.value];
-    const bool is_kept = place == Place::result ||
-                         (place == Place::workspace && !unmaterialised(t) && !rolled.count(t));
-    if (is_kept && !shared.later.graph.is_output(d.target)) kept.emplace(d.target, t);
-  }
-  drop_extremes(shared.later.graph, kept);
-  return kept;
-}
 
 // What the gradient reads of forward, where it reads what forward keeps in any case; all but what
 // rolls in both.
@@ -101,7 +59,7 @@ Plan make_plan(const Graph& forward, const Gradient* gradient, const Costs& cost
       {.graph = shared.forward.graph, .wanted = wanted_by(shared, gradient->kept, rolling.rolled)},
       costs, diagnostics);
   Function& f = plan.forward;
-  const std::map<TensorId, TensorId> kept = kept_by(f, shared);
+  const std::map<TensorId, TensorId> kept = kept_by(f, shared, costs);
   Request request = cut_given(f, shared.later.graph, kept);
   request.kind = FunctionKind::backward;
   request.name = "backward";

@@ -18,12 +18,15 @@ std::optional<IndexId> plain_index(const Expr& e) {
 
 namespace {
 
-// The read of the most elements whose last subscript is an index: it says what is contiguous.
-std::optional<Expr> largest_read(const Graph& g, const Definition& d) {
+// The read of the most elements whose last subscript is an index, or is `last`: it says what is
+// contiguous.
+std::optional<Expr> largest_read(const Graph& g, const Definition& d,
+                                 std::optional<IndexId> last = std::nullopt) {
   std::optional<Expr> best;
   double most = -1;
   for (const Expr& site : read_sites(d)) {
     if (site.args().empty() || !plain_index(site.args().back())) continue;
+    if (last && plain_index(site.args().back()) != last) continue;
     double count = points(g, indices(site));
     if (count > most) best = site, most = count;
   }
@@ -56,8 +59,12 @@ std::optional<RowForm> row_shape(const Graph& g, const Costs& costs, const Defin
     if (d.reduced.size() != 1) return std::nullopt;
     return RowForm{d.free, d.reduced, {}};
   }
+  if (d.combine != Combine::sum || d.free.empty()) return std::nullopt;
+  // A result that has more elements than anything that it reads is dense as it is written.
   std::optional<Expr> site = largest_read(g, d);
-  if (d.combine != Combine::sum || !site || d.free.empty()) return std::nullopt;
+  if (site && points(g, {d.free.begin(), d.free.end()}) > points(g, indices(*site)))
+    site = largest_read(g, d, d.free.back());
+  if (!site) return std::nullopt;
   if (!(*plain_index(site->args().back()) == d.free.back())) return std::nullopt;
   if (d.free.size() > 1) {
     std::optional<int64_t> run = g.known(g[d.free.back()].extent);

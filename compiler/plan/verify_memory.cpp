@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compiler/plan/function.h"
 #include "compiler/plan/verify.h"
 
 namespace attn::plan {
@@ -52,6 +53,7 @@ class Run {
 
   void call(const Kernel& k) {
     for (TensorId t : k.reads) read(t);
+    for (TensorId t : k.writes) check_written_over(k, t);
     for (TensorId t : k.writes) write(t);
   }
 
@@ -68,6 +70,16 @@ class Run {
     require(written_.count(in_memory), t, "a read before it is written");
     if (auto slot = slots_.find(in_memory); slot != slots_.end())
       require(holds_[slot->second] == in_memory, t, "a read after its slot went to another");
+  }
+
+  // What a kernel reads is not written over before it is read.
+  void check_written_over(const Kernel& k, TensorId t) const {
+    const auto slot = slots_.find(whole_of(f_, t));
+    const auto held = slot == slots_.end() ? holds_.end() : holds_.find(slot->second);
+    if (held == holds_.end() || held->second == slot->first) return;
+    for (TensorId r : k.reads)
+      require(whole_of(f_, r) != held->second || writes_over(f_.graph, k, t, r), r,
+              "written over while it is read");
   }
 
   bool is_whole(TensorId t) const {

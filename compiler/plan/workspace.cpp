@@ -47,9 +47,21 @@ class Lives {
     for (const Loop& loop : f.loops) widen(loop);
   }
 
+  // Whether two tensors never need memory at the same time.
+  bool are_apart(TensorId a, TensorId b) const {
+    const Life &x = all.at(a), &y = all.at(b);
+    return x.last < y.first || y.last < x.first || takes_place(a, b) || takes_place(b, a);
+  }
+
   std::map<TensorId, Life> all;
 
  private:
+  bool takes_place(TensorId written, TensorId read) const {
+    const int time = all.at(written).first;
+    return time > 0 && all.at(read).last == time &&
+           writes_over(f_.graph, f_.kernels[static_cast<size_t>(time) - 1], written, read);
+  }
+
   void touch(TensorId t, int first, int last) {
     t = whole_of(f_, t);
     const Place place = f_.places[t.value];
@@ -88,17 +100,15 @@ class Lives {
 };
 
 // Largest first; each goes to the first slot that is free for all its life.
-std::vector<Slot> slots_for(const std::map<TensorId, Life>& lives) {
-  std::vector<std::pair<TensorId, Life>> order(lives.begin(), lives.end());
+std::vector<Slot> slots_for(const Lives& lives) {
+  std::vector<std::pair<TensorId, Life>> order(lives.all.begin(), lives.all.end());
   std::ranges::stable_sort(
       order, [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
   std::vector<Slot> slots;
   for (const auto& [tensor, life] : order) {
-    auto free = std::ranges::find_if(slots, [&, life = life](const Slot& s) {
-      return std::ranges::none_of(s.tensors, [&](TensorId other) {
-        const Life& o = lives.at(other);
-        return o.first <= life.last && life.first <= o.last;
-      });
+    auto free = std::ranges::find_if(slots, [&, tensor = tensor](const Slot& s) {
+      return std::ranges::all_of(s.tensors,
+                                 [&](TensorId other) { return lives.are_apart(tensor, other); });
     });
     if (free == slots.end()) free = slots.insert(slots.end(), Slot{});
     free->tensors.push_back(tensor);
@@ -107,6 +117,21 @@ std::vector<Slot> slots_for(const std::map<TensorId, Life>& lives) {
 }
 
 }  // namespace
+
+bool writes_over(const Graph& g, const Kernel& k, TensorId written, TensorId read) {
+  const auto* loops = std::get_if<LoopsForm>(&k.form);
+  if (!loops || k.definitions.size() != 1 || k.writes != std::vector{written}) return false;
+  const Definition& d = k.definitions[0];
+  const Tensor &to = g[written], &from = g[read];
+  if (d.combine != Combine::set || !d.position.empty() || to.storage != from.storage || to.split ||
+      from.split || !std::ranges::equal(to.extents, from.extents))
+    return false;
+  const std::vector<Expr> sites = read_sites(d, {read});
+  return std::ranges::all_of(sites, [&](const Expr& site) {
+    return std::ranges::equal(site.args(), d.free,
+                              [](const Expr& at, IndexId i) { return at == index_value(i); });
+  });
+}
 
 TensorId whole_of(const Function& f, TensorId t) {
   const auto slice = std::ranges::find(f.slices, t, &Slice::tensor);
@@ -129,9 +154,9 @@ const Loop* loop_of(const Function& f, size_t n) {
   return loop == f.loops.end() ? nullptr : &*loop;
 }
 
-std::vector<Slot> assign_slots(const Function& f) { return slots_for(Lives(f, false).all); }
+std::vector<Slot> assign_slots(const Function& f) { return slots_for(Lives(f, false)); }
 
-std::vector<Slot> assign_unsaved_slots(const Function& f) { return slots_for(Lives(f, true).all); }
+std::vector<Slot> assign_unsaved_slots(const Function& f) { return slots_for(Lives(f, true)); }
 
 std::vector<SizeId> sizes_used(const Graph& g, const std::vector<Definition>& definitions,
                                const std::vector<TensorId>& tensors) {

@@ -135,6 +135,7 @@ class Execution {
     for (int32_t k = 0; k < frame_.program.n_saved; ++k) show(*t++, saved_at(k));
     for (int32_t k = 0; k < f_.n_workspace; ++k) show(*t++, workspace_at(k));
     bind_optional();
+    bind_reshaped();
     return ATTN_OK;
   }
 
@@ -172,6 +173,13 @@ class Execution {
       Tensor& t = frame_.tensor(f_.optional[k]);
       if (t.data == nullptr && t.shape->count > 0) show(t, optional_at(k));
     }
+  }
+
+  // What has another shape than the caller's tensor whose memory it is.
+  void bind_reshaped() {
+    for (int32_t k = f_.n_workspace - 1; k >= 0 && f_.workspace[k].slot < 0; --k)
+      show(frame_.tensor(ATTN_TENSOR(ATTN_WORKSPACE, k)),
+           frame_.tensor(~f_.workspace[k].slot).data);
   }
 
   // What is given by leaving it out.

@@ -62,6 +62,16 @@ train model line(x: [B, D]) -> loss using descend {
 }
 )";
 
+// Each reads all of the one before.
+constexpr const char* kChain = R"(
+size N
+model chain(x: [N, N]) -> y {
+  a[i,j] = sum[k] x[i,k] * x[k,j]
+  b[i,j] = sum[k] a[i,k] * x[k,j]
+  y[i,j] = sum[k] b[i,k] * x[k,j]
+}
+)";
+
 Place& place(Function& f, TensorId t) { return f.places.at(t.value); }
 Place& place(Function& f, const char* name) { return place(f, *f.graph.find(name)); }
 
@@ -203,6 +213,12 @@ std::vector<Promise> function_promises() {
       {"a read before it is written", kGate,
        [](Plan& p) { std::swap(p.backward->kernels[0], p.backward->kernels[1]); }},
       {"a read after its slot went to another", kAttend,
+       [](Plan& p) {
+         auto& slots = p.forward.workspace;
+         slots[0].tensors.push_back(slots[1].tensors[0]);
+         slots.erase(slots.begin() + 1);
+       }},
+      {"written over while it is read", kChain,
        [](Plan& p) {
          auto& slots = p.forward.workspace;
          slots[0].tensors.push_back(slots[1].tensors[0]);

@@ -1,8 +1,11 @@
 // In which order kernels run, and that a model's depth does not decide how much memory they need.
+#include "compiler/plan/order.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "forms.h"
+#include "tests/support/build_graph.h"
 
 namespace attn::testing {
 namespace {
@@ -43,6 +46,23 @@ TEST(Order, PutsGradientsOfWeightsWhereWhatTheyReadEnds) {
   EXPECT_EQ(order_of(*file->models.at(0).plan->backward),
             "dlayers.1.h dlayers.1.c dlayers.1.w dlayers.0.x dlayers.0.h dlayers.0.c dx0 "
             "dlayers.0.w");
+}
+
+// What two layers need is computed at the beginning, from what is there before the call.
+TEST(Order, DelaysWhatNothingReadsYet) {
+  const ir::Graph g = build_graph(R"(
+    size T; input x[T]; cotangent dy[T]
+    p0[i: T] = exp(x[i])
+    p1[i: T] = exp(2 * x[i])
+    d1[i: T] = sum[j: T] p1[j] * dy[i]
+    d0[i: T] = sum[j: T] p0[j] * d1[j] * x[i]
+    output d0)");
+  std::vector<plan::Claimed> kernels;
+  for (const ir::Definition& d : g.definitions)
+    kernels.push_back({d.target, {.form = plan::LoopsForm{d}, .definitions = {d}}});
+  std::string order;
+  for (const plan::Claimed& c : plan::in_order(g, kernels, {})) order += g[c.at].name + " ";
+  EXPECT_EQ(order, "p1 d1 p0 d0 ");
 }
 
 }  // namespace

@@ -25,6 +25,14 @@ class Slots {
   void kernel(const char* reads, const char* writes) {
     f_.kernels.push_back({.reads = ids(reads), .writes = ids(writes)});
   }
+  // One that computes the definition of the one tensor that it writes.
+  void map(const char* reads, const char* writes) {
+    kernel(reads, writes);
+    for (TensorId t : f_.kernels.back().writes) {
+      f_.kernels.back().definitions = {*f_.graph.definition_of(t)};
+      f_.kernels.back().form = plan::LoopsForm{*f_.graph.definition_of(t)};
+    }
+  }
   void loop(size_t first, size_t end) { f_.loops.push_back({.first = first, .end = end}); }
   // `step` is kept in `whole`, which has the steps along its first dimension.
   void slice(const char* step, const char* whole) {
@@ -105,6 +113,23 @@ TEST(Slots, HoldOnlyTheWorkspace) {
   s.kernel("a", "b");
   s.kernel("b", "cd");
   EXPECT_EQ(s.assigned(), "b");
+}
+
+// A map may write over what it reads at its own point, for the last time.
+TEST(Slots, AreWrittenOverByMaps) {
+  const auto slots = [](const std::string& b, bool reads_later = false) {
+    Slots s(("size T; input x[T]; a[i: T] = x[i]; b[i: T] = " + b + "; c[i: T] = b[i]").c_str());
+    s.map("", "a");
+    s.map("a", "b");
+    s.map(reads_later ? "ab" : "b", "");
+    return s.assigned();
+  };
+  EXPECT_EQ(slots("exp(a[i]) + a[i]"), "a b");
+  EXPECT_EQ(slots("a[i] + x[T - 1 - i]"), "a b");
+  EXPECT_EQ(slots("a[T - 1 - i]"), "a | b");
+  EXPECT_EQ(slots("a[i] + a[0]"), "a | b");
+  EXPECT_EQ(slots("sum[j: T] a[i] * x[j]"), "a | b");
+  EXPECT_EQ(slots("exp(a[i])", true), "a | b");
 }
 
 TEST(Slots, HoldWhatWouldBeSavedWhereItIsNot) {

@@ -35,7 +35,7 @@ typedef struct attn_shape {
 typedef struct attn_local {
   attn_type type;
   int32_t shape;
-  int32_t slot; /* of the workspace */
+  int32_t slot; /* of the workspace; ~t, after all slots: it is tensor t of the caller with another shape */
 } attn_local;
 
 /* A tensor of the workspace or the saved block, in a slot. The tensors of a slot are consecutive in the
