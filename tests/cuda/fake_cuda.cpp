@@ -13,8 +13,8 @@ State& state() {
   static State* s = new State;
   return *s;
 }
-std::vector<Context*>& stack() {
-  static thread_local std::vector<Context*> s;
+Stack& stack() {
+  static thread_local Stack s;
   return s;
 }
 

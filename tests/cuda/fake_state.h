@@ -1,7 +1,9 @@
 // What the fake driver knows, and what its functions check.
 #pragma once
 
+#include <cstdlib>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -68,7 +70,26 @@ struct State {
 };
 
 State& state();
-std::vector<Context*>& stack();  // of the calling thread
+
+// The contexts that a thread has pushed. A driver keeps them to the very end of the thread, when
+// its destructors have run.
+class Stack {
+ public:
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  Context* back() const { return contexts_[size_ - 1]; }
+  void pop_back() { --size_; }
+  void clear() { size_ = 0; }
+  void push_back(Context* c) {
+    if (size_ == std::size(contexts_)) std::abort();
+    contexts_[size_++] = c;
+  }
+
+ private:
+  Context* contexts_[64] = {};
+  size_t size_ = 0;
+};
+Stack& stack();  // of the calling thread
 
 void complain(const std::string& text);
 // Counts the call, and gives its result where the test has chosen one.
