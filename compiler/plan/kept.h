@@ -10,7 +10,8 @@ namespace attn::plan {
 
 // The tensors of the gradient that forward has in memory and backward need not compute, with what
 // forward calls them. Not among them: what would be too large to keep, an extreme that is compared
-// with what is computed again, and a map that backward computes where it reads it.
+// with what is computed again, and a map of a few operations that backward computes where it reads
+// it.
 std::map<ir::TensorId, ir::TensorId> kept_by(const Function& forward, const Shared& shared,
                                              const Costs& costs);
 
