@@ -326,9 +326,9 @@ int64_t Frame::lay_out(const attn_function& f, int64_t* workspace) const {
   int64_t begin = 0, end = 0;
   for (int32_t k = 0; k < f.n_workspace; ++k) {
     const attn_local& local = f.workspace[k];
-    if (local.slot < 0) break;
     if (k == 0 || local.slot != f.workspace[k - 1].slot) begin = end;
-    end = std::max(end, aligned_end(begin, bytes(local.type, local.shape)));
+    const bool is_lent = local.slot < 0;  // by the caller
+    if (!is_lent) end = std::max(end, aligned_end(begin, bytes(local.type, local.shape)));
     if (workspace != nullptr) workspace[k] = begin;
   }
   for (int32_t k = 0; k < f.n_optional; ++k) {

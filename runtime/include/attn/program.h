@@ -31,11 +31,12 @@ typedef struct attn_shape {
 } attn_shape;
 
 /* A part of the saved block, or a tensor of the workspace. The tensors of a slot are consecutive in the
- * table; no two of them are needed at the same time, and they share memory. */
+ * table; no two of them are needed at the same time, and they share memory. After them: tensors of the
+ * caller as kernels write them, with another shape. */
 typedef struct attn_local {
   attn_type type;
   int32_t shape;
-  int32_t slot; /* of the workspace; ~t, after all slots: it is tensor t of the caller with another shape */
+  int32_t slot; /* of the workspace; ~t: in the memory of tensor t of the caller */
 } attn_local;
 
 /* A tensor of the workspace or the saved block, in a slot. The tensors of a slot are consecutive in the
