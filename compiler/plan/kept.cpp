@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "compiler/ir/uses.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/segments.h"
 #include "compiler/solve/compared.h"
@@ -65,10 +66,10 @@ std::set<TensorId> inlined_maps(Graph backward, const Costs& costs) {
 }
 
 // Whether backward can compute a tensor of what it has in any case.
-bool has_operands(const Graph& backward, const Definition& d, const std::set<TensorId>& dropped) {
+bool has_operands(const Graph& backward, const Uses& uses, const Definition& d,
+                  const std::set<TensorId>& dropped) {
   return d.combine == Combine::set && std::ranges::all_of(reads(d), [&](TensorId t) {
-           return !dropped.count(t) &&
-                  (is_argument(backward[t].role) || backward.definition_of(t) != nullptr);
+           return !dropped.count(t) && (is_argument(backward[t].role) || uses.definition(t));
          });
 }
 
@@ -78,15 +79,15 @@ bool has_operands(const Graph& backward, const Definition& d, const std::set<Ten
 void drop_inlined(const Function& forward, const Graph& later, const Costs& costs,
                   std::map<TensorId, TensorId>& kept) {
   const Request request = cut_given(forward, later, kept);
+  const Uses uses(request.graph);
+  const std::set<TensorId> saved(request.saved.begin(), request.saved.end());
+  std::set<TensorId> read;  // by forward's kernels
+  for (const Kernel& k : forward.kernels) read.insert(k.reads.begin(), k.reads.end());
   std::set<TensorId> dropped;
   std::map<TensorId, TensorId> rest = kept;
   for (const Definition& d : later.definitions) {
-    if (!std::ranges::count(request.saved, d.target)) continue;
-    const bool is_read = std::ranges::any_of(forward.kernels, [&](const Kernel& k) {
-      return std::ranges::count(k.reads, kept.at(d.target)) > 0;
-    });
-    if (!is_read || cost(d.body) >= costs.expensive_epilogue ||
-        !has_operands(request.graph, d, dropped))
+    if (!saved.count(d.target) || !read.count(kept.at(d.target)) ||
+        cost(d.body) >= costs.expensive_epilogue || !has_operands(request.graph, uses, d, dropped))
       continue;
     dropped.insert(d.target);
     rest.erase(d.target);
@@ -101,8 +102,9 @@ void drop_inlined(const Function& forward, const Graph& later, const Costs& cost
 std::map<TensorId, TensorId> kept_by(const Function& forward, const Shared& shared,
                                      const Costs& costs) {
   std::map<TensorId, TensorId> kept = storable(forward, shared);
-  drop_extremes(shared.later.graph, kept);
   drop_inlined(forward, shared.later.graph, costs, kept);
+  // Last: what is computed again may be what an extreme is compared with.
+  drop_extremes(shared.later.graph, kept);
   return kept;
 }
 

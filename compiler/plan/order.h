@@ -14,9 +14,9 @@
 namespace attn::plan {
 
 // `kernels`, which stand in an order in which they can run, in another: what can run and needs no
-// more memory than it ends the use of comes first, the rest keeps its order but for what
-// would lie in memory until its first reader, which comes just before that. `wanted`: tensors that
-// have memory in any case.
+// more memory than it ends the use of comes first, the rest keeps its order but for what would lie
+// in memory until its first reader, which comes just before that. `wanted`: tensors that have
+// memory in any case.
 std::vector<Claimed> in_order(const ir::Graph& g, std::vector<Claimed> kernels,
                               const std::set<ir::TensorId>& wanted);
 

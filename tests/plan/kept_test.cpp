@@ -35,6 +35,11 @@ TEST(Kept, IsAnActivationThatTakesLong) { EXPECT_EQ(saved("gelu(c[b,f])", kOnce)
 
 TEST(Kept, IsAnActivationThatItsDerivativeReads) { EXPECT_EQ(saved("tanh(c[b,f])", kOnce), "g"); }
 
+// Its last bits decide which element is the greatest.
+TEST(Kept, IsAnActivationThatIsComparedWithItsGreatest) {
+  EXPECT_EQ(saved("sin(c[b,f])", "(sum[f] v[o,f] * g[b,f]) + (max[f] g[b,f])"), "c g y.max");
+}
+
 TEST(Kept, IsAnActivationThatSeveralProductsRead) {
   EXPECT_EQ(saved("gelu(c[b,f])", kTwice), "c g y.sum y.sum.2");
 }
