@@ -75,7 +75,7 @@ bool has_operands(const Graph& backward, const Uses& uses, const Definition& d,
 
 // Drops from `kept` the maps of a few operations that backward computes where it reads them, of
 // what it has in any case: a normalised row that a product packs. What forward stores for backward
-// alone stays. gelu in such a product costs 5 % of the training step of a small language model.
+// alone stays.
 void drop_inlined(const Function& forward, const Graph& later, const Costs& costs,
                   std::map<TensorId, TensorId>& kept) {
   const Request request = cut_given(forward, later, kept);
@@ -87,7 +87,7 @@ void drop_inlined(const Function& forward, const Graph& later, const Costs& cost
   std::map<TensorId, TensorId> rest = kept;
   for (const Definition& d : later.definitions) {
     if (!saved.count(d.target) || !read.count(kept.at(d.target)) ||
-        cost(d.body) >= costs.expensive_epilogue || !has_operands(request.graph, uses, d, dropped))
+        cost(d.body) >= costs.least_saved || !has_operands(request.graph, uses, d, dropped))
       continue;
     dropped.insert(d.target);
     rest.erase(d.target);
