@@ -1,4 +1,5 @@
 // Sums of products whose rows or terms data deals out to groups, each against the evaluator.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -81,8 +82,8 @@ Arrays call_of(Library& library, const std::string& model, const Sizes& sizes) {
 const std::string kNames[] = {"one", "axes", "heads", "two", "choices", "chosen"};
 
 // How many of a model's contractions have groups, forward and backward.
-const std::map<std::string, size_t> kGrouped = {
-    {"one", 6}, {"axes", 6}, {"heads", 4}, {"two", 3}, {"choices", 3}, {"chosen", 3}};
+const std::map<std::string, size_t> kGrouped = {{"one", 6}, {"axes", 6},    {"heads", 4},
+                                                {"two", 3}, {"choices", 3}, {"chosen", 3}};
 
 Library& experts() {
   static std::vector<driver::Compiled> models =
@@ -154,6 +155,25 @@ train model known(x: [T, D], expert: int[T], w: [X, F, D]) -> y {
 )"));
   const Sizes s = {{"T", 50}, {"D", 16}, {"F", 32}, {"X", 4}};
   expect_agreement(library, "known", call_of(library, "known", s), 5e-5);
+}
+
+// The fewer of rows and columns are the rows of registers, where both are known.
+TEST(Groups, OfFewKnownColumnsAndRows) {
+  for (const auto& [columns, rows] : {std::pair{4, 5}, {4, 33}, {2, 7}, {1, 9}, {5, 4}, {17, 4}}) {
+    const std::string text = fmt::format(R"(
+size T, A = 3, D = {}, F = {}, X = 7
+train model known(x: [T, A, D], expert: int[T, A], w: [X, F, D]) -> y {{
+  y[t,a,f] = sum[d] x[t,a,d] * w[expert[t,a], f, d]
+}}
+)",
+                                         columns, rows);
+    Library library(compile_text(text));
+    for (int64_t t : {1, 8, 45}) {
+      const Sizes s = {{"T", t}, {"A", 3}, {"D", columns}, {"F", rows}, {"X", 7}};
+      SCOPED_TRACE(text_of(s));
+      expect_agreement(library, "known", call_of(library, "known", s), 5e-5);
+    }
+  }
 }
 
 TEST(Groups, OfOtherTypes) {

@@ -57,8 +57,10 @@ void fit_blocks(ContractionTiles& tiles, const Problem& problem) {
 // Exchanges rows and columns: the transposed product with the factors exchanged.
 ContractionSpec transposed(ContractionSpec spec) {
   for (OutputDim& dim : spec.output) {
-    if (dim.group == Group::kBatch) continue;
-    dim.group = dim.group == Group::kRow ? Group::kColumn : Group::kRow;
+    if (dim.group == Group::kRow)
+      dim.group = Group::kColumn;
+    else if (dim.group == Group::kColumn)
+      dim.group = Group::kRow;
   }
   for (ContractionTerm& term : spec.terms) std::swap(term.left, term.right);
   std::swap(spec.typical_rows, spec.typical_columns);
