@@ -110,6 +110,15 @@ train model m(x1: [B, T, N]) -> c4 {
       (if j < N then w1[j,i] else 0)) * 0.25 + 1
 }
 )"},
+    {"ATileOfASumThatItsConditionsRuleOut", R"(
+size T, K
+model m(n: int, v: [T, 3], q: [T, 3], k: [2, K, 3]) -> y {
+  s[h,i,j] = sum[e] k[h,i,e] * q[j,e]
+  z[h,i,d] = sum[j] s[h,i,j]^2 * v[j,d]
+  t[i,d: 3] = sum[h,e] z[h,i,e]
+  y[i,j: T] = t[i,j] where j < 3 and n > 1 and (if 3 != n then 0 else 1) > n
+}
+)"},
 };
 
 class PinnedPlans : public ::testing::TestWithParam<Pinned> {};

@@ -101,8 +101,11 @@ void fuse_tiles(const Graph& g, std::vector<Tile>& tiles, std::vector<TileResult
     Tile& user = tiles[users[0]];
     const Expr value = where(t.visible, t.value);
     user.value = solve::assume(g, replace_reads(user.value, t.tensor, value), user.visible);
-    user.dots = t.dots;
-    user.dot = t.dot;
+    // Conditions that exclude each other leave nothing of the product.
+    if (tensors(user.value).count(t.dot)) {
+      user.dots = t.dots;
+      user.dot = t.dot;
+    }
     tiles.erase(tiles.begin() + static_cast<std::ptrdiff_t>(k));
     for (TileResult& r : results)
       if (r.tile > k) --r.tile;
