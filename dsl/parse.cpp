@@ -219,7 +219,9 @@ const auto tuple = left_paren[flag(&StatementDraft::tuple)] >>
                    *(comma >> name[push(&StatementDraft::targets)]) >> right_paren;
 const auto target = primed[push(&StatementDraft::targets)] >>
                     -(subscript_bracket >> index_list<StatementDraft>() >> right_bracket);
-const auto is_state = NameParser{""} >> KindParser{TokenKind::prime, ""} >> subscript_bracket;
+// Subscripts without a range.
+const auto is_state = NameParser{""} >> KindParser{TokenKind::prime, ""} >> subscript_bracket >>
+                      expression >> *(comma >> expression) >> right_bracket;
 const auto state_target = &is_state >> primed[push(&StatementDraft::targets)] >>
                           subscript_bracket >> expression[push(&StatementDraft::subscripts)] >>
                           *(comma >> expression[push(&StatementDraft::subscripts)]) >>

@@ -108,11 +108,13 @@ void Expander::define_next(const dsl::Definition& d, const dsl::Statement& s, Sc
   const Binding& old = *scope.find(name);
   const std::vector<dsl::ExprPtr>& extents = state->type.extents;
   if (old.kind == Binding::Kind::poisoned) return fail();
-  if (d.subscripts.size() != extents.size()) {
-    Diagnostic& e = m_.error(
-        d.target.where, fmt::format("`{}` needs {} subscript{}, and here {} {}", name,
-                                    extents.size(), extents.size() == 1 ? "" : "s",
-                                    d.subscripts.size(), d.subscripts.size() == 1 ? "is" : "are"));
+  // With a range each of them is an index.
+  const size_t count = d.indices.empty() ? d.subscripts.size() : d.indices.size();
+  if (count != extents.size()) {
+    Diagnostic& e =
+        m_.error(d.target.where,
+                 fmt::format("`{}` needs {} subscript{}, and here {} {}", name, extents.size(),
+                             extents.size() == 1 ? "" : "s", count, count == 1 ? "is" : "are"));
     e.others.push_back({state->name.where, "declared here"});
     return fail();
   }
@@ -133,7 +135,9 @@ void Expander::define_next(const dsl::Definition& d, const dsl::Statement& s, Sc
     if (const auto* n = std::get_if<dsl::Name>(&e->node); n && is_index(n->text))
       alone.insert(n->text);
   bool is_whole = true;
-  for (size_t k = 0; k < extents.size(); ++k) {
+  for (size_t k = 0; k < d.indices.size(); ++k)
+    if (!d.indices[k].extent) own.indices[k].extent = extents[k];
+  for (size_t k = 0; k < d.subscripts.size(); ++k) {
     const dsl::Expr& e = *d.subscripts[k];
     if (const auto* n = std::get_if<dsl::Name>(&e.node); n && is_index(n->text)) {
       own.indices.push_back({{n->text, e.where}, extents[k]});
@@ -151,6 +155,14 @@ void Expander::define_next(const dsl::Definition& d, const dsl::Statement& s, Sc
   const auto tensor = statement.run();
   bind_tensor(d.target, scope, tensor);
   if (!tensor) return fail();
+  for (size_t k = 0; k < d.indices.size(); ++k) {
+    const ir::Poly& extent = m_.graph[old.tensor].extents[k];
+    if (!d.indices[k].extent || m_.graph.same(m_.graph[*tensor].extents[k], extent)) continue;
+    m_.error(d.indices[k].extent->where,
+             fmt::format("`{}` is over another range than the state", d.indices[k].name.text))
+        .help = fmt::format("leave it out: an index alone runs over its dimension of `{}`", name);
+    return fail();
+  }
   for (ModelState::Remembered& r : m_.states)
     if (r.state == old.tensor) r.next = *tensor;
 }
