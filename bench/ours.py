@@ -1,6 +1,7 @@
 """Models of ours in this process, through the package of python/, with calls that are prepared once: what
 is left of a call is below a microsecond."""
 
+import ctypes
 import os
 import pathlib
 import re
@@ -85,13 +86,21 @@ class Call:
         self.saved = m.library.allocate(need.saved)
         workspaces = need.forward_workspace, need.training_workspace
         self.workspace = m.library.allocate(max(workspaces))
-        # What a call takes besides its arguments, without and with gradients.
-        self.bytes = workspaces[0], need.saved + workspaces[1]
         self.cotangents = self.put(self.outputs.derivatives(), arrays, "d")
         self.gradients = [
             self.put(group.derivatives(), {}, "d", make=lambda a: a.differentiable and
                      (wanted is None or "d" + a.name in wanted)) for group in (self.params, self.inputs)]
+        together = ctypes.c_int64()
+        m.library.call("attn_forward_backward_workspace", m.table, self.params.address,
+                       self.inputs.address, self.cotangents.address, *self.gradient_addresses(),
+                       ctypes.addressof(together))
+        self.together = m.library.allocate(together.value)
+        # What a call takes besides its arguments: forward; forward and backward, as two and as one.
+        self.bytes = workspaces[0], need.saved + workspaces[1], together.value
         self.prepare()
+
+    def gradient_addresses(self):
+        return self.gradients[0].address, self.gradients[1].address
 
     def put(self, tensors, arrays, before="", make=False):
         """The arrays that are given; those that are not, made."""
@@ -116,12 +125,11 @@ class Call:
         return m._params
 
     def prepare(self):
-        """The three functions, with arguments that are converted already."""
+        """The functions, with arguments that are converted already."""
         m, library = self.model, self.model.library
         given = (library._context, m.table, self.params.address, self.inputs.address,
                  self.outputs.address)
-        rest = (self.cotangents.address, self.gradients[0].address, self.gradients[1].address,
-                self.workspace.lent)
+        rest = self.cotangents.address, *self.gradient_addresses()
 
         def bind(name, *arguments):
             function = getattr(library._c, name)
@@ -135,7 +143,8 @@ class Call:
         # The first keeps nothing for backward.
         self.forward = bind("attn_forward", *given, Lent(), self.workspace.lent)
         self.forward_keeping = bind("attn_forward", *given, self.saved.lent, self.workspace.lent)
-        self.backward = bind("attn_backward", *given, self.saved.lent, *rest)
+        self.backward = bind("attn_backward", *given, self.saved.lent, *rest, self.workspace.lent)
+        self.forward_backward = bind("attn_forward_backward", *given, *rest, self.together.lent)
 
     def step(self, **options):
         """A function that takes one step of the model's update with all gradients, by the options that

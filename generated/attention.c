@@ -11,7 +11,7 @@ static const attn_target targets[] = {
 };
 #define CODE(k) int k##_v2_argv(void**), k##_v3_argv(void**), k##_v4_argv(void**); static const attn_kernel_code k[] = {k##_v2_argv, k##_v3_argv, k##_v4_argv};
 CODE(attention_forward_0_q) CODE(attention_forward_3_p_lse) CODE(attention_forward_3_p_lse_few) CODE(attention_forward_4_y) CODE(attention_forward_5_loss_part)
-CODE(attention_forward_6_loss) CODE(attention_backward_0_dwanted) CODE(attention_backward_1_dy_total) CODE(attention_backward_2_dz) CODE(attention_backward_3_dwo)
+CODE(attention_forward_6_loss) CODE(attention_backward_0_dwanted) CODE(attention_backward_1_dy_total) CODE(attention_backward_2_dwo) CODE(attention_backward_3_dz)
 CODE(attention_backward_4_dp_lse) CODE(attention_backward_5_dv) CODE(attention_backward_6_dx) CODE(attention_backward_7_dwq) CODE(attention_norm_f32_forward_0_square_part)
 CODE(attention_norm_f32_forward_1_square) CODE(attention_step_f32_forward_0_m_next)
 
@@ -19,7 +19,8 @@ CODE(attention_norm_f32_forward_1_square) CODE(attention_step_f32_forward_0_m_ne
 
 static const attn_function attention_forward_function = {
   ATTN_FORWARD, "forward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 0, 0}),
-  ROWS(attn_placed, unsaved, {S(0), 0}, {W(0), 0}, {S(1), 1}, {S(2), 2}, {S(4), 3}, {S(3), 4}),
+  ROWS(attn_life, lives, {S(0), 1, 4, -1, 0}, {S(1), 2, 4, -1, 0}, {S(2), 3, 4, -1, 0}, {S(3), 4, 4, -1, 0}, {S(4), 4, 5, -1, 0}, {O(1), 5, 6, -1, 0}, {W(0), 6, 7, -1, 0},
+    {O(0), 7, 7, -1, 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("contraction q", attention_forward_0_q, 0, 1, I(0), P(0), V(0), V(1), S(0)),
     KERNEL("contraction k", attention_forward_0_q, 0, 1, I(0), P(1), V(0), V(1), S(1)),
@@ -30,19 +31,21 @@ static const attn_function attention_forward_function = {
     KERNEL("row loss", attention_forward_6_loss, 3, 1, W(0), O(0))),
 };
 static const attn_function attention_backward_function = {
-  ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 2, 0}, {F32, 2, 1}, {F32, 2, 2}, {F32, 2, 3}, {F32, 3, 4}),
-  ROWS(int32_t, optional, GO(0), GO(1)),
+  ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 2, 0}, {F32, 3, 0}, {F32, 2, 0}, {F32, 2, 0}, {F32, 2, 0}),
+  ROWS(attn_life, lives, {GO(0), 0, 2, -1, 1}, {GO(1), 0, 2, -1, 1}, {WI(1), 1, 1, -1, 0}, {W(0), 2, 4, -1, 0}, {WP(3), 3, 3, -1, 0}, {S(4), 3, 5, -1, 0}, {W(1), 4, 6, -1, 0},
+    {W(2), 5, 6, -1, 0}, {S(0), 6, 6, -1, 0}, {S(1), 6, 6, -1, 0}, {S(2), 6, 6, -1, 0}, {S(3), 6, 6, -1, 0}, {W(3), 6, 8, -1, 0}, {W(4), 6, 9, -1, 0}, {W(5), 6, 10, -1, 0},
+    {WI(0), 7, 7, -1, 0}, {WP(0), 8, 8, -1, 0}, {WP(1), 9, 9, -1, 0}, {WP(2), 10, 10, -1, 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("loops dwanted", attention_backward_0_dwanted, 2, 1, I(1), O(1), GO(0), V(0), V(1), WI(1)),
     KERNEL("loops dy.total", attention_backward_1_dy_total, 4, 1, I(1), O(1), GO(0), GO(1), V(0), V(1), W(0)),
-    KERNEL("contraction dz", attention_backward_2_dz, 0, 1, P(3), W(0), V(0), V(1), W(2)),
-    KERNEL("contraction dwo", attention_backward_3_dwo, 0, 1, S(4), W(0), V(0), V(1), WP(3)),
-    KERNEL("row dp.lse", attention_backward_4_dp_lse, 5, 1, S(4), W(2), V(0), V(1), W(5)),
-    KERNEL("tiles dv dk dq", attention_backward_5_dv, 6, 3, S(0), S(1), S(2), S(3), W(2), W(5), V(0), V(1), W(1), W(3), W(4)),
-    KERNEL("contraction dx", attention_backward_6_dx, 7, 1, P(0), P(1), P(2), W(1), W(3), W(4), V(0), V(1), WI(0)),
-    KERNEL("contraction dwq", attention_backward_7_dwq, 0, 1, I(0), W(4), V(0), V(1), WP(0)),
-    KERNEL("contraction dwk", attention_backward_7_dwq, 0, 1, I(0), W(3), V(0), V(1), WP(1)),
-    KERNEL("contraction dwv", attention_backward_7_dwq, 0, 1, I(0), W(1), V(0), V(1), WP(2))),
+    KERNEL("contraction dwo", attention_backward_2_dwo, 0, 1, S(4), W(0), V(0), V(1), WP(3)),
+    KERNEL("contraction dz", attention_backward_3_dz, 0, 1, P(3), W(0), V(0), V(1), W(1)),
+    KERNEL("row dp.lse", attention_backward_4_dp_lse, 5, 1, S(4), W(1), V(0), V(1), W(2)),
+    KERNEL("tiles dv dk dq", attention_backward_5_dv, 6, 3, S(0), S(1), S(2), S(3), W(1), W(2), V(0), V(1), W(5), W(4), W(3)),
+    KERNEL("contraction dx", attention_backward_6_dx, 7, 1, P(0), P(1), P(2), W(5), W(4), W(3), V(0), V(1), WI(0)),
+    KERNEL("contraction dwq", attention_backward_7_dwq, 0, 1, I(0), W(3), V(0), V(1), WP(0)),
+    KERNEL("contraction dwk", attention_backward_7_dwq, 0, 1, I(0), W(4), V(0), V(1), WP(1)),
+    KERNEL("contraction dwv", attention_backward_7_dwq, 0, 1, I(0), W(5), V(0), V(1), WP(2))),
 };
 static const attn_function attention_step_f32_forward_function = {
   ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0,
@@ -67,7 +70,7 @@ static const attn_model attention_step_f32_description = {
   ROWS(attn_argument, params, PARAM("w", F32, 0, 0, XAVIER, 0, 0, 0, 2, {"Rows", "Columns"})),
 };
 static const attn_function attention_norm_f32_forward_function = {
-  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, ROWS(attn_local, workspace, {F64, 0, 0}),
+  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, ROWS(attn_local, workspace, {F64, 0, 0}), ROWS(attn_life, lives, {W(0), 1, 2, -1, 0}, {O(0), 2, 2, -1, 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("row square.part", attention_norm_f32_forward_0_square_part, 0, 1, I(0), V(0), V(1), W(0)),
     KERNEL("row square", attention_norm_f32_forward_1_square, 1, 1, W(0), V(1), O(0))),
@@ -122,6 +125,16 @@ attn_status attention_forward(attn_context* context, const attention_params* par
 attn_status attention_backward(attn_context* context, const attention_params* params, const attention_inputs* inputs, const attention_outputs* outputs, attn_block saved,
     const attention_outputs* cotangents, const attention_params* param_gradients, const attention_inputs* input_gradients, attn_block workspace) {
   return attn_backward(context, &attention_description, (const attn_tensor*)params, (const attn_tensor*)inputs, (const attn_tensor*)outputs, saved, (const attn_tensor*)cotangents,
+    (const attn_tensor*)param_gradients, (const attn_tensor*)input_gradients, workspace);
+}
+attn_status attention_forward_backward_workspace(attn_context* context, const attention_params* params, const attention_inputs* inputs, const attention_outputs* cotangents,
+    const attention_params* param_gradients, const attention_inputs* input_gradients, int64_t* bytes) {
+  return attn_forward_backward_workspace(context, &attention_description, (const attn_tensor*)params, (const attn_tensor*)inputs, (const attn_tensor*)cotangents,
+    (const attn_tensor*)param_gradients, (const attn_tensor*)input_gradients, bytes);
+}
+attn_status attention_forward_backward(attn_context* context, const attention_params* params, const attention_inputs* inputs, const attention_outputs* outputs,
+    const attention_outputs* cotangents, const attention_params* param_gradients, const attention_inputs* input_gradients, attn_block workspace) {
+  return attn_forward_backward(context, &attention_description, (const attn_tensor*)params, (const attn_tensor*)inputs, (const attn_tensor*)outputs, (const attn_tensor*)cotangents,
     (const attn_tensor*)param_gradients, (const attn_tensor*)input_gradients, workspace);
 }
 int64_t attention_step_workspace(const attention_params* params) {

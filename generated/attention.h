@@ -6,8 +6,8 @@
 
 #include <attn/attn.h>
 
-#if ATTN_ABI_VERSION != 14
-#error "attention.h is for version 14 of attn/abi.h: compile attention.attn with the attnc of these headers"
+#if ATTN_ABI_VERSION != 15
+#error "attention.h is for version 15 of attn/abi.h: compile attention.attn with the attnc of these headers"
 #endif
 
 #ifdef __cplusplus
@@ -62,6 +62,17 @@ attn_status attention_backward(attn_context* context, const attention_params* pa
     const attention_inputs* inputs, const attention_outputs* outputs, attn_block saved,
     const attention_outputs* cotangents, const attention_params* param_gradients,
     const attention_inputs* input_gradients, attn_block workspace);
+/* Bytes of workspace for forward_backward with these arguments, of which some may have null data. */
+attn_status attention_forward_backward_workspace(attn_context* context,
+    const attention_params* params, const attention_inputs* inputs,
+    const attention_outputs* cotangents, const attention_params* param_gradients,
+    const attention_inputs* input_gradients, int64_t* bytes);
+/* Forward and backward in one call, which needs no saved block and less memory than the two. */
+attn_status attention_forward_backward(attn_context* context,
+    const attention_params* params, const attention_inputs* inputs,
+    const attention_outputs* outputs, const attention_outputs* cotangents,
+    const attention_params* param_gradients, const attention_inputs* input_gradients,
+    attn_block workspace);
 /* Bytes of workspace; a zeroed block will do for 0. */
 int64_t attention_step_workspace(const attention_params* params);
 /* Updates parameters and states in place; `step` counts from 1. A parameter whose gradient has

@@ -6,8 +6,8 @@
 
 #include <attn/attn.h>
 
-#if ATTN_ABI_VERSION != 14
-#error "digits.h is for version 14 of attn/abi.h: compile digits.attn with the attnc of these headers"
+#if ATTN_ABI_VERSION != 15
+#error "digits.h is for version 15 of attn/abi.h: compile digits.attn with the attnc of these headers"
 #endif
 
 #ifdef __cplusplus
@@ -97,6 +97,15 @@ attn_status digits_forward(attn_context* context, const digits_params* params,
  * tensors both are f32. */
 attn_status digits_backward(attn_context* context, const digits_params* params,
     const digits_inputs* inputs, const digits_outputs* outputs, attn_block saved,
+    const digits_outputs* cotangents, const digits_params* param_gradients,
+    const digits_inputs* input_gradients, attn_block workspace);
+/* Bytes of workspace for forward_backward with these arguments, of which some may have null data. */
+attn_status digits_forward_backward_workspace(attn_context* context,
+    const digits_params* params, const digits_inputs* inputs, const digits_outputs* cotangents,
+    const digits_params* param_gradients, const digits_inputs* input_gradients, int64_t* bytes);
+/* Forward and backward in one call, which needs no saved block and less memory than the two. */
+attn_status digits_forward_backward(attn_context* context, const digits_params* params,
+    const digits_inputs* inputs, const digits_outputs* outputs,
     const digits_outputs* cotangents, const digits_params* param_gradients,
     const digits_inputs* input_gradients, attn_block workspace);
 /* Bytes of workspace; a zeroed block will do for 0. */

@@ -138,7 +138,13 @@ class Subject {
     held.workspace = m.has_backward ? bytes.training_workspace : bytes.forward_workspace;
     saved_ = memory_.lend(bytes.saved);
     workspace_ = memory_.lend(held.workspace);
-    if (m.has_backward) prepare_backward();
+    held.one_call = held.workspace;
+    if (m.has_backward) {
+      prepare_backward();
+      library.require(call.forward_backward_workspace(
+          library.context(), &m, params_.data(), inputs_.data(), cotangents_.data(),
+          param_gradients_.data(), input_gradients_.data(), &held.one_call));
+    }
     for (const attn_tensor& t : params_) {
       held.parameters += count_of(t) * attn_type_size(t.type);
       held.states += m.n_step_states * count_of(t) * attn_type_size(attn_state_type(t.type));

@@ -41,6 +41,8 @@ Loaded::Loaded(const std::string& path) {
   find(functions_.call_sizes, "attn_call_sizes");
   find(functions_.forward, "attn_forward");
   find(functions_.backward, "attn_backward");
+  find(functions_.forward_backward, "attn_forward_backward");
+  find(functions_.forward_backward_workspace, "attn_forward_backward_workspace");
   find(functions_.jvp, "attn_jvp");
   find(functions_.hvp, "attn_hvp");
   find(functions_.probe, "attn_probe");

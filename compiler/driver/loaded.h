@@ -44,6 +44,8 @@ class Loaded {
     decltype(&attn_call_sizes) call_sizes;
     decltype(&attn_forward) forward;
     decltype(&attn_backward) backward;
+    decltype(&attn_forward_backward) forward_backward;
+    decltype(&attn_forward_backward_workspace) forward_backward_workspace;
     decltype(&attn_jvp) jvp;
     decltype(&attn_hvp) hvp;
     decltype(&attn_probe) probe;

@@ -31,6 +31,19 @@ class Exporter {
           {{"outputs", "cotangents"},
            {"params", "param_gradients"},
            {"inputs", "input_gradients"}});
+    if (plan.backward) {
+      const std::vector<Group> derivatives = {
+          {"outputs", "cotangents"}, {"params", "param_gradients"}, {"inputs", "input_gradients"}};
+      add("Bytes of workspace for forward_backward with these arguments, of which some may have "
+          "null "
+          "data.",
+          "forward_backward_workspace", "forward_backward_workspace", {params, inputs}, "",
+          "int64_t* bytes", derivatives);
+      add("Forward and backward in one call, which needs no saved block and less memory than the "
+          "two.",
+          "forward_backward", "forward_backward", {params, inputs, outputs}, "",
+          "attn_block workspace", derivatives);
+    }
     const std::vector<Group> tangents = {{"params", "param_tangents"},
                                          {"inputs", "input_tangents"}};
     if (plan.jvp)

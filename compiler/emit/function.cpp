@@ -33,9 +33,8 @@ class FunctionWriter {
     return {fmt::format("ATTN_{}, {}, .reads_saved = {}, .n_checks = {},", kind(),
                         quoted(plan::title(f_)), f_.saved.empty() ? 0 : 1, f_.checks.size()),
             rows("attn_local", "workspace", workspace),
-            rows("attn_placed", "unsaved", unsaved()),
+            rows("attn_life", "lives", lives()),
             rows("attn_slice", "slices", slices_),
-            rows("int32_t", "optional", optional()),
             rows("attn_data_check", "data_checks", data_checks()),
             rows("attn_loop", "loops", loops_),
             rows("attn_kernel", "kernels", kernels, true)};
@@ -53,12 +52,12 @@ class FunctionWriter {
 
   std::vector<std::string> locals() {
     std::vector<std::string> list;
-    for (size_t slot = 0; slot < f_.workspace.size(); ++slot)
-      for (TensorId t : f_.workspace[slot].tensors) {
-        in_workspace_[t] = list.size();
-        list.push_back(fmt::format("{{{}, {}, {}}}", c_type(g_[t].storage),
-                                   shared_.shape(values_, g_[t]), slot));
-      }
+    for (const plan::Life& life : f_.lives) {
+      if (f_.places[life.tensor.value] != Place::workspace) continue;
+      const Tensor& t = g_[life.tensor];
+      in_workspace_[life.tensor] = list.size();
+      list.push_back(fmt::format("{{{}, {}, 0}}", c_type(t.storage), shared_.shape(values_, t)));
+    }
     for (const Output& o : g_.outputs) {
       const TensorId t = o.tensor;
       if (!plan::is_reshaped(g_, t)) continue;
@@ -69,31 +68,36 @@ class FunctionWriter {
     return list;
   }
 
-  // In the order of the slots.
-  std::vector<std::string> unsaved() const {
+  // Tensors of the caller are counted as it knows them.
+  std::vector<std::string> lives() const {
+    std::map<TensorId, size_t> at;
+    for (size_t k = 0; k < f_.lives.size(); ++k) at[f_.lives[k].tensor] = k;
+    const std::set<TensorId> needed = needed_in_memory();
     std::vector<std::string> list;
-    for (size_t slot = 0; slot < f_.unsaved.size(); ++slot)
-      for (TensorId t : f_.unsaved[slot].tensors)
-        list.push_back(fmt::format("{{{}, {}}}", tensor(t), slot));
+    for (const plan::Life& life : f_.lives) {
+      const TensorId t = life.tensor;
+      const std::string over = life.over.valid() ? std::to_string(at.at(life.over)) : "-1";
+      list.push_back(fmt::format("{{{}, {}, {}, {}, {}}}",
+                                 f_.places[t.value] == Place::result ? result(t) : tensor(t),
+                                 life.first, life.last, over, needed.count(t) ? 1 : 0));
+    }
     return list;
   }
 
-  // Results that the caller may leave out although a kernel needs them in memory, and derivatives
-  // that are zero where they are not given.
-  std::vector<std::string> optional() const {
-    if (!computes_derivatives()) return {};
+  // What the caller may leave out although a kernel needs it: results that kernels read, or write
+  // with others, and derivatives that are zero where they are not given.
+  std::set<TensorId> needed_in_memory() const {
     std::set<TensorId> needed;
+    if (!computes_derivatives()) return needed;
     for (const plan::Kernel& k : f_.kernels) {
       needed.insert(k.reads.begin(), k.reads.end());
       if (k.writes.size() > 1) needed.insert(k.writes.begin(), k.writes.end());
     }
     for (const plan::Slice& s : f_.slices) needed.insert(s.whole);
-    std::vector<std::string> list;
-    for (TensorId t : needed)
-      if (f_.places[t.value] == Place::result) list.push_back(result(t));
-    for (TensorId t : g_.tensor_ids())
-      if (is_derivative(g_[t].role)) list.push_back(tensor(t));
-    return list;
+    std::erase_if(needed, [&](TensorId t) {
+      return f_.places[t.value] != Place::result && !is_derivative(g_[t].role);
+    });
+    return needed;
   }
 
   // The slices that the kernels of a loop take. What a slice shows is whole in no kernel of the

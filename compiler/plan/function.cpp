@@ -143,7 +143,7 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
   for (const Output& o : segment.outputs) unmaterialised.set(o.tensor, false);
   place_slices(f, segment, wanted);
   ClaimedGraph claimed = claim_kernels(prepared(graph_of(g, segment), costs, unmaterialised), costs,
-                                       unmaterialised, std::move(wanted));
+                                       unmaterialised, wanted, {f.saved.begin(), f.saved.end()});
   const size_t first = f.kernels.size();
   add_kernels(model, f, costs, claimed);
   place_wholes(f, segment);
@@ -210,7 +210,7 @@ Function plan_function(const std::string& model, Request request, const Costs& c
   g.outputs = outputs;
   f.places.resize(g.tensors.size(), Place::none);
   f.graph = std::move(g);
-  f.workspace = assign_slots(f);
+  f.lives = lives_of(f);
   verify(f);
   refuse_unaddressable(f, diagnostics);
   warn_of_stored(f, costs, diagnostics);

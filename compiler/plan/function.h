@@ -44,14 +44,17 @@ struct Checks {
 };
 Checks data_checks(ir::Graph& g);
 
-// Whether a kernel may write one tensor to the memory of another that it reads: a map that reads the
-// other at its own point only.
+// Whether a kernel may write one tensor to the memory of another that it reads: a map that reads
+// the other at its own point only.
 bool writes_over(const ir::Graph& g, const Kernel& k, ir::TensorId written, ir::TensorId read);
 
-// Slots for the tensors that live in the workspace, by first and last use in `kernels`; and for
-// those of the saved block, too.
-std::vector<Slot> assign_slots(const Function& f);
-std::vector<Slot> assign_unsaved_slots(const Function& f);
+// When each tensor of a planned function is needed, in the order of the kernels.
+std::vector<Life> lives_of(const Function& f);
+
+// The bytes of the workspace at the kernel that needs the most, where what is saved has a block of
+// its own: a formula in the sizes of `g`, the function's graph where more of them may be known.
+// What lies in the memory of results that are not yet written counts, too.
+ir::Poly workspace_bytes(const ir::Graph& g, const Function& f);
 
 // The run-time sizes of definitions and of tensors: those of extents, conditions and bodies.
 std::vector<ir::SizeId> sizes_used(const ir::Graph& g,

@@ -74,11 +74,12 @@ class Claims {
     look();
   }
 
-  ClaimedGraph take() {
+  // `wanted`: by others than these kernels.
+  ClaimedGraph take(const std::set<TensorId>& wanted, const std::set<TensorId>& saved) {
     std::ranges::sort(kernels_, [&](const Claimed& a, const Claimed& b) {
       return open_.uses.definition(a.at) < open_.uses.definition(b.at);
     });
-    std::vector<Claimed> ordered = in_order(g_, std::move(kernels_), open_.wanted);
+    std::vector<Claimed> ordered = in_order(g_, std::move(kernels_), wanted, saved);
     return {std::move(g_), std::move(ordered), std::move(open_.wanted)};
   }
 
@@ -132,13 +133,13 @@ std::optional<BlockBounds> add_bounds(const std::string& model, Function& f, con
 }  // namespace
 
 ClaimedGraph claim_kernels(Graph g, const Costs& costs, const solve::Unmaterialised& unmaterialised,
-                           std::set<TensorId> wanted) {
-  Claims claims(std::move(g), costs, unmaterialised, std::move(wanted));
+                           const std::set<TensorId>& wanted, const std::set<TensorId>& saved) {
+  Claims claims(std::move(g), costs, unmaterialised, wanted);
   const std::span<const KernelKind> kinds = kernel_kinds();
   claims.ask(kinds[0]);
   claims.settle();
   for (const KernelKind& kind : kinds.subspan(1)) claims.ask(kind);
-  return claims.take();
+  return claims.take(wanted, saved);
 }
 
 void add_kernels(const std::string& model, Function& f, const Costs& costs, ClaimedGraph& claimed) {
@@ -162,7 +163,7 @@ void add_plainly(const std::string& model, Function& f, std::vector<Kernel>& ker
   const solve::Unmaterialised none{Graph()};
   Claims claims(std::move(g), costs, none, {});
   for (const KernelKind& kind : kernel_kinds().subspan(1)) claims.ask(kind);
-  ClaimedGraph claimed = claims.take();
+  ClaimedGraph claimed = claims.take({}, {});
   const Uses uses(claimed.graph);
   const size_t first = kernels.size();
   for (Claimed& c : claimed.kernels) {

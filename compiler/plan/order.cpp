@@ -16,8 +16,9 @@ namespace {
 
 class Order {
  public:
-  Order(const Graph& g, const std::vector<Claimed>& kernels, const std::set<TensorId>& wanted)
-      : g_(g), wanted_(wanted) {
+  Order(const Graph& g, const std::vector<Claimed>& kernels, const std::set<TensorId>& wanted,
+        const std::set<TensorId>& saved)
+      : g_(g), wanted_(wanted), saved_(saved) {
     for (const auto& [at, kernel] : kernels) {
       Node node{.read = reads(kernel.definitions), .written = results_of(kernel.form)};
       for (const Definition& d : kernel.definitions) node.read.erase(d.target);
@@ -103,12 +104,15 @@ class Order {
   }
 
   double bytes(TensorId t) const {
-    if (is_argument(g_[t].role) || g_.is_output(t) || wanted_.count(t)) return 0;
-    return estimate(g_, elements(g_, t)) * element_bytes(g_[t].storage);
+    const bool is_held = is_argument(g_[t].role) || g_.is_output(t) || wanted_.count(t);
+    if (is_held && !saved_.count(t)) return 0;
+    const double all = estimate(g_, elements(g_, t)) * element_bytes(g_[t].storage);
+    // What is saved ends in one of two kinds of calls.
+    return is_held ? all / 2 : all;
   }
 
   const Graph& g_;
-  const std::set<TensorId>& wanted_;
+  const std::set<TensorId>&wanted_, &saved_;
   std::vector<Node> nodes_;
   std::set<size_t> ready_;                           // those that can run next
   std::map<TensorId, std::vector<size_t>> readers_;  // of what is read or written
@@ -124,10 +128,10 @@ bool changes_states(const Graph& g) {
 }  // namespace
 
 std::vector<Claimed> in_order(const Graph& g, std::vector<Claimed> kernels,
-                              const std::set<TensorId>& wanted) {
+                              const std::set<TensorId>& wanted, const std::set<TensorId>& saved) {
   if (changes_states(g)) return kernels;
   std::vector<Claimed> result;
-  for (size_t n : Order(g, kernels, wanted).run()) result.push_back(std::move(kernels[n]));
+  for (size_t n : Order(g, kernels, wanted, saved).run()) result.push_back(std::move(kernels[n]));
   return result;
 }
 

@@ -69,8 +69,6 @@ Plan make_plan(const Graph& forward, const Gradient* gradient, const Costs& cost
     f.saved.push_back(kept.at(t));
   }
   plan.backward = plan_function(forward.name, std::move(request), costs, diagnostics);
-  f.workspace = assign_slots(f);
-  if (!f.saved.empty()) f.unsaved = assign_unsaved_slots(f);
   verify(f);
   verify(plan);
   return plan;

@@ -49,9 +49,15 @@ struct DataCheck {
   bool is_written = false;  // a state that is written with it
 };
 
-// Tensors whose lives do not overlap share a slot; a slot is as large as its largest tensor.
-struct Slot {
-  std::vector<ir::TensorId> tensors;
+// When a tensor is needed in memory: from one kernel of its function to another, which count from
+// 1; 0: the checks. The runtime lays out memory by lives: what is not needed at the same time may
+// lie in the same place.
+struct Life {
+  ir::TensorId tensor;
+  int first = 0, last = 0;
+  // One that ends as this one begins, and whose memory it may take: its kernel is a map that reads
+  // the other at its own points. Invalid: none.
+  ir::TensorId over;
 };
 
 // Kernels that compute one step of a recurrence, run for each of its steps in turn.
@@ -87,9 +93,9 @@ struct Function {
   std::vector<Kernel> kernels;  // in order
   std::vector<Loop> loops;      // in order
   std::vector<Slice> slices;    // what has Place::step
-  std::vector<Slot> workspace;
-  // The same of a forward call that leaves no saved block, which then has what would be saved, too.
-  std::vector<Slot> unsaved;
+  // Of what is in the workspace or the saved block, of results, and of what is given of
+  // derivatives.
+  std::vector<Life> lives;
   Precision precision = Precision::high;
 };
 

@@ -255,14 +255,14 @@ std::string loop_text(const Graph& g, const Steps& s) {
                      s.down ? ", the last first" : "");
 }
 
-std::string slots_text(const Graph& g, std::string_view indent, const std::vector<Slot>& slots) {
+std::string lives_text(const Graph& g, const std::vector<Life>& lives) {
   std::string text;
-  for (size_t n = 0; n < slots.size(); ++n) {
-    text += fmt::format("{}slot {}:", indent, n);
-    for (TensorId t : slots[n].tensors) text += " " + shape_text(g, t);
-    text += "\n";
+  for (const Life& life : lives) {
+    text += fmt::format("      {:<8}{}", fmt::format("{}..{}", life.first, life.last),
+                        shape_text(g, life.tensor));
+    text += life.over.valid() ? fmt::format(" over {}\n", g[life.over].name) : "\n";
   }
-  return text;
+  return text.empty() ? text : "    in memory, from kernel to kernel:\n" + text;
 }
 
 std::string function_text(const Function& f, const Schedule& schedule) {
@@ -281,9 +281,7 @@ std::string function_text(const Function& f, const Schedule& schedule) {
   std::string saved;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);
   if (!saved.empty()) text += "    saved:" + saved + "\n";
-  text += slots_text(g, "    ", f.workspace);
-  if (!f.unsaved.empty())
-    text += "    where nothing is saved:\n" + slots_text(g, "      ", f.unsaved);
+  text += lives_text(g, f.lives);
   return text;
 }
 

@@ -16,8 +16,8 @@ inline void verify(const ir::Graph& g, const Kernel& k) { verify(g, std::span(&k
 
 // The same where, in a function whose kernels are each verified, a definition of the graph is
 // claimed by no kernel, or by two; a place is not what the kernels make of it; a tensor is read
-// before anything writes it, or is written twice; tensors that live at the same time share a slot;
-// a loop does not hold the kernels of its step; a check of data compares nothing.
+// before anything writes it, or is written twice; memory may go to another while something in it is
+// needed; a loop does not hold the kernels of its step; a check of data compares nothing.
 void verify(const Function& f);
 
 // Throws InternalError, naming the function and the tensor, where something does not hold.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <limits>
+#include <set>
 
 #include "compiler/plan/function.h"
 #include "compiler/plan/verify.h"
@@ -8,16 +10,18 @@ namespace {
 
 using namespace ir;
 
-// Runs the kernels on names: what each place in memory holds.
+// Runs the kernels on names: which tensors memory holds, where all that may share memory does.
 class Run {
  public:
-  Run(const Function& f, const std::vector<Slot>& slots, bool with_saved)
-      : f_(f), with_saved_(with_saved) {
-    for (size_t n = 0; n < slots.size(); ++n)
-      for (TensorId t : slots[n].tensors) {
-        require(has_slot(f.places[t.value]), t, "in a slot though it lives elsewhere");
-        require(slots_.emplace(t, n).second, t, "in two slots");
-      }
+  explicit Run(const Function& f) : f_(f), is_intact_(f.graph.tensors.size(), false) {
+    lives_.resize(f.graph.tensors.size());
+    for (const Life& life : f.lives) {
+      require(may_live(life.tensor), life.tensor, "a life of what is elsewhere");
+      require(!life_of(life.tensor), life.tensor, "two lives");
+      lives_[life.tensor.value] = &life;
+      is_intact_[life.tensor.value] = is_argument(f.graph[life.tensor].role);
+    }
+    for (const Life& life : f.lives) require_over(life);
   }
 
   void run() {
@@ -26,20 +30,23 @@ class Run {
     for (const Loop& loop : f_.loops) {
       ATTN_CHECK(loop.first >= end && loop.end >= loop.first && loop.end <= f_.kernels.size(),
                  "loops that overlap");
-      for (; end < loop.first; ++end) call(f_.kernels[end]);
+      run_to(loop.first, end);
       // The second step finds what the first leaves.
       for (int step = 0; step < 2; ++step) {
         step_ = step;
-        for (size_t n = loop.first; n < loop.end; ++n) call(f_.kernels[n]);
+        end = loop.first;
+        run_to(loop.end, end);
       }
       step_ = -1;
-      end = loop.end;
     }
-    for (; end < f_.kernels.size(); ++end) call(f_.kernels[end]);
-    for (const Output& o : f_.graph.outputs)
-      require(written_.count(o.tensor) ||
-                  (f_.places.at(o.tensor.value) != Place::result && !o.updates.valid()),
-              o.tensor, "a result that no kernel writes");
+    run_to(f_.kernels.size(), end);
+    for (const Output& o : f_.graph.outputs) {
+      const bool is_result = f_.places.at(o.tensor.value) == Place::result;
+      require(written_.count(o.tensor) || (!is_result && !o.updates.valid()), o.tensor,
+              "a result that no kernel writes");
+      require(!is_result || !life_of(o.tensor) || is_intact_[o.tensor.value], o.tensor,
+              "a result whose memory went to another");
+    }
   }
 
  private:
@@ -47,71 +54,112 @@ class Run {
     plan::require(holds, f_, t, what);
   }
 
-  bool has_slot(Place p) const {
-    return p == Place::workspace || (p == Place::saved && with_saved_);
+  Place place_of(TensorId t) const { return f_.places.at(t.value); }
+  const Life* life_of(TensorId t) const { return lives_.at(t.value); }
+
+  bool may_live(TensorId t) const {
+    const Place p = place_of(t);
+    return p == Place::workspace || p == Place::saved || p == Place::result ||
+           (p == Place::given && is_derivative(f_.graph[t].role));
+  }
+
+  // What memory must hold of what a kernel takes.
+  bool needs_life(TensorId t) const {
+    return may_live(t) && (place_of(t) != Place::result || f_.kind != FunctionKind::update);
+  }
+
+  void require_over(const Life& life) const {
+    if (!life.over.valid()) return;
+    const Life* other = life_of(life.over);
+    const auto is_own = [&](TensorId t) {
+      return place_of(t) == Place::workspace || place_of(t) == Place::saved;
+    };
+    require(other && is_own(life.tensor) && is_own(life.over) && other->last == life.first,
+            life.tensor, "in the memory of what does not end");
+    const bool is_written_over =
+        life.first > 0 && life.first <= static_cast<int>(f_.kernels.size()) &&
+        writes_over(f_.graph, f_.kernels[life.first - 1], life.tensor, life.over);
+    require(is_written_over, life.tensor, "written over while it is read");
+  }
+
+  void run_to(size_t end, size_t& n) {
+    for (; n < end; ++n) {
+      now_ = static_cast<int>(n) + 1;
+      call(f_.kernels[n]);
+    }
   }
 
   void call(const Kernel& k) {
     for (TensorId t : k.reads) read(t);
-    for (TensorId t : k.writes) check_written_over(k, t);
     for (TensorId t : k.writes) write(t);
+    for (TensorId t : k.arguments()) require_alive(whole_of(f_, t));
+  }
+
+  void require_alive(TensorId t) const {
+    if (!needs_life(t)) return;
+    const Life* life = life_of(t);
+    require(life && life->first <= now_ && now_ <= life->last, t, "needed outside its life");
+    // What is zeroed for who does not give it is so before the first kernel.
+    require(place_of(t) != Place::given || life->first == 0, t, "given after the first kernel");
   }
 
   void read(TensorId t) {
-    const Place place = f_.places.at(t.value);
     const Output* next = f_.graph.update_of(t);
     require(!next || !written_.count(next->tensor), t, "a read of a state that has changed");
-    if (place == Place::given || place == Place::forwarded) return;
-    // Forward saves what backward finds saved; the first step reads nothing of the one before.
-    const bool is_argument = f_.graph[t].role == Role::input;
+    // The first step reads nothing of the one before.
     const TensorId in_memory = whole_of(f_, t);
-    if (place == Place::saved && is_argument) return;
     if (step_ == 0 && in_memory == t && is_whole(t)) return;
-    require(written_.count(in_memory), t, "a read before it is written");
-    if (auto slot = slots_.find(in_memory); slot != slots_.end())
-      require(holds_[slot->second] == in_memory, t, "a read after its slot went to another");
-  }
-
-  // What a kernel reads is not written over before it is read.
-  void check_written_over(const Kernel& k, TensorId t) const {
-    const auto slot = slots_.find(whole_of(f_, t));
-    const auto held = slot == slots_.end() ? holds_.end() : holds_.find(slot->second);
-    if (held == holds_.end() || held->second == slot->first) return;
-    for (TensorId r : k.reads)
-      require(whole_of(f_, r) != held->second || writes_over(f_.graph, k, t, r), r,
-              "written over while it is read");
+    require(is_argument(f_.graph[t].role) || written_.count(in_memory), t,
+            "a read before it is written");
+    require(!life_of(in_memory) || is_intact_[in_memory.value], t,
+            "a read after its memory went to another");
   }
 
   bool is_whole(TensorId t) const {
     return std::ranges::any_of(f_.slices, [&](const Slice& s) { return s.whole == t; });
   }
 
+  // The memory of a result is its own from its first kernel on; that of what forward saved, until
+  // its last.
+  bool may_share(const Life& a, const Life& b) const {
+    constexpr int kEnd = std::numeric_limits<int>::max();
+    const auto first = [&](const Life& life) {
+      return is_argument(f_.graph[life.tensor].role) ? 0 : life.first;
+    };
+    const auto last = [&](const Life& life) {
+      return place_of(life.tensor) == Place::result ? kEnd : life.last;
+    };
+    return last(a) < first(b) || last(b) < first(a) || (a.over == b.tensor && b.last == a.first) ||
+           (b.over == a.tensor && a.last == b.first);
+  }
+
   void write(TensorId t) {
     const TensorId in_memory = whole_of(f_, t);
-    const Place place = f_.places.at(in_memory.value);
+    const Place place = place_of(in_memory);
     require(place == Place::result || place == Place::updated || place == Place::workspace ||
-                place == Place::saved,
+                (place == Place::saved && !is_argument(f_.graph[in_memory].role)),
             t, "written where it has no place");
-    require(written_.insert(in_memory).second || step_ == 1, t, "written twice");
-    if (!has_slot(place)) return;
-    auto slot = slots_.find(in_memory);
-    require(slot != slots_.end(), t, "in the workspace without a slot");
-    holds_[slot->second] = in_memory;
+    const bool is_first = written_.insert(in_memory).second;
+    require(is_first || step_ == 1, t, "written twice");
+    const Life* life = life_of(in_memory);
+    if (!life) return;
+    // A step leaves those before it as they are.
+    if (is_first || t == in_memory) is_intact_[in_memory.value] = true;
+    for (const Life& other : f_.lives)
+      if (other.tensor != in_memory && may_share(*life, other))
+        is_intact_[other.tensor.value] = false;
   }
 
   const Function& f_;
-  const bool with_saved_;  // what would be saved has slots, too
-  std::map<TensorId, size_t> slots_;
-  std::map<size_t, TensorId> holds_;
+  std::vector<const Life*> lives_;  // by tensor
+  std::vector<bool> is_intact_;     // by tensor: it was written, and nothing over it since
   std::set<TensorId> written_;
+  int now_ = 0;    // the kernel that runs; 0: a check
   int step_ = -1;  // of the loop that runs: 0, 1
 };
 
 }  // namespace
 
-void verify_memory(const Function& f) {
-  Run(f, f.workspace, false).run();
-  if (f.kind == FunctionKind::forward && !f.saved.empty()) Run(f, f.unsaved, true).run();
-}
+void verify_memory(const Function& f) { Run(f).run(); }
 
 }  // namespace attn::plan

@@ -1,5 +1,7 @@
-// Memory between kernels: tensors whose lives do not overlap share a slot.
+// Memory between kernels: when each tensor is needed.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/function.h"
@@ -28,50 +30,64 @@ Poly elements(const Graph& g, TensorId t) {
 
 namespace {
 
-// From the first kernel that needs a tensor in the workspace to the last.
-struct Life {
-  int first, last;
-  double bytes;
-};
-
+// The kernels that need each tensor.
 class Lives {
  public:
-  Lives(const Function& f, bool with_saved) : f_(f), with_saved_(with_saved) {
+  explicit Lives(const Function& f) : f_(f) {
     for (const Kernel& k : f.checks)
-      for (TensorId t : k.writes) touch(t, 0, 0);
+      for (TensorId t : k.arguments()) touch(t, 0, 0);
     for (const Loop& loop : f.loops) touch_carried(loop);
     for (size_t n = 0; n < f.kernels.size(); ++n) {
       const int time = static_cast<int>(n) + 1;
       for (TensorId t : f.kernels[n].arguments()) touch(t, time, time);
     }
     for (const Loop& loop : f.loops) widen(loop);
+    // A derivative that is not given is zeroed first.
+    for (auto& [t, life] : all_)
+      if (f.places[t.value] == Place::given) life.first = 0;
   }
 
-  // Whether two tensors never need memory at the same time.
-  bool are_apart(TensorId a, TensorId b) const {
-    const Life &x = all.at(a), &y = all.at(b);
-    return x.last < y.first || y.last < x.first || takes_place(a, b) || takes_place(b, a);
+  std::vector<Life> run() {
+    std::vector<Life> result;
+    for (auto& [t, life] : all_) {
+      life.over = taken_by(life);
+      result.push_back(life);
+    }
+    std::ranges::stable_sort(result, [](const Life& a, const Life& b) {
+      return a.first != b.first ? a.first < b.first : a.last < b.last;
+    });
+    return result;
   }
-
-  std::map<TensorId, Life> all;
 
  private:
-  bool takes_place(TensorId written, TensorId read) const {
-    const int time = all.at(written).first;
-    return time > 0 && all.at(read).last == time &&
-           writes_over(f_.graph, f_.kernels[static_cast<size_t>(time) - 1], written, read);
+  bool is_own(TensorId t) const {
+    return f_.places[t.value] == Place::workspace || f_.places[t.value] == Place::saved;
+  }
+
+  // What the kernel that begins a life reads for the last time, and writes over.
+  TensorId taken_by(const Life& life) const {
+    if (life.first == 0 || !is_own(life.tensor)) return {};
+    const size_t n = static_cast<size_t>(life.first) - 1;
+    const Loop* loop = loop_of(f_, n);
+    for (TensorId t : f_.kernels[n].reads) {
+      const auto read = all_.find(t);
+      if (read == all_.end() || !is_own(t) || read->second.last != life.first) continue;
+      // Every step reads what comes from before a loop.
+      if (loop && (read->second.first < first_of(*loop) || life.last > last_of(*loop))) continue;
+      if (writes_over(f_.graph, f_.kernels[n], life.tensor, t)) return t;
+    }
+    return {};
   }
 
   void touch(TensorId t, int first, int last) {
     t = whole_of(f_, t);
     const Place place = f_.places[t.value];
-    if (place != Place::workspace && (place != Place::saved || !with_saved_)) return;
-    auto [it, fresh] = all.try_emplace(t, Life{first, last, 0});
+    // An update may write over what it reads, where its caller wants that.
+    const bool is_result = place == Place::result && f_.kind != FunctionKind::update;
+    if (!is_own(t) && !is_result && !is_derivative(f_.graph[t].role)) return;
+    auto [it, fresh] = all_.try_emplace(t, Life{t, first, last, {}});
     it->second.first = std::min(it->second.first, first);
     it->second.last = std::max(it->second.last, last);
-    if (!fresh) return;
-    const Graph& g = f_.graph;
-    it->second.bytes = estimate(g, elements(g, t)) * element_bytes(g[t].storage);
   }
 
   static int first_of(const Loop& loop) { return static_cast<int>(loop.first) + 1; }
@@ -84,11 +100,12 @@ class Lives {
         if (whole_of(f_, t) != t) touch(t, first_of(loop), last_of(loop));
   }
 
-  // What lives outside a loop lives through all of it: each step may need it.
+  // What lives outside a loop, as arguments do, lives through all of it: each step may need it.
   void widen(const Loop& loop) {
     const int first = first_of(loop), last = last_of(loop);
-    for (auto& [t, life] : all) {
-      const bool inside = life.first >= first && life.last <= last;
+    for (auto& [t, life] : all_) {
+      const bool inside =
+          life.first >= first && life.last <= last && !is_argument(f_.graph[t].role);
       if (inside || life.first > last || life.last < first) continue;
       life.first = std::min(life.first, first);
       life.last = std::max(life.last, last);
@@ -96,25 +113,8 @@ class Lives {
   }
 
   const Function& f_;
-  bool with_saved_;
+  std::map<TensorId, Life> all_;
 };
-
-// Largest first; each goes to the first slot that is free for all its life.
-std::vector<Slot> slots_for(const Lives& lives) {
-  std::vector<std::pair<TensorId, Life>> order(lives.all.begin(), lives.all.end());
-  std::ranges::stable_sort(
-      order, [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
-  std::vector<Slot> slots;
-  for (const auto& [tensor, life] : order) {
-    auto free = std::ranges::find_if(slots, [&, tensor = tensor](const Slot& s) {
-      return std::ranges::all_of(s.tensors,
-                                 [&](TensorId other) { return lives.are_apart(tensor, other); });
-    });
-    if (free == slots.end()) free = slots.insert(slots.end(), Slot{});
-    free->tensors.push_back(tensor);
-  }
-  return slots;
-}
 
 }  // namespace
 
@@ -154,9 +154,27 @@ const Loop* loop_of(const Function& f, size_t n) {
   return loop == f.loops.end() ? nullptr : &*loop;
 }
 
-std::vector<Slot> assign_slots(const Function& f) { return slots_for(Lives(f, false)); }
+std::vector<Life> lives_of(const Function& f) { return Lives(f).run(); }
 
-std::vector<Slot> assign_unsaved_slots(const Function& f) { return slots_for(Lives(f, true)); }
+Poly workspace_bytes(const Graph& g, const Function& f) {
+  Poly most;
+  double size = -1;
+  for (int now = 0; now <= static_cast<int>(f.kernels.size()); ++now) {
+    Poly sum;
+    std::set<TensorId> taken;  // the memory of which is another's
+    for (const Life& life : f.lives)
+      if (life.first == now && life.over.valid()) taken.insert(life.over);
+    for (const Life& life : f.lives) {
+      const bool is_here = life.first <= now && now <= life.last && !taken.count(life.tensor);
+      if (!is_here || f.places[life.tensor.value] != Place::workspace) continue;
+      sum = sum + elements(g, life.tensor) * Poly(element_bytes(g[life.tensor].storage));
+    }
+    if (estimate(g, sum) <= size) continue;
+    size = estimate(g, sum);
+    most = sum;
+  }
+  return most;
+}
 
 std::vector<SizeId> sizes_used(const Graph& g, const std::vector<Definition>& definitions,
                                const std::vector<TensorId>& tensors) {

@@ -1,7 +1,7 @@
 // What a plan says of one function: its kernels in order, and where each tensor is.
 #include <set>
 
-#include "compiler/plan/estimate.h"
+#include "compiler/plan/function.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/report/counts.h"
 #include "compiler/solve/unmaterialised.h"
@@ -88,38 +88,24 @@ std::vector<Stored> stored(const plan::Function& f, const Graph& g) {
   return result;
 }
 
-// The largest of a slot's tensors, as far as sizes are known.
-Poly largest(const Graph& g, const plan::Slot& slot) {
-  Poly most;
-  double size = -1;
-  for (TensorId t : slot.tensors) {
-    const Poly here = bytes(g, t);
-    if (plan::estimate(g, here) <= size) continue;
-    size = plan::estimate(g, here);
-    most = here;
-  }
-  return most;
-}
-
 }  // namespace
 
 FunctionReport function_report(const plan::Function& f,
                                const std::map<std::string, int64_t>& given) {
   const Graph g = with_sizes(f.graph, given);
   FunctionReport result{.kind = f.kind, .name = plan::title(f)};
-  Poly work, saved, workspace;
+  Poly work, saved;
   for (size_t n = 0; n < f.kernels.size(); ++n) {
     const Poly own = plan::runs(f, n) * plan::operations(g, f.kernels[n]);
     result.kernels.push_back(kernel_line(g, f.kernels[n], own));
     work = work + own;
   }
   for (TensorId t : f.saved) saved = saved + bytes(g, t);
-  for (const plan::Slot& slot : f.workspace) workspace = workspace + largest(g, slot);
   result.tensors = stored(f, g);
   result.operations = count(g, work);
   result.order = growth(g, work);
   result.saved = count(g, saved);
-  result.workspace = count(g, workspace);
+  result.workspace = count(g, plan::workspace_bytes(g, f));
   return result;
 }
 

@@ -58,6 +58,7 @@ class Calls:
         self._params: Optional[Tensors] = None
         self._gradients: Optional[Tensors] = None
         self._terms: Optional[Tensors] = None  # gradients that are then added
+        self._input_gradients: Optional[Tensors] = None
         self._inputs: Optional[Tensors] = None  # of the last forward call
         self._outputs: Optional[Tensors] = None
         self._saved: Optional[Block] = None
@@ -81,6 +82,21 @@ class Calls:
         if self._inputs is None or self._outputs is None:
             raise self._refusal(f"{what} needs a forward call before it")
         return self._ready(), self._inputs, self._outputs
+
+    def _cotangents(self, outputs: Tensors, given: Optional[Mapping[str, Array]]) -> Tensors:
+        if not self.description.gradient:
+            raise self._refusal("the model was compiled without gradients")
+        taken = outputs.derivatives()
+        for name, value in ({self._loss(): 1.0} if given is None else given).items():
+            taken.put(self._position(taken.arguments, name, "output"), value, "cotangent of ")
+        return taken
+
+    def _wanted(self, taken: Tensors, names: Iterable[str]) -> Tensors:
+        """The gradients of these inputs."""
+        wanted = taken.derivatives()
+        for name in names:
+            wanted.make(self._differentiable(wanted.arguments, name, "input"))
+        return wanted
 
     def _made_gradients(self, what: str) -> Tensors:
         if self._gradients is None:

@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, Optional
 from ._device import DEFAULT_STREAM, Device
 from .errors import STATUSES, Error
 
-ABI_VERSION = 14
+ABI_VERSION = 15
 
 _P, _I32, _I64, _F64, _TEXT = c.c_void_p, c.c_int32, c.c_int64, c.c_double, c.c_char_p
 
@@ -31,6 +31,8 @@ _MODEL_CALLS: Dict[str, List[Any]] = {
     "attn_call_sizes": [_P, _P, _P],
     "attn_forward": [_P] * 3 + [Lent] * 2,
     "attn_backward": [_P] * 3 + [Lent] + [_P] * 3 + [Lent],
+    "attn_forward_backward": [_P] * 6 + [Lent],
+    "attn_forward_backward_workspace": [_P] * 6,
     "attn_jvp": [_P] * 6 + [Lent],
     "attn_hvp": [_P] * 6 + [Lent],
     "attn_probe": [_I32] + [_P] * 3 + [Lent, _P, Lent],

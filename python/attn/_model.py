@@ -192,16 +192,7 @@ class Model(Calls):
         cotangents: of outputs, by name; those that are not given are zero. By default 1 for the loss, the
         first scalar output. accumulate: adds the gradients of parameters to those that are there."""
         params, taken, outputs = self._last("backward")
-        if not self.description.gradient:
-            raise self._refusal("the model was compiled without gradients")
-        given = outputs.derivatives()
-        if cotangents is None:
-            cotangents = {self._loss(): 1.0}
-        for name, value in cotangents.items():
-            given.put(self._position(given.arguments, name, "output"), value, "cotangent of ")
-        wanted = taken.derivatives()
-        for name in inputs:
-            wanted.make(self._differentiable(wanted.arguments, name, "input"))
+        given, wanted = self._cotangents(outputs, cotangents), self._wanted(taken, inputs)
         if accumulate and self._gradients is None:
             raise self._refusal("gradients are added to those of a backward call")
         made = self._terms if accumulate else self._gradients
@@ -219,6 +210,40 @@ class Model(Calls):
             self._terms = made
             self.library.call("attn_add", len(made), self._gradients.address, made.address, 1.0)
         return {**self._gradients.named(), **wanted.named()}
+
+    def forward_backward(self, *given: Array, cotangents: Optional[Mapping[str, Array]] = None,
+                         inputs: Iterable[str] = (), **named: Array) -> Outputs:
+        """Forward and backward in one call, which takes less memory than the two: the outputs for these
+        inputs; the gradients are in `gradients`, those of the inputs that `inputs` names in
+        `input_gradients`. No backward and no probe may follow.
+
+        cotangents: as of backward."""
+        params = self._ready()
+        self._inputs = self._outputs = None
+        taken = self._take(given, named, None)
+        outputs = Tensors(self.library, self.description.outputs)
+        with self.library.lock:
+            self._shape_outputs(params, taken, outputs)
+            for k in range(len(outputs.arguments)):
+                outputs.make(k)
+            of_outputs, wanted = self._cotangents(outputs, cotangents), self._wanted(taken, inputs)
+            made = self._gradients
+            if made is None:
+                made = params.derivatives().make_all()
+            count = c.c_int64()
+            arguments = of_outputs.address, made.address, wanted.address
+            self._call("attn_forward_backward_workspace", params.address, taken.address, *arguments,
+                       c.addressof(count))
+            self._call("attn_forward_backward", params.address, taken.address, outputs.address,
+                       *arguments, self._memory(count.value))
+            self._gradients, self._input_gradients = made, wanted
+        return outputs_of(outputs)
+
+    @property
+    def input_gradients(self) -> Mapping[str, np.ndarray]:
+        """Of the inputs that the last forward_backward call named."""
+        return types.MappingProxyType({} if self._input_gradients is None
+                                      else self._input_gradients.named())
 
     @property
     def gradients(self) -> Mapping[str, np.ndarray]:

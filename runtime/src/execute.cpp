@@ -24,7 +24,9 @@ class Execution {
         call_(call),
         f_(*frame.function),
         context_(frame.context),
-        device_(frame.context->device) {}
+        device_(frame.context->device),
+        pieces_(call.pieces != nullptr ? call.pieces : frame.pieces),
+        loans_(call.loans != nullptr ? call.loans : frame.loans) {}
   ~Execution() {
     if (known_ == nullptr || rows_ != known_->rows) attn_device_free(context_, rows_);
     LaunchGraphs::end(known_);
@@ -73,17 +75,15 @@ class Execution {
 
   // All that decides what is launched: the tables, the sizes, and where the tensors are.
   void recognise() {
-    const size_t n_tensors = static_cast<size_t>(frame_.base[ATTN_SAVED]);
+    const size_t n_tensors = static_cast<size_t>(frame_.base[ATTN_SLICES]);
     const size_t n_sizes = static_cast<size_t>(frame_.model.n_sizes);
     CallKey key(context_, CallKey::words_of<attn_program>() + CallKey::words_of<attn_function>() +
-                              n_tensors + n_sizes + 3);
+                              n_tensors + n_sizes + 1);
     key.add_table(frame_.program);
     key.add_table(f_);
     key.add(frame_.header[0]);
     for (size_t k = 0; k < n_sizes; ++k) key.add(frame_.value[k]);
     for (size_t k = 0; k < n_tensors; ++k) key.add(frame_.tensors[k].data);
-    key.add(call_.saved.data);
-    key.add(call_.workspace.data);
     known_ = context_->graphs.begin(context_, key);
   }
 
@@ -133,29 +133,28 @@ class Execution {
         show(*t++, given != nullptr ? given[k].data : nullptr);
     }
     for (int32_t k = 0; k < frame_.program.n_saved; ++k) show(*t++, saved_at(k));
-    for (int32_t k = 0; k < f_.n_workspace; ++k) show(*t++, workspace_at(k));
-    bind_optional();
+    for (int32_t k = 0; k < f_.n_workspace; ++k) show(*t++, nullptr);
+    for (int32_t k = 0; k < f_.n_lives; ++k)
+      if (Tensor& own = frame_.tensor(f_.lives[k].tensor); is_laid_out(k, own)) show(own, place(k));
     bind_reshaped();
     return ATTN_OK;
   }
 
-  // Whether what would be saved is in the workspace.
-  bool saves_nothing() const { return f_.kind == ATTN_FORWARD && call_.saved.data == nullptr; }
-
   char* saved_at(int32_t k) const {
-    if (saves_nothing()) return in_workspace(frame_.unsaved_parts[k]);
     if (call_.saved.data == nullptr) return nullptr;
     return static_cast<char*>(call_.saved.data) + frame_.saved_offsets[k];
   }
 
-  char* workspace_at(int32_t k) const {
-    return in_workspace(saves_nothing() ? frame_.unsaved_offsets[k] : frame_.offsets[k]);
+  // Whether the memory of a tensor is for the call to find. An empty one has none.
+  bool is_laid_out(int32_t life, const Tensor& t) const {
+    return pieces_[life].bytes >= 0 && t.data == nullptr && t.shape->count > 0;
   }
 
-  char* optional_at(int32_t k) const { return in_workspace(frame_.offsets[f_.n_workspace + k]); }
-
-  char* in_workspace(int64_t offset) const {
-    return static_cast<char*>(call_.workspace.data) + offset;
+  char* place(int32_t life) const {
+    const Piece& piece = pieces_[life];
+    if (piece.loan < 0) return static_cast<char*>(call_.workspace.data) + piece.offset;
+    const int32_t lender = loans_[piece.loan].tensor;
+    return loan_begin(call_.tensors[lender >> 24][lender & 0xffffff].data) + piece.offset;
   }
 
   void show(Tensor& t, void* data) {
@@ -167,29 +166,21 @@ class Execution {
       t.buffer.host = data;
   }
 
-  // What the caller leaves out although kernels need it in memory.
-  void bind_optional() {
-    for (int32_t k = 0; k < f_.n_optional; ++k) {
-      Tensor& t = frame_.tensor(f_.optional[k]);
-      if (t.data == nullptr && t.shape->count > 0) show(t, optional_at(k));
-    }
-  }
-
   // What has another shape than the caller's tensor whose memory it is.
   void bind_reshaped() {
-    for (int32_t k = f_.n_workspace - 1; k >= 0 && f_.workspace[k].slot < 0; --k)
+    for (int32_t k = f_.n_workspace - 1; k >= 0 && f_.workspace[k].within < 0; --k)
       show(frame_.tensor(ATTN_TENSOR(ATTN_WORKSPACE, k)),
-           frame_.tensor(~f_.workspace[k].slot).data);
+           frame_.tensor(~f_.workspace[k].within).data);
   }
 
   // What is given by leaving it out.
   attn_status zero_given() {
-    for (int32_t k = 0; k < f_.n_optional; ++k) {
-      const Tensor& t = frame_.tensor(f_.optional[k]);
-      const int32_t group = f_.optional[k] >> 24;
-      const bool is_given = group >= ATTN_GIVEN_PARAMS && group <= ATTN_GIVEN_OUTPUTS;
-      if (!is_given || t.shape->count == 0 || t.data != optional_at(k)) continue;
-      ATTN_TRY(zero(t.data, static_cast<size_t>(t.bytes())));
+    for (int32_t k = 0; k < f_.n_lives; ++k) {
+      const int32_t group = f_.lives[k].tensor >> 24;
+      if (group < ATTN_GIVEN_PARAMS || group > ATTN_GIVEN_OUTPUTS || pieces_[k].bytes <= 0)
+        continue;
+      const Tensor& t = frame_.tensor(f_.lives[k].tensor);
+      if (t.data == place(k)) ATTN_TRY(zero(t.data, static_cast<size_t>(t.bytes())));
     }
     return ATTN_OK;
   }
@@ -359,6 +350,8 @@ class Execution {
   const attn_function& f_;
   attn_context* context_;
   const attn_device* device_;
+  const Piece* pieces_;  // by life
+  const Loan* loans_;
   KnownCall* known_ = nullptr;  // of a call that may be recorded
   void* rows_ = nullptr;        // of empty tensors
   int64_t steps_ = 0;           // of the loop that runs

@@ -10,6 +10,9 @@ struct Call {
   const attn_tensor* tensors[ATTN_SAVED] = {};
   attn_block saved = {};
   attn_block workspace = {};
+  // Where the function's lives are in memory, and what that is lent by; null: as its frame has it.
+  const Piece* pieces = nullptr;
+  const Loan* loans = nullptr;
 };
 
 // While it lives, kernels may run: clears the message, and enters the device's launch scope. On the
@@ -34,8 +37,8 @@ class LaunchScope {
 // keeps the text that it left.
 attn_status kernel_status(attn_context* context, const char* kernel, int code);
 
-// Runs the frame's function, of which the sizes are known, in a LaunchScope. `may_repeat`: as a
-// call of its own, which a launch graph may do where it comes again.
+// Runs the frame's function, of which the sizes and the memory are known, in a LaunchScope.
+// `may_repeat`: as a call of its own, which a launch graph may do where it comes again.
 attn_status execute(Frame& frame, const Call& call, bool may_repeat);
 
 }  // namespace attn::rt

@@ -53,13 +53,6 @@ int32_t target_of(const attn_context& context, const attn_program& program) {
 
 }  // namespace
 
-int64_t aligned_end(int64_t at, int64_t bytes) {
-  int64_t end;
-  if (__builtin_add_overflow(at, bytes, &end) || end > kMost - 255)
-    return (kMost - 255) / 128 * 128;
-  return (end + 127) / 128 * 128;
-}
-
 // ---- memory
 
 Frame::Frame(attn_context* c, const attn_model& m, const attn_function* f)
@@ -82,6 +75,8 @@ Frame::Frame(attn_context* c, const attn_model& m, const attn_function* f)
   base[ATTN_GROUPS] = base[ATTN_SLICES] + function->n_slices;
   for (int32_t k = 0; k < function->n_kernels; ++k)
     n_arguments_ += 1 + function->kernels[k].n_arguments;
+  n_pieces_ = function->n_lives;
+  if (function->kind == ATTN_BACKWARD) n_pieces_ += program.forward->n_lives;
 }
 
 size_t Frame::assign(char* memory) {
@@ -95,10 +90,12 @@ size_t Frame::assign(char* memory) {
   arena.take(stored, 1 + model.n_sizes);
   arena.take(tensors, base[ATTN_GROUPS]);
   arena.take(intervals, base[ATTN_SAVED] + 2);
-  arena.take(offsets, function->n_workspace + function->n_optional);
   arena.take(saved_offsets, program.n_saved);
-  arena.take(unsaved_offsets, function->n_workspace);
-  arena.take(unsaved_parts, program.n_saved);
+  arena.take(pieces, n_pieces_);
+  arena.take(loans, n_pieces_);
+  arena.take(order_, n_pieces_);
+  arena.take(saved_piece_, program.n_saved);
+  arena.take(is_there_, n_pieces_);
   arena.take(arguments, function->n_kernels);
   arena.take(all_arguments_, n_arguments_);
   arena.take(operations, program.n_operations);
@@ -301,56 +298,9 @@ void Frame::compute_tensors(attn_dimension* dim) {
     t->buffer.dim = shape.dim;
     ++t;
   }
-  workspace_bytes = lay_out(*function, offsets);
-  if (function->kind == ATTN_FORWARD)
-    unsaved_bytes = lay_out_unsaved(*function, unsaved_parts, unsaved_offsets);
   lay_out_saved(saved_offsets);
-}
-
-// ---- offsets
-
-int64_t Frame::bytes(attn_type type, int32_t shape) const {
-  return product(shapes[shape].count, attn_type_size(type));
-}
-
-int64_t Frame::lay_out_saved(int64_t* saved) const {
-  int64_t end = aligned_end(0, 8 * (1 + model.n_sizes));
-  for (int32_t k = 0; k < program.n_saved; ++k) {
-    if (saved != nullptr) saved[k] = end;
-    end = aligned_end(end, bytes(program.saved[k].type, program.saved[k].shape));
-  }
-  return end;
-}
-
-int64_t Frame::lay_out(const attn_function& f, int64_t* workspace) const {
-  int64_t begin = 0, end = 0;
-  for (int32_t k = 0; k < f.n_workspace; ++k) {
-    const attn_local& local = f.workspace[k];
-    if (k == 0 || local.slot != f.workspace[k - 1].slot) begin = end;
-    const bool is_lent = local.slot < 0;  // by the caller
-    if (!is_lent) end = std::max(end, aligned_end(begin, bytes(local.type, local.shape)));
-    if (workspace != nullptr) workspace[k] = begin;
-  }
-  for (int32_t k = 0; k < f.n_optional; ++k) {
-    const int32_t group = f.optional[k] >> 24, n = f.optional[k] & 0xffffff;
-    if (workspace != nullptr) workspace[f.n_workspace + k] = end;
-    end = aligned_end(end, bytes(type_of(group, n), arguments_of(group)[n].shape));
-  }
-  return end + 64;
-}
-
-int64_t Frame::lay_out_unsaved(const attn_function& f, int64_t* saved, int64_t* workspace) const {
-  if (program.n_saved == 0) return lay_out(f, workspace);
-  int64_t begin = 0, end = 0;
-  for (int32_t k = 0; k < f.n_unsaved; ++k) {
-    const int32_t group = f.unsaved[k].tensor >> 24, n = f.unsaved[k].tensor & 0xffffff;
-    const attn_local& local = group == ATTN_SAVED ? program.saved[n] : f.workspace[n];
-    if (k == 0 || f.unsaved[k].slot != f.unsaved[k - 1].slot) begin = end;
-    end = std::max(end, aligned_end(begin, bytes(local.type, local.shape)));
-    int64_t* positions = group == ATTN_SAVED ? saved : workspace;
-    if (positions != nullptr) positions[n] = begin;
-  }
-  return end + 64;
+  memory_ = Memory::none;
+  has_call_sizes = false;
 }
 
 }  // namespace attn::rt

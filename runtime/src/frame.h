@@ -8,6 +8,7 @@
 #include <span>
 
 #include "check.h"
+#include "layout.h"
 
 namespace attn::rt {
 
@@ -45,8 +46,13 @@ struct Use {
 };
 std::span<const Use> uses_of(attn_function_kind kind);
 
-// Where the next array begins after one of so many bytes.
-int64_t aligned_end(int64_t at, int64_t bytes);
+// What the memory that a call needs is laid out for.
+enum class Memory : uint8_t {
+  none,      // nothing yet
+  own,       // a workspace; what is saved is in the saved block
+  unsaved,   // of forward without a saved block: what would be in it, too
+  together,  // of forward and backward in one call; of the frame of backward
+};
 
 // The memory of a call: what follows from the sizes, and the tensors. A context keeps the frames of
 // its last calls: where one comes again with the same sizes, only the addresses are new.
@@ -72,13 +78,12 @@ class Frame : public Cached {
   int64_t extent(int64_t e) const { return e >= 0 ? e : value[~e]; }
   void fill_shape(attn_tensor* tensor, attn_type type, int32_t shape) const;
   int64_t bytes(attn_type type, int32_t shape) const;
-  // The bytes of the saved block, or of a function's workspace. Also stores the offsets in it,
-  // where they are asked for.
+  // The bytes of the saved block. Also stores the offsets in it, where they are asked for.
   int64_t lay_out_saved(int64_t* saved = nullptr) const;
-  int64_t lay_out(const attn_function& f, int64_t* workspace = nullptr) const;
-  // The same of forward without a saved block.
-  int64_t lay_out_unsaved(const attn_function& f, int64_t* saved = nullptr,
-                          int64_t* workspace = nullptr) const;
+  // Lays out the memory of a call of the function: `pieces`. The bytes of the workspace, which are
+  // the same for each call of these sizes; but of forward and backward together they depend on what
+  // of the caller's tensors is there (`given`, in groups), which is looked at for this alone.
+  int64_t lay_out(Memory memory, const attn_tensor* const* given = nullptr);
 
   const attn_argument* arguments_of(int32_t group) const {
     if (group == ATTN_RESULT) return &model.probes[function - program.probes];
@@ -107,12 +112,13 @@ class Frame : public Cached {
   int32_t base[ATTN_GROUPS + 1] = {};  // where each group begins in `tensors`
   attn_tensor* wanted;     // what each tensor of the caller must be, as check_tensor takes it
   Interval* intervals;     // of each tensor of the caller, workspace and saved block
-  int64_t* offsets;        // in the workspace: of its tensors, then of optional tensors
   int64_t* saved_offsets;  // in the saved block
-  // In the workspace of a forward call without a saved block: of the workspace's tensors, then of
-  // the parts of the block.
-  int64_t *unsaved_offsets, *unsaved_parts;
-  int64_t workspace_bytes, unsaved_bytes;
+  // Of the function's lives, in their order. Of forward and backward together: of forward's, then
+  // of backward's; a part of the saved block has the same memory in both.
+  Piece* pieces;
+  Loan* loans;
+  attn_sizes call_sizes;  // of the model, once they are known
+  bool has_call_sizes = false;
   void*** arguments;             // by kernel
   double* operations;            // of kernels
   int64_t empty_bytes;           // of a row for each empty tensor
@@ -129,6 +135,10 @@ class Frame : public Cached {
   void compute_tensors(attn_dimension* dim);
   void set(Tensor& tensor, attn_type type, const Shape& shape);
   void list_arguments();
+  int64_t bytes_of(const attn_function& f, int32_t tensor) const;
+  bool is_there(const attn_function& f, int32_t tensor) const;
+  void add_pieces(const attn_function& f, Piece* to, int32_t shift);
+  void join_saved(bool is_laid_out);
   attn_status solve(const attn_size_rule& rule, int64_t given, int64_t* size) const;
   attn_status check_sizes() const;
 
@@ -137,7 +147,13 @@ class Frame : public Cached {
   attn_function function_then_;
   attn_dimension* dimensions_;
   void** all_arguments_;
-  int32_t n_dimensions_ = 0, most_rank_ = 0, n_arguments_ = 0;
+  int32_t n_dimensions_ = 0, most_rank_ = 0, n_arguments_ = 0, n_pieces_ = 0, n_loans_ = 0;
+  int32_t* order_;        // of pieces
+  int32_t* saved_piece_;  // by part of the saved block, in forward's lives
+  uint8_t* is_there_;     // by life: whether the caller gives the tensor in the present layout
+  Memory memory_ = Memory::none;
+  const attn_tensor* const* given_ = nullptr;  // while memory is laid out
+  int64_t workspace_bytes_ = 0;
   bool is_checked_ = false;  // the sizes are valid, and all is computed for them
 };
 

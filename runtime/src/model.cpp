@@ -26,8 +26,9 @@ int64_t first_false_bool(const void* data, int64_t count) {
 
 class Caller {
  public:
-  Caller(attn_context* context, const attn_model* model, Frame& frame)
-      : context_(context), model_(*model), frame_(frame) {}
+  // `forward`: of a call that runs it before the function of `frame`, which is backward; else null.
+  Caller(attn_context* context, const attn_model* model, Frame& frame, Frame* forward)
+      : context_(context), model_(*model), frame_(frame), forward_(forward) {}
 
   attn_status run(Call call) {
     ATTN_TRY(check_tensors(call));
@@ -35,6 +36,7 @@ class Caller {
     ATTN_TRY(check_overlap(context_, n_intervals_, frame_.intervals));
     ATTN_TRY(check_bools(call));
     const LaunchScope scope(context_);
+    if (forward_ != nullptr) return run_together(call);
     ATTN_TRY(execute(frame_, call, true));
     if (frame_.function->kind != ATTN_FORWARD || call.saved.data == nullptr) return ATTN_OK;
     return device_status(context_, context_->device->copy_in(context_, call.saved.data,
@@ -42,6 +44,14 @@ class Caller {
   }
 
  private:
+  attn_status run_together(Call& call) {
+    call.pieces = frame_.pieces;
+    call.loans = frame_.loans;
+    ATTN_TRY(execute(*forward_, call, true));
+    call.pieces += frame_.program.forward->n_lives;
+    return execute(frame_, call, true);
+  }
+
   attn_status refuse(const char* format, const char* what) {
     return attn_fail(context_, ATTN_REFUSED, format, model_.name, what);
   }
@@ -49,14 +59,17 @@ class Caller {
   attn_status check_tensors(const Call& call) {
     if (model_.n_params > 0 && call.tensors[ATTN_PARAMS] == nullptr)
       return refuse("%s: no %s", "parameters");
-    ATTN_TRY(frame_.read_sizes(call.tensors[ATTN_PARAMS], call.tensors[ATTN_INPUTS]));
+    for (Frame* frame : {&frame_, forward_})
+      if (frame != nullptr)
+        ATTN_TRY(frame->read_sizes(call.tensors[ATTN_PARAMS], call.tensors[ATTN_INPUTS]));
     add_intervals(ATTN_PARAMS, call, false);
     add_intervals(ATTN_INPUTS, call, false);
     for (const Use& use : uses_of(frame_.function->kind)) {
       const attn_tensor* given = call.tensors[use.group];
       if (given == nullptr && use.is_required) return refuse("%s: no %s", use.name);
       ATTN_TRY(frame_.check(use.kind, use.group, given, use.is_optional));
-      add_intervals(use.group, call, use.is_written);
+      const bool is_output_of_forward = forward_ != nullptr && use.group == ATTN_OUTPUTS;
+      add_intervals(use.group, call, use.is_written || is_output_of_forward);
     }
     return ATTN_OK;
   }
@@ -103,10 +116,12 @@ class Caller {
   attn_status find_memory(Call& call) {
     const attn_function& f = *frame_.function;
     if (f.kind == ATTN_FORWARD && frame_.program.backward == nullptr) call.saved = {};
-    const bool saves_nothing = f.kind == ATTN_FORWARD && call.saved.data == nullptr;
+    const Memory memory = forward_ != nullptr                                    ? Memory::together
+                          : f.kind == ATTN_FORWARD && call.saved.data == nullptr ? Memory::unsaved
+                                                                                 : Memory::own;
     ATTN_TRY(add_memory("workspace", "the workspace", call.workspace,
-                        saves_nothing ? frame_.unsaved_bytes : frame_.workspace_bytes, true));
-    if (saves_nothing) return ATTN_OK;
+                        frame_.lay_out(memory, call.tensors), true));
+    if (memory != Memory::own) return ATTN_OK;
     const int64_t saved_bytes = frame_.lay_out_saved();
     if (f.kind == ATTN_JVP || f.kind == ATTN_HVP || (f.kind == ATTN_PROBE && !f.reads_saved))
       return ATTN_OK;
@@ -124,21 +139,59 @@ class Caller {
   attn_context* context_;
   const attn_model& model_;
   Frame& frame_;
+  Frame* forward_;
   int n_intervals_ = 0;
 };
 
-// `function`: gives that of the model's program; null where it has none.
+attn_status refuse_function(attn_context* context, const attn_model* model, const char* name) {
+  return attn_fail(context, ATTN_REFUSED, "%s: was compiled without %s", model->name, name);
+}
+
+constexpr const char* kGradients = "gradients";
+
+// `function`: gives that of the model's program; null where it has none. `is_together`: after
+// forward.
 template <class Function>
 attn_status call(attn_context* context, const attn_model* model, Function function_of,
-                 const char* name, const Call& given) {
+                 const char* name, const Call& given, bool is_together = false) {
   if (context == nullptr) return ATTN_REFUSED;
   ATTN_TRY(check_version(context, model));
   const attn_function* function = function_of(*model->program);
-  if (function == nullptr)
-    return attn_fail(context, ATTN_REFUSED, "%s: was compiled without %s", model->name, name);
+  if (function == nullptr) return refuse_function(context, model, name);
   const Frame::Pointer frame = Frame::take(context, *model, function);
   if (frame == nullptr) return out_of_memory(context);
-  return Caller(context, model, *frame).run(given);
+  if (!is_together) return Caller(context, model, *frame, nullptr).run(given);
+  const Frame::Pointer forward = Frame::take(context, *model, model->program->forward);
+  if (forward == nullptr) return out_of_memory(context);
+  return Caller(context, model, *frame, forward.get()).run(given);
+}
+
+const attn_function* backward_of(const attn_program& p) { return p.backward; }
+
+// The bytes of every call, for the sizes of the frame, which is of forward.
+attn_status find_sizes(attn_context* context, const attn_model& model, Frame& frame) {
+  const attn_program& program = *model.program;
+  attn_sizes sizes = {};
+  const auto find = [&](const attn_function* f, int64_t* bytes) {
+    if (f == nullptr) return ATTN_OK;
+    const Frame::Pointer other = Frame::take(context, model, f);
+    if (other == nullptr) return out_of_memory(context);
+    other->set_sizes(frame.value);
+    *bytes = std::max(*bytes, other->lay_out(Memory::own));
+    return ATTN_OK;
+  };
+  ATTN_TRY(find(program.backward, &sizes.backward_workspace));
+  ATTN_TRY(find(program.jvp, &sizes.jvp_workspace));
+  ATTN_TRY(find(program.hvp, &sizes.hvp_workspace));
+  for (int32_t k = 0; k < model.n_probes; ++k)
+    ATTN_TRY(find(&program.probes[k], &sizes.probe_workspace));
+  const int64_t with_saved = frame.lay_out(Memory::own);
+  sizes.saved = program.backward != nullptr ? frame.lay_out_saved() : 0;
+  sizes.training_workspace = std::max(with_saved, sizes.backward_workspace);
+  sizes.forward_workspace = std::max(with_saved, frame.lay_out(Memory::unsaved));
+  frame.call_sizes = sizes;
+  frame.has_call_sizes = true;
+  return ATTN_OK;
 }
 
 // Sizes that no extents were read for.
@@ -205,20 +258,26 @@ attn_status attn_call_sizes(attn_context* context, const attn_model* model,
   const Frame::Pointer frame = Frame::take(context, *model, model->program->forward);
   if (frame == nullptr) return out_of_memory(context);
   ATTN_TRY(frame->read_sizes(params, inputs));
-  const attn_program& program = *model->program;
-  const auto workspace = [&](const attn_function* f) {
-    return f != nullptr ? frame->lay_out(*f) : 0;
-  };
-  *sizes = {};
-  sizes->saved = program.backward != nullptr ? frame->lay_out_saved() : 0;
-  sizes->backward_workspace = workspace(program.backward);
-  sizes->training_workspace = std::max(workspace(program.forward), sizes->backward_workspace);
-  sizes->forward_workspace =
-      std::max(workspace(program.forward), frame->lay_out_unsaved(*program.forward));
-  sizes->jvp_workspace = workspace(program.jvp);
-  sizes->hvp_workspace = workspace(program.hvp);
-  for (int32_t k = 0; k < model->n_probes; ++k)
-    sizes->probe_workspace = std::max(sizes->probe_workspace, workspace(&program.probes[k]));
+  if (!frame->has_call_sizes) ATTN_TRY(find_sizes(context, *model, *frame));
+  *sizes = frame->call_sizes;
+  return ATTN_OK;
+}
+
+attn_status attn_forward_backward_workspace(attn_context* context, const attn_model* model,
+                                            const attn_tensor* params, const attn_tensor* inputs,
+                                            const attn_tensor* cotangents,
+                                            const attn_tensor* param_gradients,
+                                            const attn_tensor* input_gradients, int64_t* bytes) {
+  if (context == nullptr) return ATTN_REFUSED;
+  ATTN_TRY(check_version(context, model));
+  ATTN_TRY(check_given(context, bytes, "bytes"));
+  if (model->program->backward == nullptr) return refuse_function(context, model, kGradients);
+  const Frame::Pointer frame = Frame::take(context, *model, model->program->backward);
+  if (frame == nullptr) return out_of_memory(context);
+  ATTN_TRY(frame->read_sizes(params, inputs));
+  const Call call{.tensors = {params, inputs, nullptr, nullptr, nullptr, cotangents,
+                              param_gradients, input_gradients}};
+  *bytes = frame->lay_out(Memory::together, call.tensors);
   return ATTN_OK;
 }
 
@@ -233,11 +292,23 @@ attn_status attn_backward(attn_context* context, const attn_model* model, const 
                           const attn_tensor* inputs, const attn_tensor* outputs, attn_block saved,
                           const attn_tensor* cotangents, const attn_tensor* param_gradients,
                           const attn_tensor* input_gradients, attn_block workspace) {
-  return call(context, model, [](const attn_program& p) { return p.backward; }, "gradients",
+  return call(context, model, backward_of, kGradients,
               {.tensors = {params, inputs, outputs, nullptr, nullptr, cotangents, param_gradients,
                            input_gradients},
                .saved = saved,
                .workspace = workspace});
+}
+
+attn_status attn_forward_backward(attn_context* context, const attn_model* model,
+                                  const attn_tensor* params, const attn_tensor* inputs,
+                                  const attn_tensor* outputs, const attn_tensor* cotangents,
+                                  const attn_tensor* param_gradients,
+                                  const attn_tensor* input_gradients, attn_block workspace) {
+  return call(context, model, backward_of, kGradients,
+              {.tensors = {params, inputs, outputs, nullptr, nullptr, cotangents, param_gradients,
+                           input_gradients},
+               .workspace = workspace},
+              true);
 }
 
 attn_status attn_jvp(attn_context* context, const attn_model* model, const attn_tensor* params,

@@ -231,6 +231,7 @@ class Update {
     const Frame::Pointer frame = Frame::take(context_, model, model.program->forward);
     if (frame == nullptr) return out_of_memory(context_);
     frame->set_sizes(part.sizes);
+    frame->lay_out(Memory::unsaved);
     call.workspace = given_.workspace;
     return execute(*frame, call, false);
   }
@@ -330,7 +331,7 @@ int64_t attn_step_workspace(const attn_model* model, const attn_tensor* params) 
     for (int32_t k = 0; k < model->n_params; ++k) {
       for (const Part& part : Parts(attn_element_count(&params[k]), program->columns)) {
         frame->set_sizes(part.sizes);
-        most = std::max(most, frame->lay_out(*norm.program->forward));
+        most = std::max(most, frame->lay_out(Memory::unsaved));
       }
     }
   }

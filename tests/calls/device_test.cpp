@@ -62,6 +62,18 @@ class Caller {
          "backward");
     collect(dp);
     collect(dx);
+    const Tensors again_y = made(outputs), again_dp = derivatives(model_.params, params),
+                  again_dx = derivatives(model_.inputs, inputs);
+    int64_t at_once = 0;
+    call(attn_forward_backward_workspace(context_, model, params.data(), inputs.data(), dy.data(),
+                                         again_dp.data(), again_dx.data(), &at_once),
+         "the workspace of forward and backward");
+    call(attn_forward_backward(context_, model, params.data(), inputs.data(), again_y.data(),
+                               dy.data(), again_dp.data(), again_dx.data(), block(at_once)),
+         "forward and backward");
+    collect(again_y);
+    collect(again_dp);
+    collect(again_dx);
     const Tensors tp = derivatives(model_.params, params),
                   tx = first(derivatives(model_.inputs, inputs));
     if (model_.has_jvp) {

@@ -62,7 +62,8 @@ const attn_kernel kKernels[] = {{"check index", kCheck, 0, 2, 4, kCheckArguments
                                 {"step y", kAdd, 0, 1, 4, kAddArguments}};
 const attn_loop kLoops[] = {{2, 3, 1, kN, 0}};
 const attn_data_check kChecks[] = {{kLeast, kGreatest, kN, "index", "x", 0}};
-const attn_local kWorkspace[] = {{ATTN_I32, 1, 0}, {ATTN_I32, 1, 1}};
+const attn_local kWorkspace[] = {{ATTN_I32, 1, 0}, {ATTN_I32, 1, 0}};
+const attn_life kLives[] = {{kLeast, 0, 0, -1, 0}, {kGreatest, 0, 0, -1, 0}};
 const int64_t kVector[] = {kN};
 const attn_shape kShapes[] = {{1, kVector}, {0, nullptr}};
 const attn_size_rule kRules[] = {{0, ATTN_INPUTS, 0, 0, 0, 1, 1}};
@@ -76,6 +77,8 @@ attn_function forward_function() {
   f.n_checks = f.n_data_checks = f.n_loops = 1;
   f.n_kernels = 3;
   f.workspace = kWorkspace;
+  f.n_lives = 2;
+  f.lives = kLives;
   f.data_checks = kChecks;
   f.kernels = kKernels;
   f.loops = kLoops;

@@ -253,6 +253,38 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
     return outcome;
   collect(m.params, m.n_params, "d", dparams);
   collect(m.inputs, m.n_inputs, "d", dinputs);
+  if (m.n_states > 0) return outcome;
+
+  // In one call, where other tensors lie in the same memory, the same comes out.
+  std::vector<attn_tensor> outputs_at_once(outputs);
+  for (int32_t k = 0; k < m.n_outputs; ++k)
+    outputs_at_once[k].data = memory.result(outputs_at_once[k]);
+  std::vector<attn_tensor> params_at_once = wanted(m.params, m.n_params, "d", params);
+  std::vector<attn_tensor> inputs_at_once = wanted(m.inputs, m.n_inputs, "d", inputs);
+  int64_t at_once = 0;
+  if (failed(f.forward_backward_workspace(context, &m, shown(params).data(), shown(inputs).data(),
+                                          shown(cotangents).data(), shown(params_at_once).data(),
+                                          shown(inputs_at_once).data(), &at_once)))
+    return outcome;
+  const attn_block memory_at_once = workspace(at_once);
+  if (failed(f.forward_backward(context, &m, shown(params).data(), shown(inputs).data(),
+                                shown(outputs_at_once).data(), shown(cotangents).data(),
+                                shown(params_at_once).data(), shown(inputs_at_once).data(),
+                                memory_at_once)))
+    return outcome;
+  const auto compare = [&](const attn_argument* table, int32_t n, const std::string& prefix,
+                           const std::vector<attn_tensor>& one,
+                           const std::vector<attn_tensor>& two) {
+    for (int32_t k = 0; k < n; ++k) {
+      if (!one[k].data || same_bits(driver::fetch(one[k]).values, driver::fetch(two[k]).values))
+        continue;
+      outcome.status = ATTN_REFUSED;
+      outcome.message = fmt::format("`{}{}` is another in one call", prefix, table[k].name);
+    }
+  };
+  compare(m.outputs, m.n_outputs, "", outputs_at_once, outputs);
+  compare(m.params, m.n_params, "d", params_at_once, dparams);
+  compare(m.inputs, m.n_inputs, "d", inputs_at_once, dinputs);
   return outcome;
 }
 

@@ -72,6 +72,35 @@ model chain(x: [N, N]) -> y {
 }
 )";
 
+// Each step reads a, which comes from before the loop, and then writes d.
+constexpr const char* kSteps = R"(
+size B, T, N
+model steps(x: [B, T, N], v: [N, N], u: [N, N]) -> h {
+  a[n,m] = sum[k] v[n,k] * u[k,m]
+  scan t: T {
+    c[b,t,n] = sum[m] h[b,t-1,m] * a[n,m]
+    d[b,t,n] = sum[m] c[b,t,m] * u[n,m]
+    h[b,t,n] = tanh(x[b,t,n] + (sum[m] d[b,t,m] * v[n,m])) from 0
+  }
+}
+)";
+
+// Each step writes c, and last a step of z, which is a result.
+constexpr const char* kDelta = R"(
+size B, T, N, E
+model delta(q: [T, B, E], k: [T, B, E], v: [T, B, N]) -> z {
+  scan t: T {
+    c[t,b,n] = sum[e] s[t-1,b,e,n] * k[t,b,e]
+    s[t,b,e,n] = s[t-1,b,e,n] + k[t,b,e] * (v[t,b,n] - c[t,b,n]) from 0
+  }
+  z[t,b,n] = sum[e] q[t,b,e] * s[t,b,e,n]
+}
+)";
+
+plan::Life& life(Function& f, const char* name) {
+  return *std::ranges::find(f.lives, *f.graph.find(name), &plan::Life::tensor);
+}
+
 Place& place(Function& f, TensorId t) { return f.places.at(t.value); }
 Place& place(Function& f, const char* name) { return place(f, *f.graph.find(name)); }
 
@@ -89,6 +118,7 @@ void write_to_given(Function& f) {
   f.graph[whole].role = Role::input;
   place(f, whole) = Place::given;
   std::erase(f.saved, whole);
+  std::erase_if(f.lives, [&](const plan::Life& life) { return life.tensor == whole; });
 }
 
 }  // namespace
@@ -202,32 +232,31 @@ std::vector<Promise> function_promises() {
        [](Plan& p) { p.forward.data_checks.pop_back(); }},
 
       // Memory.
-      {"in a slot though it lives elsewhere", kGate,
-       [](Plan& p) { p.forward.workspace.push_back({p.forward.saved}); }},
-      {"in two slots", kGate,
-       [](Plan& p) { p.backward->workspace.push_back(plan::Slot(p.backward->workspace[0])); }},
+      {"a life of what is elsewhere", kGate,
+       [](Plan& p) {
+         p.forward.lives.push_back({*p.forward.graph.find("x"), 1, 1, {}});
+       }},
+      {"two lives", kGate,
+       [](Plan& p) { p.backward->lives.push_back(plan::Life(p.backward->lives[0])); }},
       {"loops that overlap", kScans,
        [](Plan& p) { p.forward.loops.push_back(plan::Loop(p.forward.loops[1])); }},
       {"a result that no kernel writes", kNorm,
        [](Plan& p) { p.forward.kernels[0].writes.pop_back(); }},
       {"a read before it is written", kGate,
        [](Plan& p) { std::swap(p.backward->kernels[0], p.backward->kernels[1]); }},
-      {"a read after its slot went to another", kAttend,
-       [](Plan& p) {
-         auto& slots = p.forward.workspace;
-         slots[0].tensors.push_back(slots[1].tensors[0]);
-         slots.erase(slots.begin() + 1);
-       }},
+      {"a read after its memory went to another", kSteps,
+       [](Plan& p) { life(p.forward, "a").last = 2; }},
+      {"a result whose memory went to another", kDelta,
+       [](Plan& p) { life(p.forward, "z").first = 3; }},
       {"written over while it is read", kChain,
-       [](Plan& p) {
-         auto& slots = p.forward.workspace;
-         slots[0].tensors.push_back(slots[1].tensors[0]);
-         slots.erase(slots.begin() + 1);
-       }},
+       [](Plan& p) { life(p.forward, "b").over = *p.forward.graph.find("a"); }},
+      {"in the memory of what does not end", kGate,
+       [](Plan& p) { life(*p.backward, "dh").over = *p.backward->graph.find("dy"); }},
+      {"given after the first kernel", kGate, [](Plan& p) { life(*p.backward, "dy").first = 1; }},
       {"written where it has no place", kScans, [](Plan& p) { write_to_given(p.forward); }},
       {"written twice", kAttend,
        [](Plan& p) { repeat_kernel(*p.backward, p.backward->kernels.back(), "_again"); }},
-      {"in the workspace without a slot", kGate, [](Plan& p) { p.backward->workspace.clear(); }},
+      {"needed outside its life", kGate, [](Plan& p) { p.backward->lives.clear(); }},
 
       // What forward leaves behind.
       {"no output of forward", kGate, [](Plan& p) { place(*p.backward, "x") = Place::forwarded; }},
@@ -239,6 +268,8 @@ std::vector<Promise> function_promises() {
        [](Plan& p) {
          place(*p.backward, "h") = Place::given;
          p.backward->saved.clear();
+         const TensorId h = *p.backward->graph.find("h");
+         std::erase_if(p.backward->lives, [&](const plan::Life& life) { return life.tensor == h; });
        }},
   };
 }

@@ -273,20 +273,19 @@ class Mutator {
       change("slice.dimension", s.dimension, s.dimension + 1, "the next");
     }
     mutate_list("function.slices", f_.slices);
-    mutate_slots("function.workspace", f_.workspace);
-    mutate_slots("function.unsaved", f_.unsaved);
+    for (plan::Life& life : f_.lives) mutate(life);
+    mutate_list("function.lives", f_.lives);
   }
 
-  void mutate_slots(const char* list, std::vector<plan::Slot>& slots) {
-    for (plan::Slot& s : slots) mutate_list("slot.tensors", s.tensors);
-    mutate_list(list, slots);
-    for (size_t n = 1; n < slots.size(); ++n) {
-      std::vector<plan::Slot> fewer = slots;
-      auto &to = fewer[n - 1].tensors, &from = fewer[n].tensors;
-      to.insert(to.end(), from.begin(), from.end());
-      fewer.erase(fewer.begin() + static_cast<long>(n));
-      change(list, slots, fewer, "two slots in one");
-    }
+  void mutate(plan::Life& life) {
+    change("life.first", life.first, life.first + 1, "plus one");
+    change("life.last", life.last, life.last - 1, "less one");
+    if (life.over.valid()) change("life.over", life.over, TensorId(), "none");
+    for (const plan::Life& other : f_.lives)
+      if (other.last == life.first && other.tensor != life.tensor) {
+        change("life.over", life.over, other.tensor, "another that ends there");
+        break;
+      }
   }
 
   void mutate(plan::DataCheck& c) {

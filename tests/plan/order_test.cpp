@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "compiler/plan/function.h"
 #include "forms.h"
 #include "tests/support/build_graph.h"
 
@@ -35,10 +36,12 @@ std::string order_of(const plan::Function& f) {
 }
 
 TEST(Order, GivesTheWorkspaceOfALayerToTheNext) {
-  const auto slots = [](int count) {
-    return planned_text(layers(count))->models.at(0).plan->backward->workspace.size();
+  const auto bytes = [](int count) {
+    const auto file = planned_text(layers(count));
+    const plan::Function& backward = *file->models.at(0).plan->backward;
+    return plan::poly_text(backward.graph, plan::workspace_bytes(backward.graph, backward));
   };
-  EXPECT_EQ(slots(3), slots(8));
+  EXPECT_EQ(bytes(3), bytes(8));
 }
 
 TEST(Order, PutsGradientsOfWeightsWhereWhatTheyReadEnds) {
@@ -61,7 +64,7 @@ TEST(Order, DelaysWhatNothingReadsYet) {
   for (const ir::Definition& d : g.definitions)
     kernels.push_back({d.target, {.form = plan::LoopsForm{d}, .definitions = {d}}});
   std::string order;
-  for (const plan::Claimed& c : plan::in_order(g, kernels, {})) order += g[c.at].name + " ";
+  for (const plan::Claimed& c : plan::in_order(g, kernels, {}, {})) order += g[c.at].name + " ";
   EXPECT_EQ(order, "p1 d1 p0 d0 ");
 }
 

@@ -153,6 +153,26 @@ class Attention(Case):
         self.m.scale_gradients(0.5)
         np.testing.assert_allclose(self.m.gradients["wq"], once["wq"], rtol=1e-6)
 
+    def test_both_in_one_call_give_the_same(self):
+        loss, y = self.m.forward(self.x, self.wanted)
+        two = self.m.backward(inputs=["x"])
+        two = {n: g.copy() for n, g in two.items()}
+        for _ in range(2):
+            out = self.m.forward_backward(self.x, wanted=self.wanted, inputs=["x"])
+            np.testing.assert_array_equal(out.loss, loss)
+            np.testing.assert_array_equal(out.y, y)
+            for name, g in {**self.m.gradients, **self.m.input_gradients}.items():
+                np.testing.assert_array_equal(g, two[name])
+        self.refuses("backward needs a forward call before it", self.m.backward)
+        dy = np.ones_like(y)
+        self.m.forward_backward(self.x, self.wanted, cotangents={"y": dy})
+        one = self.m.gradients["wq"].copy()
+        self.m.forward(self.x, self.wanted)
+        self.m.backward({"y": dy})
+        np.testing.assert_array_equal(self.m.gradients["wq"], one)
+        self.refuses("has no output z", self.m.forward_backward, self.x, self.wanted,
+                     cotangents={"z": dy})
+
     def test_steps_lower_the_loss(self):
         first = float(self.m.forward(self.x, self.wanted).loss)
         for _ in range(20):

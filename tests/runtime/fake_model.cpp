@@ -102,7 +102,15 @@ const attn_kernel kForwardKernels[] = {{"loops y loss", kLine, 0, 3, 9, kLineArg
 const attn_kernel kBackwardKernels[] = {{"loops dw dc", kLineDw, 0, 2, 8, kDwArguments},
                                         {"loops dx", kLineDx, 0, 1, 7, kDxArguments}};
 const attn_kernel kStepKernels[] = {{"row w", kDescend, 0, 2, 9, kDescendArguments}};
-const int32_t kOptional[] = {t(ATTN_WANTED_PARAMS, 0), t(ATTN_WANTED_PARAMS, 1), kY, kLoss};
+const attn_life kForwardLives[] = {{t(ATTN_OUTPUTS, 0), 1, 1, -1, 0},
+                                   {t(ATTN_OUTPUTS, 1), 1, 1, -1, 0},
+                                   {t(ATTN_SAVED, 0), 1, 1, -1, 0}};
+const attn_life kBackwardLives[] = {{kY, 0, 2, -1, 1},
+                                    {kLoss, 0, 2, -1, 1},
+                                    {kError, 1, 2, -1, 0},
+                                    {t(ATTN_WANTED_PARAMS, 0), 1, 1, -1, 1},
+                                    {t(ATTN_WANTED_PARAMS, 1), 1, 1, -1, 1},
+                                    {t(ATTN_WANTED_INPUTS, 0), 2, 2, -1, 0}};
 
 attn_function function(attn_function_kind kind, const char* name, const attn_kernel* kernels,
                        int32_t n_kernels) {
@@ -114,20 +122,18 @@ attn_function function(attn_function_kind kind, const char* name, const attn_ker
   return f;
 }
 
-const attn_placed kUnsaved[] = {{t(ATTN_SAVED, 0), 0}};
-
 attn_function forward_function() {
   attn_function f = function(ATTN_FORWARD, "forward", kForwardKernels, 1);
-  f.n_unsaved = 1;
-  f.unsaved = kUnsaved;
+  f.n_lives = 3;
+  f.lives = kForwardLives;
   return f;
 }
 
 attn_function backward_function() {
   attn_function f = function(ATTN_BACKWARD, "backward", kBackwardKernels, 2);
   f.reads_saved = 1;
-  f.n_optional = 4;
-  f.optional = kOptional;
+  f.n_lives = 6;
+  f.lives = kBackwardLives;
   return f;
 }
 

@@ -23,7 +23,7 @@ class Model : detail::Calls {
   Model(Context& context, const attn_model* description) : Calls(context, description) {}
 
   // A run-time size that the parameters have, by name: {"D", 64}.
-  using Size = std::pair<std::string_view, int64_t>;
+  using Size = detail::Size;
 
   // Makes and initialises the parameters; the optimiser begins anew.
   Status init(uint64_t seed, std::initializer_list<Size> sizes = {}) {
@@ -90,6 +90,19 @@ class Model : detail::Calls {
                            gradients_.views.data(), terms_.views.data(), 1));
   }
 
+  // Forward and backward in one call, by the cotangents; without them, for the gradient of the
+  // loss. What backward needs of forward lies where gradients are not yet written, so that it takes
+  // less memory than the two. A step may follow; a backward or a probe may not.
+  Status forward_backward(const std::vector<View>& inputs, std::vector<View> cotangents = {},
+                          const std::vector<View>& input_gradients = {}) {
+    if (Status s = prepare_own(inputs, nullptr); !s) return s;
+    Status s = check_forward();
+    if (s && cotangents.empty()) s = loss_cotangent(cotangents);
+    if (s) s = run_both(cotangents, input_gradients);
+    outputs_.clear();
+    return s;
+  }
+
   // A probe for the last forward call, whose inputs, outputs and parameters must still be there,
   // unchanged. Makes `result` as the probe demands.
   Status probe(std::string_view name, Tensor& result) {
@@ -111,7 +124,7 @@ class Model : detail::Calls {
 
   // A step of the update that the model names with `using`, by the gradients of the last backward
   // call: step({{"lr", 1e-3}}). Options that are not given have their defaults.
-  using Option = std::pair<std::string_view, double>;
+  using Option = detail::Option;
   // Parameters that are treated in a way of their own, of the names that attn_name_matches the
   // pattern and of at most this rank. A frozen one stays as it is, and its gradient is not part of
   // the norm that the update takes; gradient_norm() and clip_gradients() count it.
@@ -226,10 +239,12 @@ class Model : detail::Calls {
     }
     return refuse("the model has no scalar output: give backward the cotangents");
   }
-  Status find_gradients(detail::List& gradients, const std::vector<View>& cotangents,
-                        const std::vector<View>& input_gradients) {
-    if (Status s = check_forward(); !s) return s;
-    std::vector<attn_tensor> given, wanted(inputs_);
+  // Tensors for the gradients; and the cotangents, and the gradients of inputs that are wanted, as
+  // a call takes them.
+  Status prepare_gradients(detail::List& gradients, const std::vector<View>& cotangents,
+                           const std::vector<View>& input_gradients,
+                           std::vector<attn_tensor>& given, std::vector<attn_tensor>& wanted) {
+    wanted = inputs_;
     if (Status s = take(cotangents, description_->n_outputs, "cotangents", given); !s) return s;
     if (Status s = staged_cotangents_.take(*context_, given); !s) return s;
     for (attn_tensor& tensor : wanted) tensor.data = nullptr;
@@ -237,19 +252,45 @@ class Model : detail::Calls {
       if (Status s = take(input_gradients, description_->n_inputs, "input gradients", wanted); !s)
         return s;
     }
-    if (Status s = make_all(gradients, params_.views, description_->params); !s) return s;
+    return make_all(gradients, params_.views, description_->params);
+  }
+  Status find_gradients(detail::List& gradients, const std::vector<View>& cotangents,
+                        const std::vector<View>& input_gradients) {
+    if (Status s = check_forward(); !s) return s;
+    std::vector<attn_tensor> given, wanted;
+    if (Status s = prepare_gradients(gradients, cotangents, input_gradients, given, wanted); !s)
+      return s;
     if (Status s = make_buffer(workspace_, sizes_.backward_workspace); !s) return s;
     return call(attn_backward, detail::views(params_.views), inputs_.data(), outputs_.data(),
                 block_of(saved_), given.data(), detail::views(gradients.views), wanted.data(),
                 block_of(workspace_));
   }
+  Status run_both(const std::vector<View>& cotangents, const std::vector<View>& input_gradients) {
+    std::vector<attn_tensor> given, wanted;
+    if (Status s = prepare_gradients(gradients_, cotangents, input_gradients, given, wanted); !s)
+      return s;
+    const attn_tensor *params = detail::views(params_.views), *inputs = inputs_.data(),
+                      *gradients = detail::views(gradients_.views);
+    int64_t bytes = 0;
+    Status s = call(attn_forward_backward_workspace, params, inputs, given.data(), gradients,
+                    wanted.data(), &bytes);
+    if (s) s = make_buffer(workspace_, bytes);
+    if (!s) return s;
+    return call(attn_forward_backward, params, inputs, outputs_.data(), given.data(), gradients,
+                wanted.data(), block_of(workspace_));
+  }
   Status forward_to_own(const std::vector<View>& inputs, const States* states) {
+    if (Status s = prepare_own(inputs, states); !s) return s;
+    return run_forward();
+  }
+  // The inputs, and outputs of the model's own.
+  Status prepare_own(const std::vector<View>& inputs, const States* states) {
     if (Status s = take_inputs(inputs, states); !s) return s;
     std::vector<attn_tensor> shapes;
     if (Status s = output_shapes(params_.views, inputs_, shapes); !s) return s;
     if (Status s = make_all(own_outputs_, shapes); !s) return s;
     outputs_ = own_outputs_.views;
-    return run_forward();
+    return {};
   }
 
   Status take_inputs(const std::vector<View>& inputs, const States* states) {
@@ -267,44 +308,6 @@ class Model : detail::Calls {
     return {};
   }
 
-  // The extents of the parameters, or of the states among the inputs, for the given sizes. One that
-  // they need and that is not given shows itself by changing them.
-  Status shapes_of(std::initializer_list<Size> given, bool is_params,
-                   std::vector<attn_tensor>& shapes) {
-    if (Status s = check_model(); !s) return s;
-    const size_t first =
-        is_params ? 0 : static_cast<size_t>(description_->n_inputs - description_->n_states);
-    const attn_argument* table = is_params ? description_->params : description_->inputs;
-    const auto fill = [&](const std::vector<int64_t>& sizes, std::vector<attn_tensor>& list) {
-      return attn_shapes(description_, sizes.data(), is_params ? list.data() : nullptr,
-                         is_params ? nullptr : list.data(), nullptr);
-    };
-    const size_t count = static_cast<size_t>(description_->n_sizes);
-    std::vector<int64_t> sizes(count + 1, 1);
-    std::vector<bool> known(count, false);
-    for (const Size& size : given) {
-      size_t k = 0;
-      while (k < count && size.first != description_->size_names[k]) ++k;
-      if (k == count) return refuse("has no run-time size " + std::string(size.first));
-      if (size.second < 0) return refuse("size " + std::string(size.first) + " is negative");
-      sizes[k] = size.second;
-      known[k] = true;
-    }
-    if (fill(sizes, shapes) != ATTN_OK) return out_of_memory();
-    std::vector<attn_tensor> changed(shapes.size());
-    for (size_t k = 0; k < count; ++k) {
-      if (known[k]) continue;
-      sizes[k] = 1009;
-      if (fill(sizes, changed) != ATTN_OK) return out_of_memory();
-      sizes[k] = 1;
-      for (size_t j = first; j < shapes.size(); ++j) {
-        if (detail::same_shape(shapes[j], changed[j])) continue;
-        return refuse((is_params ? "parameter " : "state ") + std::string(table[j].name) +
-                      " needs the run-time size " + description_->size_names[k]);
-      }
-    }
-    return {};
-  }
   Status make_parameters(const std::vector<attn_tensor>& shapes) {
     detail::List made;
     if (Status s = make_all(made, shapes); !s) return s;
@@ -339,16 +342,6 @@ class Model : detail::Calls {
         if (Status s = set_options(group.options, &options[k * columns]); !s) return s;
       }
       if (!any) return refuse("no parameter is of the group " + pattern);
-    }
-    return {};
-  }
-  Status set_options(const std::vector<Option>& given, double* options) const {
-    for (const Option& option : given) {
-      const size_t k =
-          detail::find(description_->step_options, description_->n_step_options, option.first);
-      if (k == static_cast<size_t>(description_->n_step_options))
-        return refuse("its update has no option " + std::string(option.first));
-      options[k] = option.second;
     }
     return {};
   }

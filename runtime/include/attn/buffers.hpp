@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <attn/tensor.hpp>
 #include <cstdio>
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 
 namespace attn::detail {
 
@@ -68,6 +70,10 @@ class Staged {
  private:
   std::vector<Tensor> copies_;
 };
+
+// A run-time size, and an option of an update, by name.
+using Size = std::pair<std::string_view, int64_t>;
+using Option = std::pair<std::string_view, double>;
 
 // Stands in the place of a model that is null, and has nothing.
 inline constexpr attn_model kNoModel = {};
@@ -131,6 +137,57 @@ class Calls {
     const attn_status code =
         attn_shapes(description_, sizes.data(), nullptr, nullptr, shapes.data());
     return code == ATTN_OK ? Status() : out_of_memory();
+  }
+
+  // The extents of the parameters, or of the states among the inputs, for the given sizes. One that
+  // they need and that is not given shows itself by changing them.
+  Status shapes_of(std::initializer_list<Size> given, bool is_params,
+                   std::vector<attn_tensor>& shapes) const {
+    if (Status s = check_model(); !s) return s;
+    const size_t first =
+        is_params ? 0 : static_cast<size_t>(description_->n_inputs - description_->n_states);
+    const attn_argument* table = is_params ? description_->params : description_->inputs;
+    const auto fill = [&](const std::vector<int64_t>& sizes, std::vector<attn_tensor>& list) {
+      return attn_shapes(description_, sizes.data(), is_params ? list.data() : nullptr,
+                         is_params ? nullptr : list.data(), nullptr);
+    };
+    const size_t count = static_cast<size_t>(description_->n_sizes);
+    std::vector<int64_t> sizes(count + 1, 1);
+    std::vector<bool> known(count, false);
+    for (const Size& size : given) {
+      size_t k = 0;
+      while (k < count && size.first != description_->size_names[k]) ++k;
+      if (k == count) return refuse("has no run-time size " + std::string(size.first));
+      if (size.second < 0) return refuse("size " + std::string(size.first) + " is negative");
+      sizes[k] = size.second;
+      known[k] = true;
+    }
+    if (fill(sizes, shapes) != ATTN_OK) return out_of_memory();
+    std::vector<attn_tensor> changed(shapes.size());
+    for (size_t k = 0; k < count; ++k) {
+      if (known[k]) continue;
+      sizes[k] = 1009;
+      if (fill(sizes, changed) != ATTN_OK) return out_of_memory();
+      sizes[k] = 1;
+      for (size_t j = first; j < shapes.size(); ++j) {
+        if (detail::same_shape(shapes[j], changed[j])) continue;
+        return refuse((is_params ? "parameter " : "state ") + std::string(table[j].name) +
+                      " needs the run-time size " + description_->size_names[k]);
+      }
+    }
+    return {};
+  }
+
+  // Overwrites the options that are given.
+  Status set_options(const std::vector<Option>& given, double* options) const {
+    for (const Option& option : given) {
+      const size_t k =
+          detail::find(description_->step_options, description_->n_step_options, option.first);
+      if (k == static_cast<size_t>(description_->n_step_options))
+        return refuse("its update has no option " + std::string(option.first));
+      options[k] = option.second;
+    }
+    return {};
   }
 
   // A tensor for each shape. With a table: for what derivatives are taken of or by, in

@@ -43,6 +43,20 @@ attn_status attn_backward(attn_context* context, const attn_model* model, const 
                           const attn_tensor* cotangents, const attn_tensor* param_gradients,
                           const attn_tensor* input_gradients, attn_block workspace);
 
+/* Forward and backward in one call, which takes less memory than the two: it has no saved block, and until
+ * a gradient or an output is written, its memory serves others. As many kernels run. No backward and no
+ * probe may follow. `bytes`: of the workspace, for these arguments and what is null of them. */
+attn_status attn_forward_backward_workspace(attn_context* context, const attn_model* model,
+                                            const attn_tensor* params, const attn_tensor* inputs,
+                                            const attn_tensor* cotangents,
+                                            const attn_tensor* param_gradients,
+                                            const attn_tensor* input_gradients, int64_t* bytes);
+attn_status attn_forward_backward(attn_context* context, const attn_model* model,
+                                  const attn_tensor* params, const attn_tensor* inputs,
+                                  const attn_tensor* outputs, const attn_tensor* cotangents,
+                                  const attn_tensor* param_gradients,
+                                  const attn_tensor* input_gradients, attn_block workspace);
+
 /* The outputs, and how they change along the tangents, which are tensors like gradients; so are
  * output_tangents to outputs. Null data: a zero tangent; a result that is not wanted. */
 attn_status attn_jvp(attn_context* context, const attn_model* model, const attn_tensor* params,

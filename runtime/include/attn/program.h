@@ -30,20 +30,24 @@ typedef struct attn_shape {
   const int64_t* extent;
 } attn_shape;
 
-/* A part of the saved block, or a tensor of the workspace. The tensors of a slot are consecutive in the
- * table; no two of them are needed at the same time, and they share memory. After them: tensors of the
- * caller as kernels write them, with another shape. */
+/* A part of the saved block, or a tensor of the workspace. */
 typedef struct attn_local {
   attn_type type;
   int32_t shape;
-  int32_t slot; /* of the workspace; ~t: in the memory of tensor t of the caller */
+  int32_t within; /* 0; or ~t: it is tensor t of the caller as kernels write it, with another shape */
 } attn_local;
 
-/* A tensor of the workspace or the saved block, in a slot. The tensors of a slot are consecutive in the
- * table. */
-typedef struct attn_placed {
-  int32_t tensor, slot;
-} attn_placed;
+/* When a tensor is needed in memory: from the kernel `first` to the kernel `last` of a function, which
+ * count from 1; 0: the checks of data, and all else that comes before the kernels. What is not needed
+ * at the same time may lie in the same memory. */
+typedef struct attn_life {
+  int32_t tensor, first, last;
+  int32_t over; /* the life of a tensor that its first kernel reads for the last time, each element just
+                   before it writes the same of this one, which may lie in its memory; -1: none */
+  /* 1: a kernel needs the caller's tensor in memory even where the caller leaves it out. What is given
+   * (a tangent, a cotangent) is then zero. */
+  int32_t is_needed;
+} attn_life;
 
 /* The tensor `whole` at the present step of the function's loop `loop`; dimensions are counted from
  * the innermost. Where `whole` has fewer steps than the loop, step n is at n modulo its extent. */
@@ -113,15 +117,13 @@ typedef struct attn_function {
   attn_function_kind kind;
   const char* name;    /* for people: "backward", "probe map" */
   int32_t reads_saved; /* of a probe: whether it reads the saved block */
-  int32_t n_workspace, n_unsaved, n_slices, n_optional, n_checks, n_data_checks, n_kernels, n_loops;
+  int32_t n_workspace, n_lives, n_slices, n_checks, n_data_checks, n_kernels, n_loops;
   const attn_local* workspace;
-  /* Of forward, where something is saved: the slots of a call without a saved block. What that would
-   * hold is in the workspace. */
-  const attn_placed* unsaved;
+  /* Of all that is in the workspace, of the parts of the saved block that the function takes, of its
+   * results, whose memory serves others before the first kernel that writes it, and of what is given
+   * of derivatives. */
+  const attn_life* lives;
   const attn_slice* slices;
-  /* Tensors of the caller that may have null data although kernels need them in memory: they have a
-   * position after the slots. Those that are given (tangents, cotangents) are then zero. */
-  const int32_t* optional;
   const attn_data_check* data_checks;
   /* The first n_checks of n_kernels write what data checks look at, before anything else is written. */
   const attn_kernel* kernels;

@@ -1,0 +1,44 @@
+// Where the tensors of a call lie in memory, each for the time that it is needed.
+#pragma once
+
+#include <stdint.h>
+
+#include <span>
+
+namespace attn::rt {
+
+struct Piece {
+  int64_t bytes = -1;           // below 0: it lies elsewhere
+  int32_t first = 0, last = 0;  // when it is needed, both included
+  int32_t over = -1;  // a piece of as many bytes whose memory it takes as that one ends; -1: none
+  bool is_lent = false;  // whether a loan may hold it
+  // Set by lay_out:
+  int32_t loan = -1;  // of the loans; -1: the workspace
+  int64_t offset = 0;
+  // Of lay_out's own:
+  int32_t after = -1;  // the piece that takes the memory of this one
+  int32_t end = 0;     // of the last of those
+  int32_t above = -1;  // the piece that is the next in memory
+};
+
+// Memory of a tensor of the caller that holds nothing before the moment `until`.
+struct Loan {
+  int32_t tensor, until;
+  int64_t bytes;
+  int32_t lowest = -1;  // of the pieces in it
+};
+
+// Gives every piece memory: of a loan that is free until it ends, else of the workspace; the
+// largest piece first, and of the loans the one that ends first. Sorts the loans. `order` has room
+// for as many as there are pieces. The bytes of the workspace.
+int64_t lay_out(std::span<Piece> pieces, std::span<Loan> loans, int32_t* order);
+
+// Where offsets in a loan count from. They are multiples of 128, and data of the caller may not be.
+inline char* loan_begin(void* data) {
+  return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(data) + 127) / 128 * 128);
+}
+
+// Where the next piece may begin after one of so many bytes.
+int64_t aligned_end(int64_t at, int64_t bytes);
+
+}  // namespace attn::rt

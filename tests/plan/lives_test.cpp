@@ -1,0 +1,189 @@
+// When tensors are needed in memory.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/plan/function.h"
+#include "tests/support/build_graph.h"
+
+namespace attn::testing {
+namespace {
+
+using namespace ir;
+using plan::Place;
+
+// A function whose tensors are all in the workspace, with kernels that only say what they read and
+// write.
+class Function {
+ public:
+  // `tensors`: definitions, as of build_graph.
+  explicit Function(const char* tensors) {
+    f_.graph = build_graph(tensors);
+    f_.places.assign(f_.graph.tensors.size(), Place::workspace);
+  }
+
+  void place(const char* tensor, Place p) { f_.places[id(tensor).value] = p; }
+  void role(const char* tensor, Role r) { f_.graph[id(tensor)].role = r; }
+  void check(const char* writes) { f_.checks.push_back({.writes = ids(writes)}); }
+  void kernel(const char* reads, const char* writes) {
+    f_.kernels.push_back({.reads = ids(reads), .writes = ids(writes)});
+  }
+  // One that computes the definition of the one tensor that it writes.
+  void map(const char* reads, const char* writes) {
+    kernel(reads, writes);
+    for (TensorId t : f_.kernels.back().writes) {
+      f_.kernels.back().definitions = {*f_.graph.definition_of(t)};
+      f_.kernels.back().form = plan::LoopsForm{*f_.graph.definition_of(t)};
+    }
+  }
+  void loop(size_t first, size_t end) { f_.loops.push_back({.first = first, .end = end}); }
+  // `step` is kept in `whole`, which has the steps along its first dimension.
+  void slice(const char* step, const char* whole) {
+    place(step, Place::step);
+    f_.slices.push_back({id(step), id(whole), 0});
+  }
+
+  // "a 1..2 b 2..3": in the order of their names; "b/a": may take the memory of a.
+  std::string lives() const {
+    std::vector<plan::Life> all = plan::lives_of(f_);
+    std::ranges::sort(all, {}, [&](const plan::Life& life) { return f_.graph[life.tensor].name; });
+    std::string text;
+    for (const plan::Life& life : all)
+      text += fmt::format("{}{}{} {}..{}", text.empty() ? "" : ", ", f_.graph[life.tensor].name,
+                          life.over.valid() ? "/" + f_.graph[life.over].name : "", life.first,
+                          life.last);
+    return text;
+  }
+
+ private:
+  TensorId id(const std::string& name) const { return *f_.graph.find(name); }
+  // Each letter names a tensor.
+  std::vector<TensorId> ids(std::string_view names) const {
+    std::vector<TensorId> all;
+    for (char c : names) all.push_back(id(std::string(1, c)));
+    return all;
+  }
+
+  plan::Function f_;
+};
+
+constexpr const char* kEqual =
+    "a[i: 8] = 1.0; b[i: 8] = 1.0; c[i: 8] = 1.0; d[i: 8] = 1.0; e[i: 8] = 1.0";
+
+TEST(Lives, AreFromTheFirstKernelToTheLast) {
+  Function f(kEqual);
+  f.kernel("", "ab");
+  f.kernel("a", "c");
+  f.kernel("bc", "d");
+  f.kernel("", "e");
+  EXPECT_EQ(f.lives(), "a 1..2, b 1..3, c 2..3, d 3..3, e 4..4");
+}
+
+TEST(Lives, AreOfWhatMayBeInMemoryOfTheCall) {
+  Function f(kEqual);
+  f.place("a", Place::given);
+  f.place("c", Place::saved);
+  f.place("d", Place::result);
+  f.place("e", Place::none);
+  f.kernel("a", "b");
+  f.kernel("b", "cd");
+  EXPECT_EQ(f.lives(), "b 1..2, c 2..2, d 2..2");
+}
+
+// A cotangent that is not given is zeroed before the kernels.
+TEST(Lives, OfDerivativesThatAreGivenBeginBeforeTheKernels) {
+  Function f(kEqual);
+  f.place("a", Place::given);
+  f.role("a", Role::cotangent);
+  f.kernel("", "b");
+  f.kernel("a", "c");
+  EXPECT_EQ(f.lives(), "a 0..2, b 1..1, c 2..2");
+}
+
+// A map may write over what it reads at its own point, for the last time.
+TEST(Lives, AreTakenOverByMaps) {
+  const auto lives = [](const std::string& b, bool reads_later = false) {
+    Function f(("size T; input x[T]; a[i: T] = x[i]; b[i: T] = " + b + "; c[i: T] = b[i]").c_str());
+    f.place("x", Place::given);
+    f.map("x", "a");
+    f.map("a", "b");
+    f.map(reads_later ? "ab" : "b", "");
+    return f.lives();
+  };
+  EXPECT_EQ(lives("exp(a[i]) + a[i]"), "a 1..2, b/a 2..3");
+  EXPECT_EQ(lives("a[i] + x[T - 1 - i]"), "a 1..2, b/a 2..3");
+  EXPECT_EQ(lives("a[T - 1 - i]"), "a 1..2, b 2..3");
+  EXPECT_EQ(lives("a[i] + a[0]"), "a 1..2, b 2..3");
+  EXPECT_EQ(lives("sum[j: T] a[i] * x[j]"), "a 1..2, b 2..3");
+  EXPECT_EQ(lives("exp(a[i])", true), "a 1..3, b 2..3");
+}
+
+TEST(Lives, OfChecksEndBeforeTheKernels) {
+  Function f(kEqual);
+  f.check("a");
+  f.check("b");
+  f.kernel("", "c");
+  f.kernel("c", "d");
+  EXPECT_EQ(f.lives(), "a 0..0, b 0..0, c 1..2, d 2..2");
+}
+
+// The next step reads a again, after c was written.
+TEST(Lives, OfWhatComesFromBeforeALoopLastToItsEnd) {
+  Function plain(kEqual), looped(kEqual);
+  for (Function* f : {&plain, &looped}) {
+    f->kernel("", "a");
+    f->kernel("a", "");
+    f->kernel("", "c");
+  }
+  looped.loop(1, 3);
+  EXPECT_EQ(plain.lives(), "a 1..2, c 3..3");
+  EXPECT_EQ(looped.lives(), "a 1..3, c 3..3");
+}
+
+// What forward saved is there before the loop, too.
+TEST(Lives, OfArgumentsLastToTheEndOfALoop) {
+  Function f(kEqual);
+  f.place("a", Place::saved);
+  f.role("a", Role::input);
+  f.map("a", "b");
+  f.kernel("", "c");
+  f.loop(0, 2);
+  EXPECT_EQ(f.lives(), "a 1..2, b 1..1, c 2..2");
+}
+
+// Each step writes b, which the last one leaves, and c before it.
+TEST(Lives, OfWhatIsReadAfterALoopAreFromItsBeginning) {
+  Function plain(kEqual), looped(kEqual);
+  for (Function* f : {&plain, &looped}) {
+    f->kernel("", "c");
+    f->kernel("", "b");
+    f->kernel("b", "");
+  }
+  looped.loop(0, 2);
+  EXPECT_EQ(plain.lives(), "b 2..3, c 1..1");
+  EXPECT_EQ(looped.lives(), "b 1..3, c 1..1");
+}
+
+TEST(Lives, MayBeWithinAStep) {
+  Function f(kEqual);
+  f.kernel("", "a");
+  f.kernel("a", "b");
+  f.kernel("b", "c");
+  f.loop(0, 3);
+  EXPECT_EQ(f.lives(), "a 1..2, b 2..3, c 3..3");
+}
+
+// e is written at the step, as a slice of w, before the loop's last kernel.
+TEST(Lives, OfWhatStepsLeaveLastThroughTheLoop) {
+  Function f("size T; a[i: 8] = 1.0; b[i: 8] = 1.0; w[t: T, i: 8] = 1.0; e[i: 8] = 1.0");
+  f.slice("e", "w");
+  f.kernel("", "a");
+  f.kernel("a", "e");
+  f.kernel("", "b");
+  f.loop(0, 3);
+  EXPECT_EQ(f.lives(), "a 1..2, b 3..3, w 1..3");
+}
+
+}  // namespace
+}  // namespace attn::testing
