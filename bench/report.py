@@ -91,7 +91,7 @@ def notes(table):
     text += f" Peak in the same run: {min(peaks):.0f} to {max(peaks):.0f} GF/s."
     if any("bytes" in c for r in table["rows"] for c in r["cells"].values()):
         text += (" MB: the most that a call allocates at once, outputs and gradients among it, but not "
-                 "its parameters and inputs.")
+                 "its parameters and inputs. Ours trains by forward_backward.")
     absent = sorted({n for r in table["rows"] for n in r["absent"]})
     if absent:
         text += f" Not installed: {', '.join(absent)}."
