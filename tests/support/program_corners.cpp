@@ -11,7 +11,7 @@ std::string kept_small(const std::string& text) { return fmt::format("clamp({}, 
 }  // namespace
 
 void Corners::corner() {
-  switch (below(in_scan_ ? 6 : 8)) {
+  switch (below(in_scan_ ? 6 : 9)) {
     case 0:
       return constant();
     case 1:
@@ -26,8 +26,10 @@ void Corners::corner() {
       return ties();
     case 6:
       return chained();
-    default:
+    case 7:
       return chosen();
+    default:
+      return experts();
   }
 }
 
@@ -174,6 +176,24 @@ void Corners::chosen() {
                       c.text, free[1].index),
           std::max(a.bound, c.bound)},
          guard(free, 30));
+}
+
+// A matrix that data chooses for each row, of sizes that are known or not: a product by groups,
+// whose gradient sums the terms of each group.
+void Corners::experts() {
+  begin_statement();
+  const std::string rows = chance(50) ? "T" : "S", x = fresh("u"), w = fresh("u");
+  const Axis b = axis("B"), i = axis(rows), d = axis(of<std::string>({"N", "M", "4"}));
+  const Axis f = axis(of<std::string>({"N", "M", "5"}));
+  const std::string data = rows == "T" ? "kind" : "sort";
+  declare_input(data, fmt::format("int[B, {}]", rows));
+  given(x, {"B", rows, d.extent}, false);
+  given(w, {"3", f.extent, d.extent}, true);
+  const std::string where = guard({b, i, f, d}, 25);
+  define(fresh("y"), {b, i, f},
+         {fmt::format("sum[{0}{1}] {2}[{3},{4},{0}] * {5}[{6}[{3},{4}],{7},{0}]", d.index, where, x,
+                      b.index, i.index, w, data, f.index),
+          4});
 }
 
 }  // namespace attn::testing

@@ -1,5 +1,5 @@
 // Statements of random programs at the corners of the language: reductions over nothing, of what
-// does not vary, and of equals, diagonals of other sizes, chained index maps, constants.
+// does not vary, and of equals, diagonals of other sizes, chained index maps, constants, experts.
 #pragma once
 
 #include "tests/support/program_frame.h"
@@ -22,6 +22,7 @@ class Corners : protected ProgramFrame {
   void ties();
   void chained();
   void chosen();
+  void experts();
   // One or two indices to reduce over, of any sizes.
   Axes any_reduced();
 };

@@ -41,7 +41,7 @@ void ProgramFrame::make_sizes() {
       sizes_ += ", " + name;
     }
   }
-  for (int64_t n : {1, 2, 3}) known_[std::to_string(n)] = n;
+  for (int64_t n : {1, 2, 3, 4, 5}) known_[std::to_string(n)] = n;
 }
 
 std::string ProgramFrame::storage() {

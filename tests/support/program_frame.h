@@ -22,6 +22,8 @@ class ProgramFrame : protected Expressions {
   // Of a reduction: its indices where they are bound.
   std::string bounds(const Axes& reduced);
   std::string fresh(const std::string& stem) { return stem + std::to_string(++names_); }
+  // An input or a parameter, which later statements may read.
+  void given(const std::string& name, const std::vector<std::string>& extents, bool parameter);
   void line(const std::string& text);
   // Writes a definition; later statements may read it. In a scan its values stay within +-1, and it
   // is kept until all that are read one step back are known.
@@ -41,7 +43,6 @@ class ProgramFrame : protected Expressions {
  private:
   void make_sizes();
   void make_given();
-  void given(const std::string& name, const std::vector<std::string>& extents, bool parameter);
   std::string storage();
   std::string joined_inputs() const;
   std::string results(RandomProgram& program);
