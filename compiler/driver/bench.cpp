@@ -85,7 +85,7 @@ std::vector<int64_t> chosen_sizes(const CommandLine& c, const Compiled& m) {
   for (const std::string& name : names) {
     auto it = given.find(name);
     if (it == given.end())
-      throw UsageError(fmt::format("{} needs the size `{}`: --size {}=n", m.name, name, name));
+      throw UsageError(fmt::format("{0} needs the size `{1}`: --size {1}=n", m.name, name));
     sizes.push_back(it->second);
     given.erase(it);
   }
@@ -138,13 +138,7 @@ class Subject {
     held.workspace = m.has_backward ? bytes.training_workspace : bytes.forward_workspace;
     saved_ = memory_.lend(bytes.saved);
     workspace_ = memory_.lend(held.workspace);
-    held.one_call = held.workspace;
-    if (m.has_backward) {
-      prepare_backward();
-      library.require(call.forward_backward_workspace(
-          library.context(), &m, params_.data(), inputs_.data(), cotangents_.data(),
-          param_gradients_.data(), input_gradients_.data(), &held.one_call));
-    }
+    if (m.has_backward) prepare_backward();
     for (const attn_tensor& t : params_) {
       held.parameters += count_of(t) * attn_type_size(t.type);
       held.states += m.n_step_states * count_of(t) * attn_type_size(attn_state_type(t.type));
@@ -213,6 +207,9 @@ class Subject {
     cotangents_ = gradients(m_.outputs, outputs_);
     for (int32_t k = 0; k < m_.n_outputs; ++k)
       if (cotangents_[k].data) fill(m_.outputs[k].name, cotangents_[k]);
+    library_.require(library_.call().forward_backward_workspace(
+        library_.context(), &m_, params_.data(), inputs_.data(), cotangents_.data(),
+        param_gradients_.data(), input_gradients_.data(), &held.one_call));
   }
 
   Loaded& library_;
@@ -223,8 +220,7 @@ class Subject {
   Memory memory_;
   std::vector<attn_tensor> params_, inputs_, outputs_;
   std::vector<attn_tensor> cotangents_, param_gradients_, input_gradients_;
-  attn_block saved_{};
-  attn_block workspace_{};
+  attn_block saved_{}, workspace_{};
 };
 
 std::string duration(double seconds) {
@@ -326,8 +322,7 @@ std::string tables(const plan::Plan& plan, const Setting& s) {
   text += s.device.empty() ? fmt::format(", {} thread{}; peak {:.1f} GF/s a thread\n", s.threads,
                                          s.threads == 1 ? "" : "s", s.figures.peak / 1e9)
                            : fmt::format(" on {}, waiting for each kernel\n", s.device);
-  text += to_text(s.held);
-  text += "\n" + table(plan.forward, s.figures.forward, peak);
+  text += to_text(s.held) + "\n" + table(plan.forward, s.figures.forward, peak);
   if (plan.backward) text += "\n" + table(*plan.backward, s.figures.backward, peak);
   if (text.find(" - *\n") != text.npos)
     text += "\n* above the peak: points that a condition hides are counted, but not computed\n";

@@ -11,15 +11,15 @@ namespace attn::driver {
 // What training holds beside inputs and outputs, in bytes.
 struct Held {
   int64_t parameters = 0, gradients = 0, states = 0, saved = 0, workspace = 0;
-  int64_t one_call = 0;  // the workspace of forward and backward in one call, which saves nothing
+  int64_t one_call = 0;  // the workspace of forward and backward in one call; 0: no backward
 };
 
 inline std::string to_text(const Held& h) {
-  return fmt::format(
-      "bytes: parameters {}, gradients {}, states of the update {}, saved block {}, workspace {}; "
-      "in "
-      "one call instead of the last two {}\n",
-      h.parameters, h.gradients, h.states, h.saved, h.workspace, h.one_call);
+  std::string text = fmt::format(
+      "bytes: parameters {}, gradients {}, states of the update {}, saved block {}, workspace {}",
+      h.parameters, h.gradients, h.states, h.saved, h.workspace);
+  if (h.one_call > 0) text += fmt::format("; in one call instead of the last two {}", h.one_call);
+  return text + "\n";
 }
 
 inline std::string to_json(const Held& h) {
