@@ -201,7 +201,7 @@ def our_contestant(setting, gradients):
 
     d = {name: call.arrays["d" + name] for name in setting.wanted}
     return (call.forward_backward, lambda: made + compared(d),
-            lambda: call.bytes[2] + sum(a.nbytes for a in made + list(d.values())))
+            lambda: call.bytes[1] + sum(a.nbytes for a in made + list(d.values())))
 
 
 def torch_contestant(setting, gradients):

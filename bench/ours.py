@@ -95,8 +95,8 @@ class Call:
                        self.inputs.address, self.cotangents.address, *self.gradient_addresses(),
                        ctypes.addressof(together))
         self.together = m.library.allocate(together.value)
-        # What a call takes besides its arguments: forward; forward and backward, as two and as one.
-        self.bytes = workspaces[0], need.saved + workspaces[1], together.value
+        # What a call takes besides its arguments: forward; forward and backward in one.
+        self.bytes = workspaces[0], together.value
         self.prepare()
 
     def gradient_addresses(self):

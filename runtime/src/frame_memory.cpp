@@ -41,7 +41,8 @@ bool Frame::is_there(const attn_function& f, int32_t tensor) const {
 }
 
 // What a function needs in memory, and what of its results' memory it lends. Its first moment is
-// `shift`, when data is checked and nothing of the caller's may be written.
+// `shift`, when data is checked: what is needed then stays in the workspace, so that a call that is
+// refused for its data has written nothing of the caller's.
 void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
   for (int32_t n = 0; n < f.n_lives; ++n) {
     const attn_life& life = f.lives[n];
