@@ -66,5 +66,22 @@ TEST(CopyPieces, OneThatLiesNowhereIsStored) {
   EXPECT_EQ(calls(kCopyCall, both->rest), 1) << s;
 }
 
+// A number of an argument, or 0, in shared memory.
+TEST(CopyPieces, NumbersAreCopiedByAnInstruction) {
+  const auto stored = [](const Expr& value) {
+    return after(copy_pieces, Allocate::make("shared", kFloat, Halide::MemoryType::GPUShared, {4},
+                                             const_true(), store("shared", value, 1)));
+  };
+  const Halide::Parameter x(kFloat, true, 1, "x");
+  const Expr number = Load::make(kFloat, "x", 3, {}, x, const_true(), {});
+  const Expr there = Variable::make(Halide::Bool(), "there"), none = make_zero(kFloat);
+  for (const Expr& copied :
+       {number, Select::make(there, number, none), Select::make(there, none, number)})
+    EXPECT_EQ(calls(kCopyNumberCall, stored(copied)), 1) << copied;
+  for (const Expr& other :
+       {load("y", kFloat, 3), number * 2.0f, none, Select::make(there, number, make_one(kFloat))})
+    EXPECT_EQ(calls(kCopyNumberCall, stored(other)), 0) << other;
+}
+
 }  // namespace
 }  // namespace attn::lower

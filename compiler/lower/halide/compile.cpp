@@ -67,9 +67,12 @@ class Builder {
       show_data(built.pipeline);
       keep_registers_private(built.pipeline);
       join_barriers(built.pipeline);
-      copy_pieces(built.pipeline);
-      write_shared_addresses(built.pipeline);
-      if (target_.device == ATTN_CUDA) split_launches(built.pipeline, kMostBlocksDown);
+      if (target_.device == ATTN_CUDA) {
+        copy_pieces(built.pipeline);
+        overlap_copies(built.pipeline);
+        write_shared_addresses(built.pipeline);
+        split_launches(built.pipeline, kMostBlocksDown);
+      }
       store_halves_as_words(built.pipeline);
       write_doubles_as_bits(built.pipeline);
     }

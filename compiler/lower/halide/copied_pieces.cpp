@@ -1,5 +1,6 @@
 // Pieces of shared memory that lie in memory as they shall lie there: one instruction copies 16
-// bytes. Of f32 that become halves, two load them.
+// bytes. Of f32 that become halves, two load them. A number of f32 that is copied alone, or is 0,
+// is copied by an instruction, too: no thread waits for it before the block meets.
 #include <optional>
 #include <string>
 #include <utility>
@@ -76,6 +77,44 @@ class CopiedPieces : public IRMutator {
     return with_let(op->name, mutate(op->value), mutate(op->body));
   }
 
+  Stmt visit(const Allocate* op) override {
+    if (op->memory_type != Halide::MemoryType::GPUShared) return IRMutator::visit(op);
+    ScopedBinding<> bind(shared_, op->name);
+    return IRMutator::visit(op);
+  }
+
+  // The copy of a number of an argument, under a condition or not; else undefined.
+  static Stmt copied_number(const std::string& to, const Expr& index, const Expr& value) {
+    const auto* choice = value.as<Select>();
+    const bool is_other = choice != nullptr && is_const_zero(choice->true_value);
+    const Expr number = !choice ? value : is_other ? choice->false_value : choice->true_value;
+    const Load* from = number.as<Load>();
+    if (value.type() != Halide::Float(32) || from == nullptr || !from->param.defined() ||
+        !is_const_one(from->predicate) ||
+        !(choice == nullptr || is_other || is_const_zero(choice->false_value)))
+      return {};
+    const Expr there = Load::make(Halide::Float(32), to, index, Halide::Buffer<>(), {},
+                                  const_true(), ModulusRemainder());
+    const Expr word = Load::make(kWord, from->name, from->index, from->image, from->param,
+                                 const_true(), ModulusRemainder());
+    const Expr all = make_const(kWord, 4), none = make_zero(kWord);
+    const Expr bytes = !choice    ? all
+                       : is_other ? Select::make(choice->condition, none, all)
+                                  : Select::make(choice->condition, all, none);
+    return Evaluate::make(
+        Call::make(Halide::Int(32), kCopyNumberCall, {there, word, bytes}, Call::Extern));
+  }
+  // Of four words that are such numbers, the copies.
+  static Stmt copied_numbers(const Store& to, const std::vector<Expr>& words) {
+    std::vector<Stmt> copies;
+    for (int k = 0; k < 4; ++k) {
+      const auto* bits = words[k].as<Reinterpret>();
+      copies.push_back(bits ? copied_number(to.name, to.index * 4 + k, bits->value) : Stmt());
+      if (!copies.back().defined()) return {};
+    }
+    return Block::make(copies);
+  }
+
   Stmt visit(const Store* op) override {
     std::vector<std::pair<std::string, Expr>> lets;
     Expr value = op->value;
@@ -83,15 +122,21 @@ class CopiedPieces : public IRMutator {
       lets.emplace_back(let->name, let->value);
       value = let->body;
     }
+    const auto in_lets = [&](Stmt s) {
+      for (size_t k = lets.size(); k-- > 0;) s = with_let(lets[k].first, lets[k].second, s);
+      return s;
+    };
+    if (shared_.contains(op->name))
+      if (const Stmt s = copied_number(op->name, op->index, value); s.defined()) return in_lets(s);
     const Call* piece = value.as<Call>();
-    if (piece == nullptr || piece->name != kPieceCall || piece->args.size() <= kOfPiece)
-      return IRMutator::visit(op);
+    if (piece == nullptr || piece->name != kPieceCall) return IRMutator::visit(op);
     const auto find = [&](const std::string& name) {
       for (const auto& [n, v] : lets)
         if (n == name) return v;
       return lets_.contains(name) ? lets_.get(name) : Expr();
     };
-    Expr first = piece->args[kOfPiece + 1];
+    const bool has_place = piece->args.size() > kOfPiece;
+    Expr first = has_place ? piece->args[kOfPiece + 1] : Expr();
     while (first.defined() && !first.as<Load>())
       first = first.as<Cast>()       ? first.as<Cast>()->value
               : first.as<Variable>() ? find(first.as<Variable>()->name)
@@ -101,10 +146,10 @@ class CopiedPieces : public IRMutator {
     if (first.defined())
       s = in_two_ways(*first.as<Load>(), piece->args[kOfPiece], *op,
                       is_const_one(piece->args.back()), words.back(), s);
-    for (size_t k = lets.size(); k-- > 0;) s = with_let(lets[k].first, lets[k].second, s);
-    return s;
+    return in_lets(s);
   }
   static Stmt stored(const Store& to, const std::vector<Expr>& words) {
+    if (const Stmt s = copied_numbers(to, words); s.defined()) return s;
     const Expr value = Call::make(to.value.type(), kPieceCall, words, Call::PureExtern);
     return Store::make(to.name, value, to.index, to.param, to.predicate, to.alignment);
   }
@@ -175,6 +220,7 @@ class CopiedPieces : public IRMutator {
 
   static constexpr size_t kOfPiece = 5;  // arguments of a piece that lies nowhere
   Scope<Expr> lets_;
+  Scope<> shared_;
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ constexpr Instruction kInstructions[] = {
     {"attn_address_in_line", "cvt.u32.u64 $r, &0; and.b32 $r, $r, 15;"},
     {"attn_load_four", "ld.global.nc.v4.b32 @r, [&0];"},
     {"attn_copy", "cp.async.cg.shared.global [$0], [&1], 16;"},
+    {"attn_copy_number", "cp.async.ca.shared.global [$0], [&1], 4, $2;"},
     {"attn_wait_for_copies", "cp.async.wait_all;"},
     {"attn_turned_matrices", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 @r, [$0];"},
 };
@@ -127,7 +128,10 @@ std::string addresses_or_load(const std::string& line, const std::set<std::strin
               : parts_of(trimmed(before.substr(before.find_first_of(" \t"))));
   const auto is_wanted = [&](const std::string& r) { return wanted.contains(r); };
   if (std::ranges::none_of(loaded, is_wanted)) return line;
-  ATTN_CHECK(std::ranges::all_of(loaded, is_wanted) && before.find(".b64") != before.npos,
+  const int bytes = before.find(".b64") != before.npos   ? 8
+                    : before.find(".b32") != before.npos ? 4
+                                                         : 0;
+  ATTN_CHECK(std::ranges::all_of(loaded, is_wanted) && bytes > 0,
              "a number is loaded for its address alone");
   const size_t plus = std::min(place.find('+'), place.size());
   const std::string base(place.substr(0, plus));
@@ -136,7 +140,9 @@ std::string addresses_or_load(const std::string& line, const std::set<std::strin
   for (size_t k = 0; k < loaded.size(); ++k) {
     const std::string name = address_name(loaded[k]);
     lines += "\t.reg .b64 " + name + ";\n\tadd.s64 " + name + ", " + base + ", " + offset + ";\n";
-    if (k > 0) lines += "\tadd.s64 " + name + ", " + name + ", " + std::to_string(8 * k) + ";\n";
+    if (k > 0)
+      lines += "\tadd.s64 " + name + ", " + name + ", " +
+               std::to_string(bytes * static_cast<int>(k)) + ";\n";
   }
   return lines;
 }

@@ -28,9 +28,13 @@ void keep_registers_private(Halide::Pipeline& pipeline);
 // Threads of a block do not meet twice where nothing that others see was touched in between.
 void join_barriers(Halide::Pipeline& pipeline);
 
-// Pieces that lie in memory as they shall lie in shared memory are copied by an instruction, where
-// they are aligned; those of f32 that become halves are loaded by two.
+// Of CUDA: pieces that lie in memory as they shall lie in shared memory are copied by an
+// instruction, where they are aligned; those of f32 that become halves are loaded by two. Single
+// numbers of f32 are copied by an instruction.
 void copy_pieces(Halide::Pipeline& pipeline);
+
+// Copies of a loop's next round overlap with the work of this round.
+void overlap_copies(Halide::Pipeline& pipeline);
 
 // The calls that take addresses in shared memory get them in place of the elements there.
 void write_shared_addresses(Halide::Pipeline& pipeline);

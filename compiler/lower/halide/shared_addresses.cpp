@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/base/check.h"
+#include "compiler/lower/halide/block_phases.h"
 #include "compiler/lower/halide/passes.h"
 #include "compiler/lower/terms/translate.h"
 
@@ -15,8 +16,8 @@ namespace {
 using namespace Halide::Internal;
 
 bool takes_address(const Call& call) {
-  constexpr std::string_view kTaking[] = {kMatricesCall, kTurnedMatricesCall, kCopyCall};
-  return std::ranges::find(kTaking, call.name) != std::end(kTaking);
+  constexpr std::string_view kTaking[] = {kMatricesCall, kTurnedMatricesCall};
+  return begins_copy(call) || std::ranges::find(kTaking, call.name) != std::end(kTaking);
 }
 
 // All that a block shares is one allocation by now, which starts at 0.
@@ -28,7 +29,7 @@ class SharedAddresses : public IRMutator {
     const Load* load = op->args[0].as<Load>();
     if (load == nullptr || !shared_.contains(load->name))
       throw InternalError(op->name + " of what is no element in shared memory");
-    has_copies_ = has_copies_ || std::string_view(kCopyCall) == op->name;
+    has_copies_ = has_copies_ || begins_copy(*op);
     std::vector<Expr> args = op->args;
     args[0] = cast(Halide::UInt(32), mutate(load->index) * load->type.bytes());
     return Call::make(op->type, op->name, args, op->call_type);

@@ -29,7 +29,8 @@ struct Arguments {
 constexpr const char *kDataCall = "attn_data", *kIndexCall = "attn_index", *kBodyCall = "attn_body";
 // Calls whose argument is an element in shared memory, of which they get the address from a pass.
 constexpr const char *kMatricesCall = "attn_matrices",
-                     *kTurnedMatricesCall = "attn_turned_matrices", *kCopyCall = "attn_copy";
+                     *kTurnedMatricesCall = "attn_turned_matrices", *kCopyCall = "attn_copy",
+                     *kCopyNumberCall = "attn_copy_number";
 // 16 bytes: four words and an index of the thread. Three more arguments: whether all numbers lie
 // side by side in memory, the first number there, and whether they are f32 that are rounded to
 // bf16.
