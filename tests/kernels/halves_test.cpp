@@ -53,6 +53,7 @@ TEST_P(Halves, AreMultipliedAsTheyLie) {
     if (m.name == name) models.push_back(std::move(m));
   Library library(std::move(models));
   for (const Sizes& s : std::vector<Sizes>{{{"B", 2}, {"M", 67}, {"N", 61}, {"K", 70}},
+                                           {{"B", 1}, {"M", 131}, {"N", 137}, {"K", 34}},
                                            {{"B", 1}, {"M", 1}, {"N", 17}, {"K", 64}},
                                            {{"B", 3}, {"M", 17}, {"N", 1}, {"K", 3}},
                                            {{"B", 0}, {"M", 3}, {"N", 1}, {"K", 1}},

@@ -40,7 +40,7 @@ struct RegisterTile {
   }
 };
 
-// What matrix units multiply, in tiles of 64 x 64. No GPU has measured it.
+// What matrix units multiply, in tiles of 64 x 64. docs/gpu.md says what an H100 measured.
 constexpr RegisterTile kFragments{4, 32, 16, 2, true};
 inline bool uses_matrix_units(const target::Target& target, plan::Precision precision) {
   return target.capability >= 80 && precision != plan::Precision::highest;
