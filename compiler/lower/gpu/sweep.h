@@ -11,7 +11,7 @@
 
 namespace attn::lower::gpu {
 
-// Of tiles without matrix units. No GPU has measured it.
+// Of tiles without matrix units. Not measured.
 constexpr RegisterTile kPlainScores{16, 8, 4, 8};
 
 // A block of threads has `scores_.rows()` elements of what its result keeps (rows, or columns: its
@@ -130,7 +130,7 @@ class Sweep : Tiles {
   Func largest_, weights_, total_, partial_, state_{"out_state"};
   // What a block stages once, and what its threads keep of it in registers.
   std::vector<Func> own_shared_, own_words_;
-  int kept_halves_ = 0;      // of a row, in those registers
+  int kept_bytes_ = 0;       // of a row, in those registers
   Func addends_;             // in registers
   std::vector<Expr> reads_;  // at the other position
   Func shared_reads_;        // of a chunk

@@ -7,14 +7,17 @@ namespace attn::lower::gpu {
 
 namespace {
 
-// Of a row. No GPU has measured it.
-constexpr int kMostHalves = 128;
+// Bytes of a row of own elements in registers, of all factors together; and of a row that is staged
+// at once.
+constexpr int kMostKept = 256, kMostStaged = 256;
 
-// Features of halves that are staged together: all, where they are known and not too many.
-int halves_at_a_time(const Expr& length) {
+// Features that are staged together: all, where they are known and not too many.
+int features_at_a_time(const Expr& length, const Products& products) {
   const int64_t known = constant(length);
-  if (known <= 0 || known > kMostHalves) return kStagedHalves;
-  return static_cast<int>((known + 15) / 16 * 16);
+  if (known <= 0 || known * products.number.bytes() > kMostStaged)
+    return products.in_halves() ? kStagedHalves : kStaged;
+  const int depth = products.depth();
+  return static_cast<int>((known + depth - 1) / depth * depth);
 }
 
 std::vector<Var> joined(std::vector<Var> vars, const std::vector<Var>& rest) {
@@ -83,9 +86,8 @@ Products Sweep::products_of_dot(const TilesSpec::Dot& d) const {
   return of_.of_rows ? products_of(left, right, precision_) : products_of(right, left, precision_);
 }
 
-// The features that are staged together at a time: what one instruction adds up loses digits.
 int Sweep::staged_features(const TilesSpec::Dot& d) const {
-  return products_of_dot(d).in_halves() ? halves_at_a_time(d.length) : kStaged;
+  return features_at_a_time(d.length, products_of_dot(d));
 }
 
 bool Sweep::is_one_round(const TilesSpec::Dot& d) const {
@@ -137,15 +139,16 @@ void Sweep::add_fragments(Func dot, const TilesSpec::Dot& d) {
   // No longer than the sums need it: its memory is then for others.
   const LoopLevel of_sums(sums, Var::outermost());
   other.func.compute_at(of_sums);
-  if (products.in_halves() && summed_.empty() && is_one_round(d) &&
-      kept_halves_ + summed <= kMostHalves) {
-    kept_halves_ += summed;
+  const bool is_once = summed_.empty() && is_one_round(d);
+  const int bytes = summed * products.number.bytes();
+  if (is_once) own_shared_.push_back(own.func);
+  if (is_once && kept_bytes_ + bytes <= kMostKept) {
+    kept_bytes_ += bytes;
     of_own.bound(k_, 0, summed / products.depth()).unroll(k_);
-    own_shared_.push_back(own.func);
     own_words_.push_back(of_own);
   } else {
     of_own.compute_at(sums, k.x).unroll(v_);
-    own.func.compute_at(of_sums);
+    if (!is_once) own.func.compute_at(of_sums);
   }
 }
 
