@@ -236,6 +236,7 @@ TEST(Tables, AreReadAndTheirGradientsScattered) {
   Library library(compile_text(kTables));
   for (const Sizes& s : std::vector<Sizes>{{{"B", 2}, {"T", 5}, {"V", 4}, {"D", 3}},
                                            {{"B", 3}, {"T", 40}, {"V", 7}, {"D", 33}},
+                                           {{"B", 1}, {"T", 70}, {"V", 131}, {"D", 2}},
                                            {{"B", 1}, {"T", 1}, {"V", 1}, {"D", 1}},
                                            {{"B", 0}, {"T", 5}, {"V", 4}, {"D", 3}},
                                            {{"B", 2}, {"T", 5}, {"V", 4}, {"D", 0}}}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/lower/terms/extremes.h"
+#include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/vector_math.h"
 #include "compiler/solve/equalities.h"
 
@@ -24,6 +25,7 @@ class Loops {
     std::vector<Halide::Range> ranges;
     // The last reduced index runs fastest.
     for (size_t k = d.reduced.size(); k-- > 0;) ranges.push_back({0, scope_.extent(d.reduced[k])});
+    if (scatter_ == Scatter::in_classes) ranges.push_back({0, kScatterClasses});
     domain_ = RDom(ranges, "r");
     for (size_t k = d.reduced.size(); k-- > 0;)
       indices_[d.reduced[k]] = domain_[static_cast<int>(d.reduced.size() - 1 - k)];
@@ -35,7 +37,9 @@ class Loops {
     std::vector<Var> vars = spec_.vars;
     spec_.has_planes = planes.size() == 2;
     spec_.out = Func("out");
-    if (spec_.has_planes) {
+    if (spec_.classes) {
+      spec_.out = spec_.scatter;
+    } else if (spec_.has_planes) {
       vars.push_back(spec_.plane);
       spec_.out(vars) = select(spec_.plane == 0, cast(stored, planes[0]), cast(stored, planes[1]));
     } else {
@@ -59,7 +63,7 @@ class Loops {
   std::vector<Expr> values() {
     Translator t = at_points();
     if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
-    if (scatter_ == Scatter::in_order)
+    if (scatter_ != Scatter::by_owner)
       if (auto scatter = solve::find_scatter(d_)) return {scattered(*scatter)};
     ir::Conditions inside = d_.guard, outside;
     for (const ir::Expr& c : d_.guard)
@@ -191,13 +195,23 @@ class Loops {
     ir::Conditions others = d_.guard;
     others.erase(scatter.condition);
     domain_.where(domain_condition(others) && domain_condition(scatter));
-    Func sums("sums");
+    if (scope_.arguments.hides_data && !ir::tensors(scatter.position).empty())
+      position = hidden_data(position);
+    const bool in_classes = scatter_ == Scatter::in_classes;
+    if (in_classes) {
+      const int last = static_cast<int>(d_.reduced.size());
+      domain_.where(unsolved(position % kScatterClasses == domain_[last]));
+      spec_.classes = RVar(domain_[last]);
+    }
+    Func sums(in_classes ? "out" : "sums");
     sums(spec_.vars) = to_accumulate(d_.combine, neutral(d_.combine, type_));
     std::vector<Expr> at = args();
     spec_.scattered = static_cast<int>(d_.free.size() - 1 - scatter.dimension);
     at[spec_.scattered] = clamp(position, 0, max(limit - 1, 0));
     sums(at) = combined(d_.combine, sums(at), to_accumulate(d_.combine, cast(type_, t(d_.body))));
     spec_.scatter = sums;
+    for (size_t k = 0; k < spec_.vars.size(); ++k)
+      if (static_cast<int>(k) != spec_.scattered) spec_.placed_vars.push_back(spec_.vars[k]);
     return from_accumulated(d_.combine, type_, sums(args()));
   }
 
@@ -272,10 +286,20 @@ class Placed {
   const ir::Definition& d_;
 };
 
+bool has_classes(const Scope& scope, const ir::Definition& d) {
+  if (d.reduced.empty() || d.free.size() < 2 || d.combine != Combine::sum) return false;
+  const ir::Storage storage = scope.g[d.target].storage;
+  const auto found = solve::find_scatter(d);
+  return found && !ir::tensors(found->position).empty() &&
+         computed_type(storage) == storage_type(storage);
+}
+
 }  // namespace
 
 LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition, Scatter scatter) {
   if (!definition.position.empty()) return Placed(scope, definition).spec();
+  if (scatter == Scatter::in_classes && !has_classes(scope, definition))
+    scatter = Scatter::by_owner;
   return Loops(scope, definition, scatter).spec();
 }
 

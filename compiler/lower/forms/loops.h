@@ -2,6 +2,7 @@
 // correct for all sizes.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "compiler/lower/forms/scope.h"
@@ -25,6 +26,9 @@ struct LoopsSpec {
   // the variables of that update.
   bool is_placed = false;
   std::vector<Var> placed_vars;
+  // Of a scatter in classes: `out` starts as nothing, and its update, of placed_vars, adds the
+  // points of one class of elements after the other.
+  std::optional<RVar> classes;
   bool is_innermost_plain = false;  // the update runs along the innermost dimension
   // Whether data hides all neighbours along the innermost dimension or none. Otherwise Halide would
   // make scalars of vectors anyway, and fails to when two conditions read the same element.
@@ -34,8 +38,11 @@ struct LoopsSpec {
 };
 
 // Sums whose points say where they are added: `in_order`, each point adds to its element;
-// `by_owner`, each element looks for its points, as a reduction under a condition.
-enum class Scatter { in_order, by_owner };
+// `by_owner`, each element looks for its points, as a reduction under a condition; `in_classes`, as
+// in order, for every kScatterClasses-th element at a time, where data says where, some dimension
+// is not scattered, and sums are stored as they are computed. Else by owner.
+enum class Scatter { in_order, by_owner, in_classes };
+constexpr int kScatterClasses = 64;
 
 LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition,
                      Scatter scatter = Scatter::in_order);
