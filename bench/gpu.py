@@ -5,6 +5,7 @@ import argparse
 import dataclasses
 import datetime
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -39,7 +40,14 @@ def with_backend(name):
     return contestant
 
 
+def of_medium_precision(problem, direction):
+    if problem.storage == "f32":
+        raise peers.Refused("its error is that of bf16")
+    return attention.our_contestant(dataclasses.replace(problem, precision="medium"), direction)
+
+
 CONTESTANTS = {
+    "medium": of_medium_precision,
     "flash": with_backend("FLASH_ATTENTION"), "cuDNN": with_backend("CUDNN_ATTENTION"),
     "memory-efficient": with_backend("EFFICIENT_ATTENTION"), "FlexAttention": peers.flex,
     "torch.compile": peers.compiled_formula}
@@ -83,11 +91,11 @@ def few_heads(arrays):
     return [a[:, [0, -1]] if a.ndim == 4 else a[[0, -1]] for a in map(on_host, arrays)]
 
 
-def cases(label, p):
+def cases(label, p, beside):
     """Forward and backward: in operations as attention.cases counts them."""
     z, gradients = expected(p)
     work = 2.0 * p.q.shape[1] * attention.pairs(p) * (p.q.shape[3] + p.v.shape[3])
-    contestants = {"ours": attention.our_contestant, **CONTESTANTS}
+    contestants = {"ours": attention.our_contestant, **beside}
     for direction, factor, wanted, tolerance in zip(
             ("forward", "backward"), (1, 2.5), ([z], gradients), TOLERANCES[p.storage]):
         def maker(name, direction=direction):
@@ -160,8 +168,10 @@ def main():
     parser = argparse.ArgumentParser(prog="bench/gpu.sh", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="short sequences, one variant")
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--only", default="", help="settings whose label has this text")
+    parser.add_argument("--only", default="", help="settings whose label matches this")
+    parser.add_argument("--beside", default=",".join(CONTESTANTS), help="beside which of PyTorch's ways")
     options = parser.parse_args()
+    beside = {name: CONTESTANTS[name] for name in options.beside.split(",") if name}
     import torch
     if not torch.cuda.is_available():
         sys.exit("bench/gpu.sh: PyTorch has no GPU here")
@@ -170,15 +180,15 @@ def main():
     wait = lambda: torch.cuda.synchronize(ordinal)
     print(f"{datetime.date.today()}, {torch.cuda.get_device_name(ordinal)}, PyTorch {torch.__version__}, "
           f"CUDA {torch.version.cuda}\n{card()}\n")
-    names = ["ours", *CONTESTANTS]
-    print(f"TFLOP/s, {HEADS} heads, medians of {ROUNDS} turns. Products of f32 are of the precision "
-          "`high` in ours, and of PyTorch's default in the others.\n")
+    names = ["ours", *beside]
+    print(f"TFLOP/s, {HEADS} heads, medians of {ROUNDS} turns. Products of ours are of the precision "
+          "`high`, and those of `medium` too are ours.\n")
     print("| | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
     notes, is_right = [], True
     for label, setting in settings(options.quick, f"cuda:{ordinal}"):
-        if options.only not in label:
+        if not re.search(options.only, label):
             continue
-        for case in cases(label, problem_of(**setting)):
+        for case in cases(label, problem_of(**setting), beside):
             cells = measure(case, wait)
             print(f"| {case.label} | " + " | ".join(shown(case, cells[n]) for n in names) + " |", flush=True)
             is_right = is_right and "median" in cells["ours"]

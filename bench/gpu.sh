@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Times attention on a GPU beside PyTorch's and prints the table: bench/gpu.sh [--quick] [--only TEXT]
-# [--device cuda:N]. It needs what is built, NVIDIA's driver, a C compiler, and a Python that has NumPy
-# and PyTorch: that of $ATTN_PYTHON, of bench/setup.sh, or of the path. Where one of these is missing it
-# says so, with status 3. Where ours is wrong or refused, the status is 1.
+# [--beside NAME,…] [--device cuda:N]. It needs what is built, NVIDIA's driver, a C compiler, and a Python
+# that has NumPy and PyTorch: that of $ATTN_PYTHON, of bench/setup.sh, or of the path. Where one of these
+# is missing it says so, with status 3. Where ours is wrong or refused, the status is 1.
 set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -15,6 +15,7 @@ while (($#)); do
   case "$1" in
     --device) (($# > 1)) || usage '--device takes a device'; device="$2"; shift ;;
     --only) (($# > 1)) || usage '--only takes a text'; shift ;;
+    --beside) (($# > 1)) || usage '--beside takes names'; shift ;;
     --quick) ;;
     -h | --help) sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}"; exit 0 ;;
     *) usage "unknown option $1" ;;

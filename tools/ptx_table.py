@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARCHITECTURES = ("sm_80", "sm_90a")
 # Bytes a thread may spill: tiles have more numbers than there are registers, and those of more than
 # 64 features far more.
-MOST_SPILLED = {"tiles": 64, "streaming": 64}
+MOST_SPILLED = {"tiles": 64, "streaming": 64, "contraction": 16}
 MOST_SPILLED_WIDE = 500
 GROWTH = 1.1  # of registers and instructions, beyond the table
 FORMS = ROOT / "tests/shell/ptx/forms.attn"
@@ -59,9 +59,10 @@ PROGRAMS = [
         "recurrent_backward_0": [("step backward", 1)],
         "step_f32_forward_0": [("update by adam", 1)]}),
     contraction("contraction, f32, highest", "product", "highest", 16),
-    contraction("contraction, f32, high", "product", "high", 32),
+    contraction("contraction, f32, high", "product", "high", 64),
     contraction("contraction, f32, medium", "product", "medium", 32),
-    contraction("contraction, bf16", "product_of_halves", "high", 32),
+    contraction("contraction, bf16", "product_of_halves", "high", 64),
+    contraction("contraction, bf16, sums of 1024", "layer_of_halves", "high", 128),
     attention("attention, f32, highest, d 64", "full", "highest", 64),
     attention("attention, f32, high, d 64", "full", "high", 64),
     attention("causal attention, f32, high, d 64", "causal", "high", 64, quick=True),

@@ -13,7 +13,7 @@ expect_text "one filter at most"
 expect 0 "$root/tools/test.sh" --help
 expect_text "tools/test.sh [--sanitize] [FILTER]"
 expect 0 "$root/tools/test-gpu.sh" --help
-expect_text "tools/test-gpu.sh [--device DEVICE] [--filter FILTER]"
+expect_text "tools/test-gpu.sh [--device DEVICE] [--filter FILTER] [--jobs N]"
 expect 2 "$root/tools/test-gpu.sh" --bogus
 expect_text "unknown option --bogus"
 expect 2 env ATTN_BUILD="$scratch" "$root/tools/test-gpu.sh"
