@@ -141,6 +141,23 @@ class Demands {
   std::vector<int> position_;
 };
 
+// Of conditions that join a guard those whose reads are in range wherever the others hold: a
+// definition may have elements that none of its readers has, and readers conditions of their own.
+Conditions readable(const Graph& g, const Conditions& guard, Conditions added) {
+  Conditions known = guard;
+  for (const Expr& c : added)
+    if (tensors(c).empty()) known.insert(c);
+  const auto is_outside = [&](const Expr& e) {
+    if (!e.is(Kind::read)) return false;
+    for (size_t k = 0; k < e.args().size(); ++k)
+      if (tensors(e.args()[k]).empty() && !in_range(g, known, e.args()[k], g[e->tensor].extents[k]))
+        return true;
+    return false;
+  };
+  std::erase_if(added, [&](const Expr& c) { return any_part(c, is_outside); });
+  return added;
+}
+
 }  // namespace
 
 Graph strengthen(const Graph& g) {
@@ -152,6 +169,7 @@ Graph strengthen(const Graph& g) {
       Conditions guard = zero_outside(d.body, definitions);
       std::erase_if(guard,
                     [&](const Expr& c) { return d.guard.count(c) || !needs.may_hold(d, c); });
+      guard = readable(g, d.guard, std::move(guard));
       if (!guard.empty()) {
         guard.insert(d.guard.begin(), d.guard.end());
         d.guard = solve::tidy(g, guard);
@@ -172,6 +190,7 @@ Graph demand(const Graph& g) {
     if (!is_fixed[d.target.value]) {
       Conditions guard = demands.common(d, at);
       std::erase_if(guard, [&](const Expr& c) { return d.guard.count(c) > 0; });
+      guard = readable(g, d.guard, std::move(guard));
       if (!guard.empty()) {
         guard.insert(d.guard.begin(), d.guard.end());
         d.guard = solve::tidy(g, guard);

@@ -232,6 +232,24 @@ model third(x: [S], keep: bool[S]) -> a {
     expect_agreement(library, "third", random_call(library.model("third"), {{"S", n}}, 3), 1e-5);
 }
 
+// What is read has elements that the condition has not; from a random program (400923).
+TEST(Subscripts, OfConditionsThatReachLessFar) {
+  Library library(compile_text(R"(
+size S, T, N
+train model some(on: bool[S], x: [T]) -> y {
+  param w: [N]
+  p[i] = softmax[i] (w[i])
+  k[i: S, j: T] = if on[i] then (if i < N then p[i] else 0) else 1
+  y[i,j] = k[i,j] * x[j]
+}
+)"));
+  for (int64_t n : {0, 1, 3, 7, 40})
+    expect_agreement(library, "some",
+                     random_call(library.model(), {{"S", 7}, {"T", 2}, {"N", n}}, 3), 1e-5);
+  expect_agreement(library, "some",
+                   random_call(library.model(), {{"S", 0}, {"T", 2}, {"N", 3}}, 3), 1e-5);
+}
+
 TEST(Tables, AreReadAndTheirGradientsScattered) {
   Library library(compile_text(kTables));
   for (const Sizes& s : std::vector<Sizes>{{{"B", 2}, {"T", 5}, {"V", 4}, {"D", 3}},
