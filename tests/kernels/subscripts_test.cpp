@@ -203,9 +203,15 @@ train model turns(x: f32) -> y {
   param w: [S, 2, 2]
   y[i,k] = tanh(w[k % 3 % S, i, i] - x * w[k,i,i])
 }
+# Random program 401100.
+train model under(x: f32) -> s {
+  param u: [S]
+  s = logsumexp[i: S, j: S] u[i % 3] * x
+}
 )"));
-  for (int64_t s : {1, 2, 3, 4, 31, 32, 33, 70})
-    expect_agreement(library, "turns", random_call(library.model(), {{"S", s}}, 3), 2e-5);
+  for (const char* name : {"turns", "under"})
+    for (int64_t s : {1, 2, 3, 4, 31, 32, 33, 70})
+      expect_agreement(library, name, random_call(library.model(name), {{"S", s}}, 3), 2e-5);
 }
 
 TEST(Subscripts, OfSizesOfAnyOrder) {

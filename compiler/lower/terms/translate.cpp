@@ -338,9 +338,9 @@ std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
       // range.)
       value = in_range(opaque(value + 1) - 1, limit);
     else if (constant(limit) <= 0 && has_remainder(s))
-      // In a part of a loop that runs for large sizes only, Halide takes the promise for
-      // superfluous, and asks for all remainders whatever the size.
-      value = in_range(opaque(value), limit);
+      // In a part of a loop that runs for large sizes only, Halide takes a promise for superfluous,
+      // and asks for all remainders whatever the size.
+      value = clamp(opaque(value), 0, buffer.dim(at.size()).extent() - 1);
     else if (decoded_ || !made_of_sums(s))
       value = in_range(value, limit);
     at.push_back(value);
