@@ -22,11 +22,11 @@ constexpr int kFew = 8;  // rows or columns that are no tile
 
 // By the matrix units, where there are many results: 128 rows, of 64 columns, or of 128 where sums
 // of halves have at most kMostInUnits terms, which then stay in the units. An H100 multiplied two
-// matrices of 4096 x 4096, in tiles of 64 x 64, 128 x 64 and 128 x 128: bf16 116, 138 and 252
-// TFLOP/s, f32 in high precision 41 and 53, f32 that is rounded to bf16 97, 77 and 127. PyTorch
-// there: 742 of bf16, 51 of f32.
+// matrices of 4096 x 4096 in tiles of 64 x 64, before copies overlapped with products, and of
+// 128 x 64 and 128 x 128, since: bf16 116, 138 and 252 TFLOP/s, f32 in high precision 41 and 53,
+// f32 that is rounded to bf16 97, 77 and 127. PyTorch there: 742 of bf16, 51 of f32.
 constexpr RegisterTile kMany{4, 32, 16, 4, true}, kManyHalves{4, 32, 32, 4, true};
-constexpr int kStagedOfMany = 32;
+constexpr int kStagedHalvesOfMany = 32;
 constexpr int64_t kMostInUnits = 4096;
 // With fewer blocks of them multiprocessors have no work, of which large GPUs have so many.
 constexpr double kLeastBlocks = 128;
@@ -39,9 +39,15 @@ double typical_blocks(const ContractionSpec& spec, const RegisterTile& tile) {
          std::ceil(spec.typical_columns / double(tile.columns()));
 }
 
-RegisterTile tile_of(const ContractionSpec& spec, const target::Target& target,
-                     plan::Precision precision) {
-  if (!uses_matrix_units(target, precision)) return kPlainTile;
+struct Tiling {
+  RegisterTile tile;
+  int staged_halves = kStagedHalves;  // of what is summed, at a time
+  bool sums_in_units = false;
+};
+
+Tiling tiling_of(const ContractionSpec& spec, const target::Target& target,
+                 plan::Precision precision) {
+  if (!uses_matrix_units(target, precision)) return {kPlainTile};
   bool in_units = true, rounds = false;
   for (const ContractionTerm& term : spec.terms) {
     const Type left = term.left.number, right = term.right.number;
@@ -50,13 +56,14 @@ RegisterTile tile_of(const ContractionSpec& spec, const target::Target& target,
     in_units = in_units && products.in_halves() && known > 0 && known <= kMostInUnits;
     rounds = rounds || (products.in_halves() && (left.bits() > 16 || right.bits() > 16));
   }
-  if (rounds && !in_units) return kFragments;
+  if (rounds && !in_units) return {kFragments};
   const RegisterTile& many = in_units ? kManyHalves : kMany;
   const auto fills = [](int typical, int size) { return typical <= 0 || typical > size / 2; };
   const bool is_many = fills(spec.typical_rows, many.rows()) &&
                        fills(spec.typical_columns, many.columns()) &&
                        typical_blocks(spec, many) >= kLeastBlocks;
-  return is_many ? many : kFragments;
+  if (!is_many) return {kFragments};
+  return {many, kStagedHalvesOfMany, in_units};
 }
 
 class Tiles {
@@ -65,7 +72,8 @@ class Tiles {
       : spec_(spec),
         target_(target),
         precision_(precision),
-        tile_(tile_of(spec, target, precision)) {
+        tiling_(tiling_of(spec, target, precision)),
+        tile_(tiling_.tile) {
     for (const OutputDim& dim : spec.output)
       extents_[static_cast<int>(dim.group)].push_back(dim.extent);
     for (int g = 0; g < 3; ++g) {
@@ -194,9 +202,8 @@ class Tiles {
   // for few chunks.
   void add_fragments(const ContractionTerm& term) {
     const Products products = products_of(term.left.number, term.right.number, precision_);
-    const bool is_many = tile_.down > kFragments.down;
-    const int staged = !products.in_halves() ? kStaged : is_many ? kStagedOfMany : kStagedHalves;
-    const bool in_units = tile_.columns() == kManyHalves.columns();
+    const int staged = products.in_halves() ? tiling_.staged_halves : kStaged;
+    const bool in_units = tiling_.sums_in_units;
     const auto pieces = [&](const char* name, const Factor& factor, const Expr& extent, int size,
                             const Var& block) {
       return Pieces(
@@ -285,7 +292,8 @@ class Tiles {
   const ContractionSpec& spec_;
   const target::Target& target_;
   const plan::Precision precision_;
-  const RegisterTile tile_;
+  const Tiling tiling_;
+  const RegisterTile& tile_;
   std::vector<Expr> extents_[3];  // by group
   Expr counts_[3] = {1, 1, 1};
   Func sum_{"out_sum"}, exact_{"out_exact"};
