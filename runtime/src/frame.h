@@ -135,7 +135,8 @@ class Frame : public Cached {
   void compute_tensors(attn_dimension* dim);
   void set(Tensor& tensor, attn_type type, const Shape& shape);
   void list_arguments();
-  int64_t bytes_of(const attn_function& f, int32_t tensor) const;
+  // Type and shape of any tensor of a life.
+  attn_local local(const attn_function& f, int32_t tensor) const;
   bool is_there(const attn_function& f, int32_t tensor) const;
   void add_pieces(const attn_function& f, Piece* to, int32_t shift);
   void join_saved(bool is_laid_out);

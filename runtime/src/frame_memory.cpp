@@ -24,11 +24,11 @@ int64_t Frame::lay_out_saved(int64_t* saved) const {
   return end;
 }
 
-int64_t Frame::bytes_of(const attn_function& f, int32_t tensor) const {
+attn_local Frame::local(const attn_function& f, int32_t tensor) const {
   const int32_t group = tensor >> 24, k = tensor & 0xffffff;
-  if (group == ATTN_SAVED) return bytes(program.saved[k].type, program.saved[k].shape);
-  if (group == ATTN_WORKSPACE) return bytes(f.workspace[k].type, f.workspace[k].shape);
-  return bytes(type_of(group, k), arguments_of(group)[k].shape);
+  if (group == ATTN_SAVED) return program.saved[k];
+  if (group == ATTN_WORKSPACE) return f.workspace[k];
+  return {type_of(group, k), arguments_of(group)[k].shape};
 }
 
 // Whether the memory of a tensor is the caller's. What may be left out is, unless it is looked at.
@@ -53,9 +53,11 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
     piece.first = shift + life.first;
     piece.last = shift + life.last;
     if (life.over >= 0) piece.over = static_cast<int32_t>(to - pieces) + life.over;
-    const int64_t size = bytes_of(f, life.tensor);
+    const attn_local tensor = local(f, life.tensor);
+    const int64_t size = bytes(tensor.type, tensor.shape);
+    piece.element = static_cast<int32_t>(attn_type_size(tensor.type));
     if (is_there(f, life.tensor)) {
-      if (!is_given) loans[n_loans_++] = {life.tensor, piece.first, size};
+      if (!is_given) loans[n_loans_++] = {life.tensor, piece.first, size, piece.element};
     } else if (group == ATTN_WORKSPACE ||
                (group == ATTN_SAVED && is_forward && memory_ != Memory::own)) {
       piece.bytes = size;

@@ -8,11 +8,37 @@ namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeastLoan = 1024;  // bytes; what is smaller saves nothing
+constexpr int64_t kMostLost = 127;    // bytes before the first multiple of 128
+
+// Which pieces are placed first.
+enum class Largest { bytes, bytes_and_time };
 
 class Layout {
  public:
-  explicit Layout(std::span<Piece> pieces) : pieces_(pieces) {}
+  Layout(std::span<Piece> pieces, std::span<Loan> loans, int32_t* order)
+      : pieces_(pieces), loans_(loans), order_(order), count_(find_first_owners(order)) {}
 
+  // The bytes of the workspace.
+  int64_t run(Largest largest) {
+    sort(largest);
+    for (Loan& loan : loans_) loan.lowest = -1;
+    lowest_ = -1;
+    end_ = 0;
+    for (int32_t n = 0; n < count_; ++n) {
+      const int32_t k = order_[n];
+      at(k).loan = find_loan(k);
+      if (at(k).loan < 0) {
+        const bool fits = put(k, &lowest_, kMost);
+        end_ = std::max(end_, aligned_end(fits ? at(k).offset : kMost, at(k).bytes));
+      }
+      follow(k);
+    }
+    return end();
+  }
+
+  int64_t end() const { return end_ + 64; }
+
+ private:
   // The pieces that take nobody's memory; their number.
   int32_t find_first_owners(int32_t* order) {
     for (Piece& piece : pieces_) piece.after = piece.above = -1;
@@ -30,6 +56,34 @@ class Layout {
       for (int32_t n = piece.after; n >= 0; n = at(n).after) piece.end = at(n).last;
     }
     return count;
+  }
+
+  void sort(Largest largest) {
+    // In floating point: bytes and time together may be more than 64 bits hold.
+    const auto size = [&](int32_t k) {
+      const double bytes = static_cast<double>(at(k).bytes);
+      return largest == Largest::bytes ? bytes : bytes * (at(k).end - at(k).first + 1);
+    };
+    std::sort(order_, order_ + count_, [&](int32_t a, int32_t b) {
+      const double x = size(a), y = size(b);
+      return x != y ? x > y : a < b;
+    });
+  }
+
+  // The first loan that has room for a piece, which it is then in; -1: none.
+  int32_t find_loan(int32_t k) {
+    Piece& piece = at(k);
+    piece.is_whole = false;
+    for (size_t n = 0; piece.is_lent && n < loans_.size(); ++n) {
+      Loan& loan = loans_[n];
+      if (piece.end >= loan.until || loan.bytes < kLeastLoan) continue;
+      // Up to 127 bytes may be lost at its beginning, unless the piece begins there itself.
+      piece.is_whole = piece.bytes > loan.bytes - kMostLost && piece.element <= loan.element;
+      if (put(k, &loan.lowest, loan.bytes - (piece.is_whole ? 0 : kMostLost)))
+        return static_cast<int32_t>(n);
+    }
+    piece.is_whole = false;
+    return -1;
   }
 
   // Puts a piece to the lowest free place of a memory of so many bytes. `lowest`: of its pieces.
@@ -55,13 +109,13 @@ class Layout {
   void follow(int32_t k) {
     for (int32_t n = at(k).after; n >= 0; n = at(n).after) {
       at(n).loan = at(k).loan;
+      at(n).is_whole = at(k).is_whole;
       at(n).offset = at(k).offset;
     }
   }
 
   Piece& at(int32_t k) { return pieces_[static_cast<size_t>(k)]; }
 
- private:
   bool takes_over(const Piece& piece) const {
     if (piece.over < 0) return false;
     const Piece& other = pieces_[static_cast<size_t>(piece.over)];
@@ -69,7 +123,12 @@ class Layout {
            piece.is_lent == other.is_lent;
   }
 
-  std::span<Piece> pieces_;
+  const std::span<Piece> pieces_;
+  const std::span<Loan> loans_;
+  int32_t* const order_;  // of the pieces that take nobody's memory
+  const int32_t count_;   // of those
+  int32_t lowest_ = -1;   // of the workspace
+  int64_t end_ = 0;
 };
 
 }  // namespace
@@ -82,34 +141,13 @@ int64_t aligned_end(int64_t at, int64_t bytes) {
 }
 
 int64_t lay_out(std::span<Piece> pieces, std::span<Loan> loans, int32_t* order) {
-  Layout layout(pieces);
-  const int32_t count = layout.find_first_owners(order);
-  std::sort(order, order + count, [&](int32_t a, int32_t b) {
-    const int64_t x = layout.at(a).bytes, y = layout.at(b).bytes;
-    return x != y ? x > y : a < b;
-  });
   std::sort(loans.begin(), loans.end(), [](const Loan& a, const Loan& b) {
     return a.until != b.until ? a.until < b.until : a.tensor < b.tensor;
   });
-  int32_t lowest = -1;  // of the workspace
-  int64_t end = 0;
-  for (int32_t n = 0; n < count; ++n) {
-    Piece& piece = layout.at(order[n]);
-    piece.loan = -1;
-    for (size_t k = 0; piece.is_lent && piece.loan < 0 && k < loans.size(); ++k) {
-      Loan& loan = loans[k];
-      // Up to 127 bytes may be lost at its beginning.
-      if (piece.end < loan.until && loan.bytes >= kLeastLoan &&
-          layout.put(order[n], &loan.lowest, loan.bytes - 127))
-        piece.loan = static_cast<int32_t>(k);
-    }
-    if (piece.loan < 0) {
-      const bool fits = layout.put(order[n], &lowest, kMost);
-      end = std::max(end, aligned_end(fits ? piece.offset : kMost, piece.bytes));
-    }
-    layout.follow(order[n]);
-  }
-  return end + 64;
+  Layout layout(pieces, loans, order);
+  const int64_t by_size = layout.run(Largest::bytes);
+  if (loans.empty() || layout.run(Largest::bytes_and_time) < by_size) return layout.end();
+  return layout.run(Largest::bytes);
 }
 
 }  // namespace attn::rt

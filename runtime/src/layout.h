@@ -11,9 +11,11 @@ struct Piece {
   int64_t bytes = -1;           // below 0: it lies elsewhere
   int32_t first = 0, last = 0;  // when it is needed, both included
   int32_t over = -1;  // a piece of as many bytes whose memory it takes as that one ends; -1: none
+  int32_t element = 1;   // its bytes
   bool is_lent = false;  // whether a loan may hold it
   // Set by lay_out:
-  int32_t loan = -1;  // of the loans; -1: the workspace
+  bool is_whole = false;  // begins where the data of its loan does, and needs all of it
+  int32_t loan = -1;      // of the loans; -1: the workspace
   int64_t offset = 0;
   // Of lay_out's own:
   int32_t after = -1;  // the piece that takes the memory of this one
@@ -25,17 +27,22 @@ struct Piece {
 struct Loan {
   int32_t tensor, until;
   int64_t bytes;
+  int32_t element = 1;  // its bytes, of which the address of the data is a multiple
   int32_t lowest = -1;  // of the pieces in it
 };
 
-// Gives every piece memory: of a loan that is free until it ends, else of the workspace; the
-// largest piece first, and of the loans the one that ends first. Sorts the loans. `order` has room
-// for as many as there are pieces. The bytes of the workspace.
+// Gives every piece memory: of a loan that is free until it ends, else of the workspace; of the
+// loans the one that ends first, and pieces by their size or, where that needs less, by their size
+// and time, the largest first. Sorts the loans. `order` has room for as many as there are pieces.
+// The bytes of the workspace.
 int64_t lay_out(std::span<Piece> pieces, std::span<Loan> loans, int32_t* order);
 
-// Where offsets in a loan count from. They are multiples of 128, and data of the caller may not be.
-inline char* loan_begin(void* data) {
-  return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(data) + 127) / 128 * 128);
+// Where a piece lies in a loan of this data. Offsets count from a multiple of 128 bytes; what is
+// almost as large as the loan begins with its data, as the caller's tensor does.
+inline char* place_in_loan(const Piece& piece, void* data) {
+  if (piece.is_whole) return static_cast<char*>(data);
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + 127) / 128 * 128;
+  return reinterpret_cast<char*>(begin) + piece.offset;
 }
 
 // Where the next piece may begin after one of so many bytes.
