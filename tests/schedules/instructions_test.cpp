@@ -169,17 +169,37 @@ TEST(Instructions, TakeAddressesOfWhatIsLoaded) {
 .visible .entry second(
 	ld.global.b64 	%rd5, [%rd3];
 )");
-  EXPECT_THROW(
-      with_instructions(std::string(R"(	ld.global.v2.b64 	{%rd5, %rd6}, [%rd4];
-	{ // callseq 2, 0
-	.param .b64 	param0;
-	st.param.b64 	[param0], %rd5;
+}
+
+// LLVM loads once what is copied and also computed with: the load stays where a number is read.
+TEST(Instructions, LeaveLoadsOfWhatIsReadToo) {
+  const std::string copy = R"(	{ // callseq 1, 0
+	.param .b32 	param0;
+	st.param.b32 	[param0], %r4;
+	.param .b32 	param1;
+	st.param.b32 	[param1], %r5;
+	.param .b32 	param2;
+	st.param.b32 	[param2], 4;
 	.param .b32 	retval0;
-	call.uni (retval0), attn_address_in_line, (param0);
-	ld.param.b32 	%r9, [retval0];
-	} // callseq 2
-)")),
-      InternalError);
+	call.uni (retval0), attn_copy_number, (param0, param1, param2);
+	} // callseq 1
+)";
+  const std::string load = "\tld.global.nc.b32 \t%r5, [%rd4];\n";
+  const std::string addresses = "\t.reg .b64 %attn_at_r5;\n\tadd.s64 %attn_at_r5, %rd4, 0;\n";
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != text.npos;
+  };
+  for (const std::string more :
+       {"", "\tadd.f32 \t%r51, %r6, %r7;\n", "\tadd.f32 \t%r7, %r5, %r6;\n",
+        "\tst.shared.b32 \t[%r3], %r5;\n", "\tld.global.b32 \t%r8, [%r5];\n"}) {
+    const std::string text = with_instructions(load + copy + more);
+    EXPECT_TRUE(has(text, addresses)) << text;
+    EXPECT_EQ(has(text, load), has(more, "%r5,") || has(more, "%r5;") || has(more, "%r5]")) << text;
+  }
+  const std::string two = with_instructions("\tld.global.nc.v2.b32 \t{%r5, %r6}, [%rd4];\n" + copy +
+                                            "\tadd.f32 \t%r7, %r6, %r6;\n");
+  EXPECT_TRUE(has(two, "{%r5, %r6}")) << two;
+  EXPECT_TRUE(has(two, addresses)) << two;
 }
 
 TEST(Instructions, LeaveOtherCallsAsTheyAre) {

@@ -117,9 +117,23 @@ std::string address_name(const std::string& loaded) {
   return "%attn_at_" + loaded.substr(loaded.find('%') + 1);
 }
 
-// In place of a load, whose number nobody wants, the addresses of its registers; or the load as it
-// is, if they are not in the set.
-std::string addresses_or_load(const std::string& line, const std::set<std::string>& wanted) {
+// The registers that a line names.
+std::vector<std::string> registers_of(std::string_view line) {
+  std::vector<std::string> result;
+  for (size_t at = line.find('%'); at != line.npos; at = line.find('%', at + 1)) {
+    size_t end = at + 1;
+    while (end < line.size() &&
+           (isalnum(static_cast<unsigned char>(line[end])) || line[end] == '_'))
+      ++end;
+    result.emplace_back(line.substr(at, end - at));
+  }
+  return result;
+}
+
+// A load, or in its place the addresses of its registers where these are wanted; both where some of
+// the registers are read, too.
+std::string addresses_or_load(const std::string& line, const std::set<std::string>& wanted,
+                              const std::set<std::string>& read) {
   const std::string_view load = trimmed(line), place = between(load, '[', ']');
   const std::string_view before = load.substr(0, load.find('['));
   const bool is_list = before.find('{') != before.npos;
@@ -131,13 +145,14 @@ std::string addresses_or_load(const std::string& line, const std::set<std::strin
   const int bytes = before.find(".b64") != before.npos   ? 8
                     : before.find(".b32") != before.npos ? 4
                                                          : 0;
-  ATTN_CHECK(std::ranges::all_of(loaded, is_wanted) && bytes > 0,
-             "a number is loaded for its address alone");
+  ATTN_CHECK(bytes > 0, "an address of a number of some other size");
+  const auto is_read = [&](const std::string& r) { return read.contains(r); };
   const size_t plus = std::min(place.find('+'), place.size());
   const std::string base(place.substr(0, plus));
   const std::string offset(plus < place.size() ? place.substr(plus + 1) : "0");
-  std::string lines;
+  std::string lines = std::ranges::any_of(loaded, is_read) ? line : "";
   for (size_t k = 0; k < loaded.size(); ++k) {
+    if (!is_wanted(loaded[k])) continue;
     const std::string name = address_name(loaded[k]);
     lines += "\t.reg .b64 " + name + ";\n\tadd.s64 " + name + ", " + base + ", " + offset + ";\n";
     if (k > 0)
@@ -249,17 +264,29 @@ std::string with_instructions(const std::string& ptx) {
   std::string text;
   for (size_t first = 0, end; first < parts.size(); first = end) {
     for (end = first + 1; end < parts.size() && !begins_kernel(parts[end]);) ++end;
-    std::set<std::string> loaded;  // registers whose addresses are wanted
+    std::set<std::string> wanted, read;  // registers: whose addresses are wanted; that are read
     for (size_t n = first; n < end; ++n)
-      for (size_t k = 0; is_ours(parts[n]) && k < parts[n].call.arguments.size(); ++k)
+      for (size_t k = 0; is_ours(parts[n]) && k < parts[n].call.arguments.size(); ++k) {
+        const std::vector<std::string>& argument = parts[n].call.arguments[k];
         if (takes_address(instruction_of(parts[n].call), k))
-          loaded.insert(parts[n].call.arguments[k].at(0));
+          wanted.insert(argument.at(0));
+        else
+          read.insert(argument.begin(), argument.end());
+      }
+    const auto is_load = [&](const Part& p) {
+      return !wanted.empty() && trimmed(p.text).starts_with("ld.global");
+    };
+    for (size_t n = first; n < end && !wanted.empty(); ++n) {
+      if (is_ours(parts[n])) continue;
+      const std::string_view line = parts[n].text;
+      for (std::string& r : registers_of(is_load(parts[n]) ? between(line, '[', ']') : line))
+        read.insert(std::move(r));
+    }
     for (size_t n = first; n < end; ++n) {
       const Part& p = parts[n];
-      const bool is_load = !loaded.empty() && trimmed(p.text).starts_with("ld.global");
-      text += is_ours(p) ? in_place_of(p.call)
-              : is_load  ? addresses_or_load(p.text, loaded)
-                         : p.text;
+      text += is_ours(p)   ? in_place_of(p.call)
+              : is_load(p) ? addresses_or_load(p.text, wanted, read)
+                           : p.text;
     }
   }
   return text;
