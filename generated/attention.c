@@ -11,8 +11,8 @@ static const attn_target targets[] = {
 };
 #define CODE(k) int k##_v2_argv(void**), k##_v3_argv(void**), k##_v4_argv(void**); static const attn_kernel_code k[] = {k##_v2_argv, k##_v3_argv, k##_v4_argv};
 CODE(attention_forward_0_q) CODE(attention_forward_3_p_lse) CODE(attention_forward_3_p_lse_few) CODE(attention_forward_4_y) CODE(attention_forward_5_loss_part)
-CODE(attention_forward_6_loss) CODE(attention_backward_0_dwanted) CODE(attention_backward_1_dy_total) CODE(attention_backward_2_dwo) CODE(attention_backward_3_dz)
-CODE(attention_backward_4_dp_lse) CODE(attention_backward_5_dv) CODE(attention_backward_6_dx) CODE(attention_backward_7_dwq) CODE(attention_norm_f32_forward_0_square_part)
+CODE(attention_forward_6_loss) CODE(attention_backward_0_dy_total) CODE(attention_backward_1_dwo) CODE(attention_backward_2_dz) CODE(attention_backward_3_dp_lse)
+CODE(attention_backward_4_dv) CODE(attention_backward_5_dx) CODE(attention_backward_6_dwq) CODE(attention_backward_9_dwanted) CODE(attention_norm_f32_forward_0_square_part)
 CODE(attention_norm_f32_forward_1_square) CODE(attention_step_f32_forward_0_m_next)
 
 /* ---- attention */
@@ -32,20 +32,20 @@ static const attn_function attention_forward_function = {
 };
 static const attn_function attention_backward_function = {
   ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 2, 0}, {F32, 3, 0}, {F32, 2, 0}, {F32, 2, 0}, {F32, 2, 0}),
-  ROWS(attn_life, lives, {GO(0), 0, 2, -1, 1}, {GO(1), 0, 2, -1, 1}, {WI(1), 1, 1, -1, 0}, {W(0), 2, 4, -1, 0}, {WP(3), 3, 3, -1, 0}, {S(4), 3, 5, -1, 0}, {W(1), 4, 6, -1, 0},
-    {W(2), 5, 6, -1, 0}, {S(0), 6, 6, -1, 0}, {S(1), 6, 6, -1, 0}, {S(2), 6, 6, -1, 0}, {S(3), 6, 6, -1, 0}, {W(3), 6, 8, -1, 0}, {W(4), 6, 9, -1, 0}, {W(5), 6, 10, -1, 0},
-    {WI(0), 7, 7, -1, 0}, {WP(0), 8, 8, -1, 0}, {WP(1), 9, 9, -1, 0}, {WP(2), 10, 10, -1, 0}),
+  ROWS(attn_life, lives, {GO(1), 0, 1, -1, 1}, {GO(0), 0, 10, -1, 1}, {W(0), 1, 3, -1, 0}, {WP(3), 2, 2, -1, 0}, {S(4), 2, 4, -1, 0}, {W(1), 3, 5, -1, 0}, {W(2), 4, 5, -1, 0},
+    {S(0), 5, 5, -1, 0}, {S(1), 5, 5, -1, 0}, {S(2), 5, 5, -1, 0}, {S(3), 5, 5, -1, 0}, {W(3), 5, 7, -1, 0}, {W(4), 5, 8, -1, 0}, {W(5), 5, 9, -1, 0}, {WI(0), 6, 6, -1, 0},
+    {WP(0), 7, 7, -1, 0}, {WP(1), 8, 8, -1, 0}, {WP(2), 9, 9, -1, 0}, {WI(1), 10, 10, -1, 0}),
   ROWS(attn_kernel, kernels,
-    KERNEL("loops dwanted", attention_backward_0_dwanted, 2, 1, I(1), O(1), GO(0), V(0), V(1), WI(1)),
-    KERNEL("loops dy.total", attention_backward_1_dy_total, 4, 1, I(1), O(1), GO(0), GO(1), V(0), V(1), W(0)),
-    KERNEL("contraction dwo", attention_backward_2_dwo, 0, 1, S(4), W(0), V(0), V(1), WP(3)),
-    KERNEL("contraction dz", attention_backward_3_dz, 0, 1, P(3), W(0), V(0), V(1), W(1)),
-    KERNEL("row dp.lse", attention_backward_4_dp_lse, 5, 1, S(4), W(1), V(0), V(1), W(2)),
-    KERNEL("tiles dv dk dq", attention_backward_5_dv, 6, 3, S(0), S(1), S(2), S(3), W(1), W(2), V(0), V(1), W(5), W(4), W(3)),
-    KERNEL("contraction dx", attention_backward_6_dx, 7, 1, P(0), P(1), P(2), W(5), W(4), W(3), V(0), V(1), WI(0)),
-    KERNEL("contraction dwq", attention_backward_7_dwq, 0, 1, I(0), W(3), V(0), V(1), WP(0)),
-    KERNEL("contraction dwk", attention_backward_7_dwq, 0, 1, I(0), W(4), V(0), V(1), WP(1)),
-    KERNEL("contraction dwv", attention_backward_7_dwq, 0, 1, I(0), W(5), V(0), V(1), WP(2))),
+    KERNEL("loops dy.total", attention_backward_0_dy_total, 4, 1, I(1), O(1), GO(0), GO(1), V(0), V(1), W(0)),
+    KERNEL("contraction dwo", attention_backward_1_dwo, 0, 1, S(4), W(0), V(0), V(1), WP(3)),
+    KERNEL("contraction dz", attention_backward_2_dz, 0, 1, P(3), W(0), V(0), V(1), W(1)),
+    KERNEL("row dp.lse", attention_backward_3_dp_lse, 5, 1, S(4), W(1), V(0), V(1), W(2)),
+    KERNEL("tiles dv dk dq", attention_backward_4_dv, 6, 3, S(0), S(1), S(2), S(3), W(1), W(2), V(0), V(1), W(5), W(4), W(3)),
+    KERNEL("contraction dx", attention_backward_5_dx, 7, 1, P(0), P(1), P(2), W(5), W(4), W(3), V(0), V(1), WI(0)),
+    KERNEL("contraction dwq", attention_backward_6_dwq, 0, 1, I(0), W(3), V(0), V(1), WP(0)),
+    KERNEL("contraction dwk", attention_backward_6_dwq, 0, 1, I(0), W(4), V(0), V(1), WP(1)),
+    KERNEL("contraction dwv", attention_backward_6_dwq, 0, 1, I(0), W(5), V(0), V(1), WP(2)),
+    KERNEL("loops dwanted", attention_backward_9_dwanted, 2, 1, I(1), O(1), GO(0), V(0), V(1), WI(1))),
 };
 static const attn_function attention_step_f32_forward_function = {
   ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0,

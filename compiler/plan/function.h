@@ -44,8 +44,8 @@ struct Checks {
 };
 Checks data_checks(ir::Graph& g);
 
-// Whether a kernel may write one tensor to the memory of another that it reads: a map that reads
-// the other at its own point only.
+// Whether a kernel may write one tensor to the memory of another that it reads: a map, or a
+// contraction in what finishes its sum, that reads the other at its own point only.
 bool writes_over(const ir::Graph& g, const Kernel& k, ir::TensorId written, ir::TensorId read);
 
 // When each tensor of a planned function is needed, in the order of the kernels.

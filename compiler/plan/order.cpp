@@ -6,7 +6,9 @@
 
 #include "compiler/base/check.h"
 #include "compiler/plan/estimate.h"
-#include "compiler/plan/plan.h"
+#include "compiler/plan/function.h"
+#include "compiler/plan/peak.h"
+#include "compiler/solve/points.h"
 
 namespace attn::plan {
 
@@ -20,7 +22,8 @@ class Order {
         const std::set<TensorId>& saved)
       : g_(g), wanted_(wanted), saved_(saved) {
     for (const auto& [at, kernel] : kernels) {
-      Node node{.read = reads(kernel.definitions), .written = results_of(kernel.form)};
+      Node node{
+          .kernel = &kernel, .read = reads(kernel.definitions), .written = results_of(kernel.form)};
       for (const Definition& d : kernel.definitions) node.read.erase(d.target);
       for (TensorId t : node.read) readers_[t].push_back(nodes_.size());
       nodes_.push_back(std::move(node));
@@ -49,15 +52,54 @@ class Order {
       result.push_back(next);
     }
     delay(result);
+    // Of a function that forward saves tensors for, the results' memory holds others, too, until
+    // they are written: each order has its peak.
+    if (!saved_.empty()) lower(result);
     return result;
   }
 
  private:
   struct Node {
+    const Kernel* kernel;
     std::set<TensorId> read;
     std::vector<TensorId> written;
     int awaited = 0;  // of what it reads, the tensors that are not yet written
   };
+
+  bool is_kept(TensorId t) const { return g_.is_output(t) || wanted_.count(t) > 0; }
+
+  void lower(std::vector<size_t>& order) const {
+    std::vector<solve::Points> scales;
+    for (int n : kScales) scales.emplace_back(g_, n);
+    std::map<TensorId, size_t> numbers;
+    std::vector<Stored> tensors;
+    const auto number = [&](TensorId t) {
+      const auto [at, is_new] = numbers.emplace(t, tensors.size());
+      if (is_new) tensors.push_back(stored(t, scales));
+      return at->second;
+    };
+    std::vector<Step> steps;
+    for (const Node& node : nodes_) {
+      Step step;
+      for (TensorId t : node.written) step.writes.push_back(number(t));
+      for (TensorId t : node.read) {
+        if (is_argument(g_[t].role) && !saved_.count(t)) continue;
+        step.reads.push_back(number(t));
+        if (node.written.size() == 1 && writes_over(g_, *node.kernel, node.written[0], t))
+          step.over.push_back(number(t));
+      }
+      steps.push_back(std::move(step));
+    }
+    lower_peak(steps, tensors, order);
+  }
+
+  // What it counts as at each of the scales.
+  Stored stored(TensorId t, const std::vector<solve::Points>& scales) const {
+    Stored result{.is_argument = is_argument(g_[t].role), .is_kept = is_kept(t)};
+    for (size_t k = 0; k < kScales.size(); ++k)
+      result.bytes[k] = scales[k].of(elements(g_, t)) * element_bytes(g_[t].storage);
+    return result;
+  }
 
   size_t choose() const {
     ATTN_CHECK(!ready_.empty(), "kernels that wait for each other");

@@ -15,9 +15,9 @@ namespace attn::plan {
 
 // `kernels`, which stand in an order in which they can run, in another: what can run and needs no
 // more memory than it ends the use of comes first, the rest keeps its order but for what would lie
-// in memory until its first reader, which comes just before that. `wanted`: tensors that have
-// memory in any case. `saved`: arguments whose memory is free after their last reader, where
-// forward and backward are one call.
+// in memory until its first reader, which comes just before that; with `saved`, also as lower_peak
+// moves them. `wanted`: tensors that have memory in any case. `saved`: arguments whose memory is
+// free after their last reader, where forward and backward are one call.
 std::vector<Claimed> in_order(const ir::Graph& g, std::vector<Claimed> kernels,
                               const std::set<ir::TensorId>& wanted,
                               const std::set<ir::TensorId>& saved);

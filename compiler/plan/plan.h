@@ -55,8 +55,8 @@ struct DataCheck {
 struct Life {
   ir::TensorId tensor;
   int first = 0, last = 0;
-  // One that ends as this one begins, and whose memory it may take: its kernel is a map that reads
-  // the other at its own points. Invalid: none.
+  // One that ends as this one begins, and whose memory it may take, as writes_over says. Invalid:
+  // none.
   ir::TensorId over;
 };
 

@@ -74,7 +74,8 @@ class Run {
     const auto is_own = [&](TensorId t) {
       return place_of(t) == Place::workspace || place_of(t) == Place::saved;
     };
-    require(other && is_own(life.tensor) && is_own(life.over) && other->last == life.first,
+    require(other && (is_own(life.tensor) || place_of(life.tensor) == Place::result) &&
+                is_own(life.over) && other->last == life.first,
             life.tensor, "in the memory of what does not end");
     const bool is_written_over =
         life.first > 0 && life.first <= static_cast<int>(f_.kernels.size()) &&

@@ -64,19 +64,23 @@ class Lives {
     return f_.places[t.value] == Place::workspace || f_.places[t.value] == Place::saved;
   }
 
-  // What the kernel that begins a life reads for the last time, and writes over.
+  // What the kernel that begins a life reads for the last time, and writes over: of several, what
+  // was there first.
   TensorId taken_by(const Life& life) const {
-    if (life.first == 0 || !is_own(life.tensor)) return {};
+    const Place place = f_.places[life.tensor.value];
+    if (life.first == 0 || !(is_own(life.tensor) || place == Place::result)) return {};
     const size_t n = static_cast<size_t>(life.first) - 1;
     const Loop* loop = loop_of(f_, n);
+    const Life* first = nullptr;
     for (TensorId t : f_.kernels[n].reads) {
       const auto read = all_.find(t);
       if (read == all_.end() || !is_own(t) || read->second.last != life.first) continue;
       // Every step reads what comes from before a loop.
       if (loop && (read->second.first < first_of(*loop) || life.last > last_of(*loop))) continue;
-      if (writes_over(f_.graph, f_.kernels[n], life.tensor, t)) return t;
+      if (first && first->first <= read->second.first) continue;
+      if (writes_over(f_.graph, f_.kernels[n], life.tensor, t)) first = &read->second;
     }
-    return {};
+    return first ? first->tensor : TensorId{};
   }
 
   void touch(TensorId t, int first, int last) {
@@ -118,19 +122,53 @@ class Lives {
 
 }  // namespace
 
+namespace {
+
+// Whether what a kernel reads of a tensor for one of its results is that at the same point.
+bool is_at(const Expr& e, TensorId t, const std::vector<IndexId>& point) {
+  bool result = true;
+  visit(e, [&](const Expr& x) {
+    if (x.is(Kind::read) && x->tensor == t)
+      result = result && std::ranges::equal(x.args(), point, [](const Expr& at, IndexId i) {
+                 return at == index_value(i);
+               });
+    return true;
+  });
+  return result;
+}
+
+bool reads_only_at(const LoopsForm& form, TensorId t) {
+  const Definition& d = form.definition;
+  return d.combine == Combine::set && d.position.empty() && is_at(d.body, t, d.free) &&
+         std::ranges::all_of(d.guard, [&](const Expr& c) { return is_at(c, t, d.free); });
+}
+
+// Of a contraction the map that finishes the sum. A fallback would finish some of them twice, and
+// data may deal no row or several of them to a group.
+bool reads_only_at(const ContractionForm& form, TensorId t) {
+  if (form.kept || form.groups) return false;
+  for (const Product& p : form.products) {
+    if (p.hides_left() || p.hides_right()) return false;
+    for (const Expr& factor : {p.left, p.right})
+      if (tensors(factor).count(t)) return false;
+    for (const Conditions* guard : {&p.left_guard, &p.right_guard})
+      for (const Expr& c : *guard)
+        if (tensors(c).count(t)) return false;
+  }
+  return is_at(form.epilogue, t, form.free) &&
+         std::ranges::all_of(form.guard, [&](const Expr& c) { return is_at(c, t, form.free); });
+}
+
+}  // namespace
+
 bool writes_over(const Graph& g, const Kernel& k, TensorId written, TensorId read) {
-  const auto* loops = std::get_if<LoopsForm>(&k.form);
-  if (!loops || k.definitions.size() != 1 || k.writes != std::vector{written}) return false;
-  const Definition& d = k.definitions[0];
   const Tensor &to = g[written], &from = g[read];
-  if (d.combine != Combine::set || !d.position.empty() || to.storage != from.storage || to.split ||
+  if (results_of(k.form) != std::vector{written} || to.storage != from.storage || to.split ||
       from.split || !std::ranges::equal(to.extents, from.extents))
     return false;
-  const std::vector<Expr> sites = read_sites(d, {read});
-  return std::ranges::all_of(sites, [&](const Expr& site) {
-    return std::ranges::equal(site.args(), d.free,
-                              [](const Expr& at, IndexId i) { return at == index_value(i); });
-  });
+  if (const auto* loops = std::get_if<LoopsForm>(&k.form)) return reads_only_at(*loops, read);
+  const auto* contraction = std::get_if<ContractionForm>(&k.form);
+  return contraction && reads_only_at(*contraction, read);
 }
 
 TensorId whole_of(const Function& f, TensorId t) {
@@ -163,7 +201,8 @@ Poly workspace_bytes(const Graph& g, const Function& f) {
     Poly sum;
     std::set<TensorId> taken;  // the memory of which is another's
     for (const Life& life : f.lives)
-      if (life.first == now && life.over.valid()) taken.insert(life.over);
+      if (life.first == now && life.over.valid() && f.places[life.tensor.value] != Place::result)
+        taken.insert(life.over);
     for (const Life& life : f.lives) {
       const bool is_here = life.first <= now && now <= life.last && !taken.count(life.tensor);
       if (!is_here || f.places[life.tensor.value] != Place::workspace) continue;

@@ -154,7 +154,7 @@ class Execution {
     const Piece& piece = pieces_[life];
     if (piece.loan < 0) return static_cast<char*>(call_.workspace.data) + piece.offset;
     const int32_t lender = loans_[piece.loan].tensor;
-    return place_in_loan(piece, call_.tensors[lender >> 24][lender & 0xffffff].data);
+    return static_cast<char*>(call_.tensors[lender >> 24][lender & 0xffffff].data) + piece.offset;
   }
 
   void show(Tensor& t, void* data) {

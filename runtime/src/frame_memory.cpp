@@ -57,7 +57,9 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
     const int64_t size = bytes(tensor.type, tensor.shape);
     piece.element = static_cast<int32_t>(attn_type_size(tensor.type));
     if (is_there(f, life.tensor)) {
-      if (!is_given) loans[n_loans_++] = {life.tensor, piece.first, size, piece.element};
+      if (is_given) continue;
+      piece.lender = life.tensor;
+      loans[n_loans_++] = {life.tensor, piece.first, size, piece.element};
     } else if (group == ATTN_WORKSPACE ||
                (group == ATTN_SAVED && is_forward && memory_ != Memory::own)) {
       piece.bytes = size;

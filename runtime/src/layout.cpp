@@ -8,7 +8,6 @@ namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeastLoan = 1024;  // bytes; what is smaller saves nothing
-constexpr int64_t kMostLost = 127;    // bytes before the first multiple of 128
 
 // Which pieces are placed first.
 enum class Largest { bytes, bytes_and_time };
@@ -41,10 +40,13 @@ class Layout {
  private:
   // The pieces that take nobody's memory; their number.
   int32_t find_first_owners(int32_t* order) {
-    for (Piece& piece : pieces_) piece.after = piece.above = -1;
+    for (Piece& piece : pieces_) piece.after = piece.above = piece.heir = -1;
     int32_t count = 0;
     for (size_t k = 0; k < pieces_.size(); ++k) {
-      if (pieces_[k].bytes < 0) continue;
+      if (pieces_[k].bytes < 0) {
+        if (pieces_[k].over >= 0) at(pieces_[k].over).heir = pieces_[k].lender;
+        continue;
+      }
       if (takes_over(pieces_[k]))
         at(pieces_[k].over).after = static_cast<int32_t>(k);
       else
@@ -53,7 +55,10 @@ class Layout {
     for (int32_t k = 0; k < count; ++k) {
       Piece& piece = at(order[k]);
       piece.end = piece.last;
-      for (int32_t n = piece.after; n >= 0; n = at(n).after) piece.end = at(n).last;
+      for (int32_t n = piece.after; n >= 0; n = at(n).after) {
+        piece.end = at(n).last;
+        piece.heir = at(n).heir;
+      }
     }
     return count;
   }
@@ -72,17 +77,15 @@ class Layout {
 
   // The first loan that has room for a piece, which it is then in; -1: none.
   int32_t find_loan(int32_t k) {
-    Piece& piece = at(k);
-    piece.is_whole = false;
+    const Piece& piece = at(k);
     for (size_t n = 0; piece.is_lent && n < loans_.size(); ++n) {
       Loan& loan = loans_[n];
-      if (piece.end >= loan.until || loan.bytes < kLeastLoan) continue;
-      // Up to 127 bytes may be lost at its beginning, unless the piece begins there itself.
-      piece.is_whole = piece.bytes > loan.bytes - kMostLost && piece.element <= loan.element;
-      if (put(k, &loan.lowest, loan.bytes - (piece.is_whole ? 0 : kMostLost)))
+      const bool is_heir = piece.heir == loan.tensor && piece.bytes == loan.bytes;
+      const bool is_free = piece.end < loan.until || (is_heir && piece.end == loan.until);
+      if (is_free && piece.element <= loan.element && loan.bytes >= kLeastLoan &&
+          put(k, &loan.lowest, loan.bytes))
         return static_cast<int32_t>(n);
     }
-    piece.is_whole = false;
     return -1;
   }
 
@@ -109,7 +112,6 @@ class Layout {
   void follow(int32_t k) {
     for (int32_t n = at(k).after; n >= 0; n = at(n).after) {
       at(n).loan = at(k).loan;
-      at(n).is_whole = at(k).is_whole;
       at(n).offset = at(k).offset;
     }
   }

@@ -9,15 +9,16 @@ namespace attn::rt {
 
 struct Piece {
   int64_t bytes = -1;           // below 0: it lies elsewhere
+  int32_t lender = -1;          // of what lies elsewhere: the tensor of its loan; -1: none
   int32_t first = 0, last = 0;  // when it is needed, both included
-  int32_t over = -1;  // a piece of as many bytes whose memory it takes as that one ends; -1: none
+  int32_t over = -1;     // a piece of as many bytes whose memory it may take as that ends; -1: none
   int32_t element = 1;   // its bytes
   bool is_lent = false;  // whether a loan may hold it
   // Set by lay_out:
-  bool is_whole = false;  // begins where the data of its loan does, and needs all of it
-  int32_t loan = -1;      // of the loans; -1: the workspace
-  int64_t offset = 0;
+  int32_t loan = -1;   // of the loans; -1: the workspace
+  int64_t offset = 0;  // in the workspace, or after the first byte of the loan
   // Of lay_out's own:
+  int32_t heir = -1;  // the tensor of a loan that takes the memory of this one or of those after it
   int32_t after = -1;  // the piece that takes the memory of this one
   int32_t end = 0;     // of the last of those
   int32_t above = -1;  // the piece that is the next in memory
@@ -36,14 +37,6 @@ struct Loan {
 // and time, the largest first. Sorts the loans. `order` has room for as many as there are pieces.
 // The bytes of the workspace.
 int64_t lay_out(std::span<Piece> pieces, std::span<Loan> loans, int32_t* order);
-
-// Where a piece lies in a loan of this data. Offsets count from a multiple of 128 bytes; what is
-// almost as large as the loan begins with its data, as the caller's tensor does.
-inline char* place_in_loan(const Piece& piece, void* data) {
-  if (piece.is_whole) return static_cast<char*>(data);
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + 127) / 128 * 128;
-  return reinterpret_cast<char*>(begin) + piece.offset;
-}
 
 // Where the next piece may begin after one of so many bytes.
 int64_t aligned_end(int64_t at, int64_t bytes);

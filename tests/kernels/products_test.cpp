@@ -101,6 +101,47 @@ TEST(Products, ComeInTheOrderThatTakesLeast) {
                      2e-5);
 }
 
+// What ends with the map after a sum lies in the memory of the result: in the workspace, in that of
+// an output, in that of the gradient of a table that was added up before.
+TEST(Products, LieInTheMemoryOfWhatTheyAreAddedTo) {
+  Library library(compile_text(R"(
+size B, T, D = 40, H = 3, E = 14, N = 5
+train model residual(x: [B, T, D]) -> y, z {
+  param w1: [D, D], w2: [D, D], w3: [D, D], w4: [D, D]
+  a[b,t,d] = tanh(sum[e] w1[d,e] * x[b,t,e])
+  h[b,t,d] = tanh(sum[e] w2[e,d] * a[b,t,e])
+  c[b,t,d] = a[b,t,d] * (1 + a[b,t,d]) + sum[e] w3[d,e] * h[b,t,e]
+  g[b,t,d] = tanh(sum[e] w2[e,d] * c[b,t,e])
+  y[b,t,d] = c[b,t,d] + sum[e] w4[d,e] * g[b,t,e] where t > 0
+  z[b] = sum[t,d] y[b,t,d] * g[b,t,d]
+}
+model heads(x: [B, T, D]) -> y {
+  param u: [H, E, D], v: [H, E, D]
+  a[b,h,t,e] = tanh(sum[d] u[h,e,d] * x[b,t,d])
+  y[b,h,t,e] = a[b,h,t,e] + sum[d] v[h,e,d] * tanh(x[b,t,d])
+}
+model long(x: [T, N], k: [T, D]) -> y {
+  a[n,d] = sum[t] exp(-x[t,n] ^ 2) * k[t,d]
+  y[n,d] = tanh(a[n,d]) + sum[t] sin(x[t,n]) * tanh(k[t,d])
+}
+train model tied(token: int[B, T]) -> y {
+  param table: [N, D]
+  y[b,t,n] = sum[d] table[token[b,t], d] * table[n,d]
+}
+)"));
+  for (const std::string model : {"residual", "heads", "long", "tied"})
+    for (const auto& [b, t] : std::vector<std::pair<int64_t, int64_t>>{
+             {0, 3}, {1, 0}, {1, 1}, {1, 3}, {3, 11}, {1, 63}, {5, 13}, {2, 64}, {3, 97}}) {
+      const Sizes s = {{"B", b}, {"T", t}};
+      SCOPED_TRACE(model + " " + text_of(s));
+      Arrays given = random_call(library.model(model), s, 3);
+      if (given.count("token"))
+        for (double& token : given.at("token").values)
+          token = static_cast<int>(std::abs(token)) % 5;
+      expect_agreement(library, model, given, 5e-5);
+    }
+}
+
 // Up to 128 rows the weights are read where they lie, if they are stored as they are multiplied.
 TEST(Products, OfSomeRowsWithWeightsAsTheyLie) {
   Library library(compile_text(R"(

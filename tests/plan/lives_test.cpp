@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/plan/function.h"
+#include "forms.h"
 #include "tests/support/build_graph.h"
 
 namespace attn::testing {
@@ -117,6 +118,34 @@ TEST(Lives, AreTakenOverByMaps) {
   EXPECT_EQ(lives("a[i] + a[0]"), "a 1..2, b 2..3");
   EXPECT_EQ(lives("sum[j: T] a[i] * x[j]"), "a 1..2, b 2..3");
   EXPECT_EQ(lives("exp(a[i])", true), "a 1..3, b 2..3");
+}
+
+// So may a contraction, in what it adds to its sum: also a result of the caller. Not one that reads
+// it as a factor, or that would finish some sums a second time, where what is hidden is not finite.
+TEST(Lives, AreTakenOverByContractions) {
+  const auto over = [](const std::string& y) {
+    const auto file = planned_text(fmt::format(R"(
+size T, D = 32
+model m(x: [T, D], k: [T, T]) -> y {{
+  param w1: [D, D], w2: [D, D], w3: [D, D]
+  a[t,d] = tanh(sum[e] w1[d,e] * x[t,e])
+  h[t,d] = tanh(sum[e] w2[d,e] * a[t,e])
+  y[t,d] = {}
+}})",
+                                               y));
+    const plan::Function& f = file->models.at(0).plan->forward;
+    std::string text;
+    for (const plan::Life& life : f.lives)
+      if (life.over.valid())
+        text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
+    return text;
+  };
+  EXPECT_EQ(over("a[t,d] + sum[e] w3[d,e] * h[t,e]"), "y/a ");
+  EXPECT_EQ(over("tanh(a[t,d]) * (a[t,d] + sum[e] w3[d,e] * h[t,e])"), "y/a ");
+  EXPECT_EQ(over("a[t,d] + sum[e] w3[d,e] * x[t,e] * h[t,e]"), "y/a ");
+  EXPECT_EQ(over("a[t,d] + sum[e] w3[d,e] * a[t,e] * h[t,e]"), "");
+  EXPECT_EQ(over("a[T - 1 - t,d] + sum[e] w3[d,e] * h[t,e]"), "");
+  EXPECT_EQ(over("a[t,d] + sum[j: T where j <= t] k[t,j] * h[j,d]"), "");
 }
 
 TEST(Lives, OfChecksEndBeforeTheKernels) {

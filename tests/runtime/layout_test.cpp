@@ -79,18 +79,13 @@ TEST(Layout, BorrowsUntilALoanEnds) {
   EXPECT_EQ(pieces[2].loan, -1);
 }
 
-// Up to 127 bytes of a loan are lost where its data begins at no multiple of 128; what needs them
-// begins where the data does.
-TEST(Layout, FitsALoanWhereverItBegins) {
-  std::vector<Piece> pieces = {piece(2048, 1, 3, true)};
-  alignas(128) char data[256];
-  for (const int64_t bytes : {2047, 2048, 2174, 2175}) {
+TEST(Layout, FillsALoanToItsLastByte) {
+  std::vector<Piece> pieces = {piece(2048, 1, 3, true), piece(1020, 1, 3, true)};
+  for (const int64_t bytes : {2047, 2048, 3067, 3068}) {
     std::vector<Loan> loans = {{7, 4, bytes}};
     lay_out(pieces, loans);
     EXPECT_EQ(pieces[0].loan, bytes < 2048 ? -1 : 0);
-    EXPECT_EQ(pieces[0].is_whole, bytes == 2048 || bytes == 2174);
-    EXPECT_EQ(rt::place_in_loan(pieces[0], data), data);
-    EXPECT_EQ(rt::place_in_loan(pieces[0], data + 1), data + (pieces[0].is_whole ? 1 : 128));
+    EXPECT_EQ(pieces[1].loan, bytes == 2048 || bytes == 3067 ? -1 : 0);
   }
 }
 
@@ -112,6 +107,28 @@ TEST(Layout, TriesTwoOrders) {
                                piece(1024, 3, 7, true), piece(3072, 1, 1, true)};
   std::vector<Loan> loans = {{7, 4, 3200}};
   EXPECT_EQ(lay_out(pieces, loans), 4096 + 64);
+}
+
+// A tensor of the caller is written over what ends then; nothing else lies in it at that moment.
+TEST(Layout, LetsALoanTakeOverWhatLiesInIt) {
+  std::vector<Piece> pieces = {piece(2048, 1, 2, true), piece(2048, 2, 4, true), piece(-1, 4, 4),
+                               piece(2048, 3, 4, true)};
+  pieces[1].over = 0;
+  pieces[2].over = 1;
+  pieces[2].lender = 7;
+  std::vector<Loan> loans = {{7, 4, 2048}};
+  EXPECT_EQ(lay_out(pieces, loans), 2048 + 64);
+  EXPECT_EQ(pieces[0].loan, 0);
+  EXPECT_EQ(pieces[1].loan, 0);
+  EXPECT_EQ(pieces[3].loan, -1);
+  // Only where it is as large, and ends as that begins.
+  pieces[1].last = 5;
+  lay_out(pieces, loans);
+  EXPECT_EQ(pieces[0].loan, -1);
+  pieces[1].last = 4;
+  loans = {{7, 4, 4096}};
+  lay_out(pieces, loans);
+  EXPECT_EQ(pieces[0].loan, -1);
 }
 
 TEST(Layout, PrefersTheLoanThatEndsFirst) {
@@ -141,8 +158,8 @@ TEST(Layout, OfManyKeepsAllApart) {
     std::vector<Loan> loans;
     for (int n = 1 + below(40); n > 0; --n) {
       const int32_t first = below(30);
-      pieces.push_back(
-          piece(below(8) == 0 ? -1 : 1 + (below(2) > 0 ? 700 : 1000) * below(9), first, first + below(6), below(3) > 0));
+      pieces.push_back(piece(below(8) == 0 ? -1 : 1 + (below(2) > 0 ? 700 : 1000) * below(9), first,
+                             first + below(6), below(3) > 0));
       const int32_t over = below(static_cast<int>(pieces.size()));
       const auto takes = [&](const Piece& p) { return p.over == over; };
       if (pieces[static_cast<size_t>(over)].last == first &&
@@ -162,7 +179,7 @@ TEST(Layout, OfManyKeepsAllApart) {
         const Loan& loan = loans[static_cast<size_t>(p.loan)];
         EXPECT_TRUE(p.is_lent) << seed;
         EXPECT_LT(p.last, loan.until) << seed;
-        EXPECT_LE(p.offset + p.bytes + (p.is_whole ? 0 : 127), loan.bytes) << seed;
+        EXPECT_LE(p.offset + p.bytes, loan.bytes) << seed;
       }
       for (size_t b = 0; b < a; ++b) {
         const Piece& q = pieces[b];
@@ -170,10 +187,7 @@ TEST(Layout, OfManyKeepsAllApart) {
         const bool takes_over = (p.over == static_cast<int>(b) && q.last == p.first) ||
                                 (q.over == static_cast<int>(a) && p.last == q.first);
         const bool is_same = p.offset == q.offset && p.bytes == q.bytes;
-        // What is not whole may begin up to 127 bytes later than it says.
-        const bool is_apart = !overlap(p.offset, p.bytes + (q.is_whole ? 127 : 0), q.offset,
-                                       q.bytes + (p.is_whole ? 127 : 0));
-        EXPECT_TRUE((takes_over && is_same) || is_apart)
+        EXPECT_TRUE((takes_over && is_same) || !overlap(p.offset, p.bytes, q.offset, q.bytes))
             << seed << ": " << a << ", " << b;
       }
     }
