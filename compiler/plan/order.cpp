@@ -78,19 +78,19 @@ class Order {
       if (is_new) tensors.push_back(stored(t, scales));
       return at->second;
     };
-    std::vector<Step> steps;
+    std::vector<Access> accesses;
     for (const Node& node : nodes_) {
-      Step step;
-      for (TensorId t : node.written) step.writes.push_back(number(t));
+      Access access;
+      for (TensorId t : node.written) access.writes.push_back(number(t));
       for (TensorId t : node.read) {
         if (is_argument(g_[t].role) && !saved_.count(t)) continue;
-        step.reads.push_back(number(t));
+        access.reads.push_back(number(t));
         if (node.written.size() == 1 && writes_over(g_, *node.kernel, node.written[0], t))
-          step.over.push_back(number(t));
+          access.over.push_back(number(t));
       }
-      steps.push_back(std::move(step));
+      accesses.push_back(std::move(access));
     }
-    lower_peak(steps, tensors, order);
+    lower_peak(accesses, tensors, order);
   }
 
   // What it counts as at each of the scales.

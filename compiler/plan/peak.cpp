@@ -6,8 +6,9 @@
 namespace attn::plan {
 namespace {
 
-// What is added up, each with a logarithm of its own: a tenth of one counts as a tenth of another.
-constexpr double kAlone = 0.1;  // the weight of what is neither an argument nor kept
+// The weight of the logarithm of the peak of what is neither an argument nor kept, beside those of
+// the peaks of all at each scale.
+constexpr double kAlone = 0.1;
 constexpr double kLeastGain = 1e-6;
 // Of orders that are looked at, times their kernels: some tenths of a second.
 constexpr double kMostWork = 4e7;
@@ -16,13 +17,13 @@ constexpr size_t kMeasures = kScales.size() + 1;  // by scale; at the last of th
 
 class Peaks {
  public:
-  Peaks(const std::vector<Step>& steps, const std::vector<Stored>& tensors)
-      : steps_(steps), tensors_(tensors), before_(steps.size()), after_(steps.size()) {
+  Peaks(const std::vector<Access>& kernels, const std::vector<Stored>& tensors)
+      : kernels_(kernels), tensors_(tensors), before_(kernels.size()), after_(kernels.size()) {
     std::vector<std::ptrdiff_t> writer(tensors.size(), -1);
-    for (size_t n = 0; n < steps.size(); ++n)
-      for (size_t t : steps[n].writes) writer[t] = static_cast<std::ptrdiff_t>(n);
-    for (size_t n = 0; n < steps.size(); ++n)
-      for (size_t t : steps[n].reads)
+    for (size_t n = 0; n < kernels.size(); ++n)
+      for (size_t t : kernels[n].writes) writer[t] = static_cast<std::ptrdiff_t>(n);
+    for (size_t n = 0; n < kernels.size(); ++n)
+      for (size_t t : kernels[n].reads)
         if (writer[t] >= 0) {
           before_[n].push_back(static_cast<size_t>(writer[t]));
           after_[static_cast<size_t>(writer[t])].push_back(n);
@@ -93,14 +94,14 @@ class Peaks {
     last_.assign(tensors_.size(), none);
     taken_.assign(tensors_.size(), false);
     for (size_t k = 0; k < order.size(); ++k) {
-      for (size_t t : steps_[order[k]].reads) last_[t] = k;
-      for (size_t t : steps_[order[k]].writes) first_[t] = k;
+      for (size_t t : kernels_[order[k]].reads) last_[t] = k;
+      for (size_t t : kernels_[order[k]].writes) first_[t] = k;
     }
     // One tensor that a kernel writes lies where one ends that it reads.
     for (size_t k = 0; k < order.size(); ++k)
-      for (size_t t : steps_[order[k]].over)
+      for (size_t t : kernels_[order[k]].over)
         if (last_[t] == k && !tensors_[t].is_kept) {
-          taken_[steps_[order[k]].writes[0]] = true;
+          taken_[kernels_[order[k]].writes[0]] = true;
           break;
         }
     for (auto& change : change_) change.assign(order.size() + 1, 0);
@@ -133,7 +134,7 @@ class Peaks {
     }
   }
 
-  const std::vector<Step>& steps_;
+  const std::vector<Access>& kernels_;
   const std::vector<Stored>& tensors_;
   std::vector<std::vector<size_t>> before_, after_;  // kernels that each must run after, and before
   // Of the order that was measured last.
@@ -145,9 +146,9 @@ class Peaks {
 
 }  // namespace
 
-void lower_peak(const std::vector<Step>& steps, const std::vector<Stored>& tensors,
+void lower_peak(const std::vector<Access>& kernels, const std::vector<Stored>& tensors,
                 std::vector<size_t>& order) {
-  Peaks(steps, tensors).lower(order);
+  Peaks(kernels, tensors).lower(order);
 }
 
 }  // namespace attn::plan

@@ -19,16 +19,16 @@ struct Stored {
 };
 
 // A kernel, with tensors by their numbers; what is not stored is left out.
-struct Step {
+struct Access {
   std::vector<size_t> reads, writes;
   std::vector<size_t> over;  // reads whose memory it may write over, if it is the last to read them
 };
 
 // Moves kernels across the moment that needs the most memory while that lowers it, and keeps each
-// after those that write what it reads. `order`: positions of `steps`, in an order in which they
+// after those that write what it reads. `order`: positions of `kernels`, in an order in which they
 // can run. Memory counts at all scales, and to a tenth what is neither an argument nor kept: the
 // workspace of a call that has memory of its own for the rest.
-void lower_peak(const std::vector<Step>& steps, const std::vector<Stored>& tensors,
+void lower_peak(const std::vector<Access>& kernels, const std::vector<Stored>& tensors,
                 std::vector<size_t>& order);
 
 }  // namespace attn::plan

@@ -10,7 +10,7 @@
 namespace attn::testing {
 namespace {
 
-using plan::Step;
+using plan::Access;
 using plan::Stored;
 
 enum class Kind { inside, kept, argument };
@@ -22,15 +22,16 @@ Stored stored(double bytes, Kind kind = Kind::inside) {
   return result;
 }
 
-std::vector<size_t> lowered(const std::vector<Step>& steps, const std::vector<Stored>& tensors) {
-  std::vector<size_t> order(steps.size());
+std::vector<size_t> lowered(const std::vector<Access>& kernels,
+                            const std::vector<Stored>& tensors) {
+  std::vector<size_t> order(kernels.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  plan::lower_peak(steps, tensors, order);
+  plan::lower_peak(kernels, tensors, order);
   return order;
 }
 
 // The most bytes at any kernel, by going through them.
-double peak(const std::vector<Step>& steps, const std::vector<Stored>& tensors,
+double peak(const std::vector<Access>& kernels, const std::vector<Stored>& tensors,
             const std::vector<size_t>& order) {
   double most = 0;
   for (size_t now = 0; now < order.size(); ++now) {
@@ -38,17 +39,17 @@ double peak(const std::vector<Step>& steps, const std::vector<Stored>& tensors,
     for (size_t t = 0; t < tensors.size(); ++t) {
       bool is_written = tensors[t].is_argument, is_needed = tensors[t].is_kept;
       for (size_t k = 0; k < order.size(); ++k) {
-        const Step& step = steps[order[k]];
-        const bool writes = std::ranges::count(step.writes, t) > 0;
+        const Access& access = kernels[order[k]];
+        const bool writes = std::ranges::count(access.writes, t) > 0;
         is_written = is_written || (k <= now && writes);
-        is_needed = is_needed || (k >= now && std::ranges::count(step.reads, t) > 0) ||
+        is_needed = is_needed || (k >= now && std::ranges::count(access.reads, t) > 0) ||
                     (k == now && writes);
       }
-      const Step& step = steps[order[now]];
+      const Access& access = kernels[order[now]];
       const bool is_taken =
-          std::ranges::count(step.over, t) > 0 &&
+          std::ranges::count(access.over, t) > 0 &&
           std::none_of(order.begin() + static_cast<std::ptrdiff_t>(now) + 1, order.end(),
-                       [&](size_t n) { return std::ranges::count(steps[n].reads, t) > 0; });
+                       [&](size_t n) { return std::ranges::count(kernels[n].reads, t) > 0; });
       if (is_written && is_needed && !is_taken) sum += tensors[t].bytes[0];
     }
     most = std::max(most, sum);
@@ -56,17 +57,17 @@ double peak(const std::vector<Step>& steps, const std::vector<Stored>& tensors,
   return most;
 }
 
-bool can_run(const std::vector<Step>& steps, const std::vector<size_t>& order) {
+bool can_run(const std::vector<Access>& kernels, const std::vector<size_t>& order) {
   std::vector<size_t> written;
   for (size_t n : order) {
-    for (size_t t : steps[n].reads) {
-      const auto writes = [&](const Step& s) { return std::ranges::count(s.writes, t) > 0; };
-      if (std::ranges::any_of(steps, writes) && !std::ranges::count(written, t)) return false;
+    for (size_t t : kernels[n].reads) {
+      const auto writes = [&](const Access& s) { return std::ranges::count(s.writes, t) > 0; };
+      if (std::ranges::any_of(kernels, writes) && !std::ranges::count(written, t)) return false;
     }
-    written.insert(written.end(), steps[n].writes.begin(), steps[n].writes.end());
+    written.insert(written.end(), kernels[n].writes.begin(), kernels[n].writes.end());
   }
   return std::ranges::is_permutation(order, [&] {
-    std::vector<size_t> all(steps.size());
+    std::vector<size_t> all(kernels.size());
     std::iota(all.begin(), all.end(), size_t{0});
     return all;
   }());
@@ -79,19 +80,20 @@ TEST(Peak, ResultsComeAfterTheMomentThatNeedsMost) {
   const std::vector<Stored> tensors = {stored(1, Kind::argument), stored(1, Kind::argument),
                                        stored(8, Kind::kept),     stored(6),
                                        stored(6, Kind::kept),     stored(2, Kind::kept)};
-  const std::vector<Step> steps = {{{0}, {2}, {}}, {{1}, {3}, {}}, {{3}, {4}, {}}, {{1}, {5}, {}}};
-  EXPECT_EQ(peak(steps, tensors, {0, 1, 2, 3}), 8 + 1 + 6 + 6);
-  const std::vector<size_t> order = lowered(steps, tensors);
-  EXPECT_EQ(peak(steps, tensors, order), 8 + 1 + 6 + 2);
-  EXPECT_TRUE(can_run(steps, order));
+  const std::vector<Access> kernels = {
+      {{0}, {2}, {}}, {{1}, {3}, {}}, {{3}, {4}, {}}, {{1}, {5}, {}}};
+  EXPECT_EQ(peak(kernels, tensors, {0, 1, 2, 3}), 8 + 1 + 6 + 6);
+  const std::vector<size_t> order = lowered(kernels, tensors);
+  EXPECT_EQ(peak(kernels, tensors, order), 8 + 1 + 6 + 2);
+  EXPECT_TRUE(can_run(kernels, order));
 }
 
 // What a kernel writes over another's last use needs no memory of its own.
 TEST(Peak, OfWhatIsWrittenOverCountsOnce) {
   const std::vector<Stored> tensors = {stored(4, Kind::argument), stored(4), stored(4, Kind::kept)};
-  const std::vector<Step> steps = {{{0}, {1}, {}}, {{1}, {2}, {1}}};
-  EXPECT_EQ(peak(steps, tensors, {0, 1}), 8);
-  EXPECT_EQ(lowered(steps, tensors), (std::vector<size_t>{0, 1}));
+  const std::vector<Access> kernels = {{{0}, {1}, {}}, {{1}, {2}, {1}}};
+  EXPECT_EQ(peak(kernels, tensors, {0, 1}), 8);
+  EXPECT_EQ(lowered(kernels, tensors), (std::vector<size_t>{0, 1}));
 }
 
 TEST(Peak, OfRandomKernelsIsNoHigherAndOftenTheLowest) {
@@ -101,31 +103,31 @@ TEST(Peak, OfRandomKernelsIsNoHigherAndOftenTheLowest) {
     std::mt19937 random(seed);
     const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
     std::vector<Stored> tensors = {stored(5, Kind::argument), stored(9, Kind::argument)};
-    std::vector<Step> steps;
+    std::vector<Access> kernels;
     for (int n = 0; n < 6; ++n) {
-      Step step;
-      for (size_t k = 1 + below(2); k > 0; --k) step.reads.push_back(below(tensors.size()));
-      std::ranges::sort(step.reads);
-      step.reads.erase(std::ranges::unique(step.reads).begin(), step.reads.end());
-      step.writes = {tensors.size()};
+      Access access;
+      for (size_t k = 1 + below(2); k > 0; --k) access.reads.push_back(below(tensors.size()));
+      std::ranges::sort(access.reads);
+      access.reads.erase(std::ranges::unique(access.reads).begin(), access.reads.end());
+      access.writes = {tensors.size()};
       const double bytes = 1 + static_cast<double>(below(12));
       tensors.push_back(stored(bytes, n >= 4 || below(3) == 0 ? Kind::kept : Kind::inside));
-      const size_t over = step.reads[0];
-      if (tensors[over].bytes[0] == bytes && !tensors[over].is_kept) step.over = {over};
-      steps.push_back(std::move(step));
+      const size_t over = access.reads[0];
+      if (tensors[over].bytes[0] == bytes && !tensors[over].is_kept) access.over = {over};
+      kernels.push_back(std::move(access));
     }
-    std::vector<size_t> all(steps.size());
+    std::vector<size_t> all(kernels.size());
     std::iota(all.begin(), all.end(), size_t{0});
-    const double before = peak(steps, tensors, all);
-    const std::vector<size_t> order = lowered(steps, tensors);
-    ASSERT_TRUE(can_run(steps, order)) << seed;
+    const double before = peak(kernels, tensors, all);
+    const std::vector<size_t> order = lowered(kernels, tensors);
+    ASSERT_TRUE(can_run(kernels, order)) << seed;
     double least = before;
     do {
-      if (can_run(steps, all)) least = std::min(least, peak(steps, tensors, all));
+      if (can_run(kernels, all)) least = std::min(least, peak(kernels, tensors, all));
     } while (std::ranges::next_permutation(all).found);
-    lowest += peak(steps, tensors, order) <= least;
+    lowest += peak(kernels, tensors, order) <= least;
     // What is inside counts alone, too: a little more of all for less of that.
-    EXPECT_LE(peak(steps, tensors, order), 1.1 * before) << seed;
+    EXPECT_LE(peak(kernels, tensors, order), 1.1 * before) << seed;
   }
   EXPECT_GE(lowest, kPrograms * 3 / 4);
 }
