@@ -262,5 +262,18 @@ TEST(Groups, AreInOneOrder) {
   }
 }
 
+// A batch that fills no whole block of a GPU's threads, each with a table of its own.
+TEST(Tables, AreOthersForEachBatch) {
+  Library library(compile_text(R"(
+size B, T, V, D = 3
+train model m(row: int[B, T], x: [B, V, D]) -> u { u[b,t,d] = x[b, row[b,t], d] }
+)"));
+  for (const int64_t b : {0, 1, 3, 4, 5, 9}) {
+    const Sizes s = {{"B", b}, {"T", 7}, {"V", 4}};
+    SCOPED_TRACE(text_of(s));
+    expect_agreement(library, "m", random_call(library.model("m"), s, 5, 4));
+  }
+}
+
 }  // namespace
 }  // namespace attn::testing

@@ -164,12 +164,14 @@ class Loops {
     return max(best(args())[1], 0);
   }
 
-  // Beyond the end of a vector data is read at the last point.
+  // Beyond the end of a vector data is read at the last point; and beyond that of a block of
+  // threads, which have two indices.
   Translator for_domain() {
     Translator::Indices inside = indices_;
-    if (!d_.free.empty()) {
-      Expr& last = inside.at(d_.free.back());
-      last = min(last, max(scope_.extent(d_.free.back()) - 1, 0));
+    for (ir::IndexId i : d_.free) {
+      if (i != d_.free.back() && scatter_ != Scatter::in_classes) continue;
+      Expr& index = inside.at(i);
+      index = min(index, max(scope_.extent(i) - 1, 0));
     }
     return at(inside);
   }
@@ -189,7 +191,8 @@ class Loops {
   }
 
   Expr scattered(const solve::Scatter& scatter) {
-    Translator t = at_points();
+    const bool in_classes = scatter_ == Scatter::in_classes;
+    Translator t = in_classes ? for_domain() : at_points();
     Expr position = t(scatter.position);
     Expr limit = t.extent(g_[d_.target].extents[scatter.dimension]);
     ir::Conditions others = d_.guard;
@@ -197,7 +200,6 @@ class Loops {
     domain_.where(domain_condition(others) && domain_condition(scatter));
     if (scope_.arguments.hides_data && !ir::tensors(scatter.position).empty())
       position = hidden_data(position);
-    const bool in_classes = scatter_ == Scatter::in_classes;
     if (in_classes) {
       const int last = static_cast<int>(d_.reduced.size());
       domain_.where(unsolved(position % kScatterClasses == domain_[last]));
