@@ -52,8 +52,8 @@ class Order {
       result.push_back(next);
     }
     delay(result);
-    // Of a function that forward saves tensors for, the results' memory holds others, too, until
-    // they are written: each order has its peak.
+    // Backward takes saved tensors. How much memory it needs with them depends on when its results
+    // are written, whose memory holds other tensors until then.
     if (!saved_.empty()) lower(result);
     return result;
   }

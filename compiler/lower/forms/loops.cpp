@@ -164,8 +164,8 @@ class Loops {
     return max(best(args())[1], 0);
   }
 
-  // Beyond the end of a vector data is read at the last point; and beyond that of a block of
-  // threads, which have two indices.
+  // Beyond the end of a vector data is read at the last point. In classes also beyond that of a
+  // block of threads, which spans two indices.
   Translator for_domain() {
     Translator::Indices inside = indices_;
     for (ir::IndexId i : d_.free) {
