@@ -190,6 +190,8 @@ TEST(Ptx, RefusesWhatItDoesNotKnow) {
   expect_found(found_in("add.s32 %r2, %r1, %s7;"), 218, {"there is no `%s7`"});
   expect_found(found_in("bra $nowhere;"), 218, {"there is no label $nowhere"});
   expect_found(found_in(".frob 7;"), 218, {"line 8"});
+  expect_found(found_in("{ .reg .b32 %own; }\n{ .reg .b32 %own; .reg .b32 %own; }"), 218,
+               {"line 9", "declared twice: %own"});
   EXPECT_THROW(ptx::parse(".version 7.0\n.frob\n"), ptx::TextError);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <sstream>
 
 #include "ptx_program.h"
@@ -157,11 +158,12 @@ class Reader {
       while (take(","));
       if (word == ".maxntid" || word == ".reqntid") entry_->most_threads = static_cast<int>(all);
     }
-    for (int depth = 1; depth > 0;) {
+    declared_.assign(1, {});
+    while (!declared_.empty()) {
       if (take("{"))
-        ++depth;
+        declared_.emplace_back();
       else if (take("}"))
-        --depth;
+        declared_.pop_back();
       else
         statement();
     }
@@ -248,6 +250,7 @@ class Reader {
   void registers() {
     const std::string name = next();
     const auto add = [&](const std::string& one) {
+      if (!declared_.back().insert(one).second) fail("declared twice: " + one, line());
       if (registers_.count(one) != 0) return;
       registers_[one] = kFirstRegister + static_cast<uint32_t>(entry_->registers.size());
       entry_->registers.push_back(one);
@@ -349,6 +352,7 @@ class Reader {
   Entry* entry_ = nullptr;
   std::map<std::string, uint64_t> symbols_, own_;
   std::map<std::string, uint32_t> registers_, labels_;
+  std::vector<std::set<std::string>> declared_;  // registers, by the braces around them
   std::map<uint64_t, uint32_t> constants_;
   std::vector<Label> branches_;
 };

@@ -202,6 +202,33 @@ TEST(Instructions, LeaveLoadsOfWhatIsReadToo) {
   EXPECT_TRUE(has(two, addresses)) << two;
 }
 
+// LLVM gives one register to a number that several places load.
+TEST(Instructions, DeclareAnAddressOnce) {
+  const std::string text = with_instructions(R"(	@%p1 bra 	$other;
+	ld.global.b64 	%rd5, [%rd4+32];
+	bra.uni 	$both;
+$other:
+	ld.global.b64 	%rd5, [%rd3];
+$both:
+	{ // callseq 1, 0
+	.param .b32 	param0;
+	st.param.b32 	[param0], %r4;
+	.param .b64 	param1;
+	st.param.b64 	[param1], %rd5;
+	.param .b32 	retval0;
+	call.uni (retval0), attn_copy, (param0, param1);
+	} // callseq 1
+)");
+  EXPECT_TRUE(text.starts_with(R"(	@%p1 bra 	$other;
+	.reg .b64 %attn_at_rd5;
+	add.s64 %attn_at_rd5, %rd4, 32;
+	bra.uni 	$both;
+$other:
+	add.s64 %attn_at_rd5, %rd3, 0;
+$both:
+)")) << text;
+}
+
 TEST(Instructions, LeaveOtherCallsAsTheyAre) {
   const std::string text = R"(	{ // callseq 0, 0
 	.param .b32 	param0;

@@ -131,9 +131,10 @@ std::vector<std::string> registers_of(std::string_view line) {
 }
 
 // A load, or in its place the addresses of its registers where these are wanted; both where some of
-// the registers are read, too.
+// the registers are read, too. `declared`: the names of addresses that the kernel has declared; a
+// register may be loaded at several places.
 std::string addresses_or_load(const std::string& line, const std::set<std::string>& wanted,
-                              const std::set<std::string>& read) {
+                              const std::set<std::string>& read, std::set<std::string>& declared) {
   const std::string_view load = trimmed(line), place = between(load, '[', ']');
   const std::string_view before = load.substr(0, load.find('['));
   const bool is_list = before.find('{') != before.npos;
@@ -154,7 +155,8 @@ std::string addresses_or_load(const std::string& line, const std::set<std::strin
   for (size_t k = 0; k < loaded.size(); ++k) {
     if (!is_wanted(loaded[k])) continue;
     const std::string name = address_name(loaded[k]);
-    lines += "\t.reg .b64 " + name + ";\n\tadd.s64 " + name + ", " + base + ", " + offset + ";\n";
+    if (declared.insert(name).second) lines += "\t.reg .b64 " + name + ";\n";
+    lines += "\tadd.s64 " + name + ", " + base + ", " + offset + ";\n";
     if (k > 0)
       lines += "\tadd.s64 " + name + ", " + name + ", " +
                std::to_string(bytes * static_cast<int>(k)) + ";\n";
@@ -282,10 +284,11 @@ std::string with_instructions(const std::string& ptx) {
       for (std::string& r : registers_of(is_load(parts[n]) ? between(line, '[', ']') : line))
         read.insert(std::move(r));
     }
+    std::set<std::string> declared;
     for (size_t n = first; n < end; ++n) {
       const Part& p = parts[n];
       text += is_ours(p)   ? in_place_of(p.call)
-              : is_load(p) ? addresses_or_load(p.text, wanted, read)
+              : is_load(p) ? addresses_or_load(p.text, wanted, read, declared)
                            : p.text;
     }
   }
