@@ -149,6 +149,8 @@ std::optional<ContractionForm> contraction_in(const Graph& g, const Costs& costs
   c.epilogue = where(of_result, multiply(std::move(value)));
   if (keep) c.kept = c.epilogue;
   if (finish) finish_with(g, c, *finish, g.target(whole));
+  // Conditions that exclude each other leave nothing of a sum.
+  if (!tensors(c.epilogue).count(whole.target)) return std::nullopt;
   return c;
 }
 
