@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/base/check.h"
@@ -33,7 +34,8 @@ class FunctionWriter {
     return {fmt::format("ATTN_{}, {}, .reads_saved = {}, .n_checks = {},", kind(),
                         quoted(plan::title(f_)), f_.saved.empty() ? 0 : 1, f_.checks.size()),
             rows("attn_local", "workspace", workspace),
-            rows("attn_life", "lives", lives()),
+            rows("attn_life", "lives", lives(f_.lives)),
+            rows("attn_life", "unsaved_lives", lives(f_.unsaved_lives)),
             rows("attn_slice", "slices", slices_),
             rows("attn_data_check", "data_checks", data_checks()),
             rows("attn_loop", "loops", loops_),
@@ -68,18 +70,21 @@ class FunctionWriter {
     return list;
   }
 
+  int life_of(TensorId t) const {
+    const auto life = std::ranges::find(f_.lives, t, &plan::Life::tensor);
+    return life == f_.lives.end() ? -1 : static_cast<int>(life - f_.lives.begin());
+  }
+
   // Tensors of the caller are counted as it knows them.
-  std::vector<std::string> lives() const {
-    std::map<TensorId, size_t> at;
-    for (size_t k = 0; k < f_.lives.size(); ++k) at[f_.lives[k].tensor] = k;
+  std::vector<std::string> lives(const std::vector<plan::Life>& of) const {
     const std::set<TensorId> needed = needed_in_memory();
     std::vector<std::string> list;
-    for (const plan::Life& life : f_.lives) {
+    for (const plan::Life& life : of) {
       const TensorId t = life.tensor;
-      const std::string over = life.over.valid() ? std::to_string(at.at(life.over)) : "-1";
-      list.push_back(fmt::format("{{{}, {}, {}, {}, {}}}",
+      list.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}}}",
                                  f_.places[t.value] == Place::result ? result(t) : tensor(t),
-                                 life.first, life.last, over, needed.count(t) ? 1 : 0));
+                                 life.first, life.last, life_of(life.over), needed.count(t) ? 1 : 0,
+                                 life.of_step ? 1 : 0));
     }
     return list;
   }
@@ -113,8 +118,9 @@ class FunctionWriter {
     for (const plan::Slice& s : f_.slices) {
       if (!touched.count(s.tensor)) continue;
       slice_of_[{number, s.tensor}] = slices_.size();
-      slices_.push_back(fmt::format("{{{}, {}, {}}}", tensor(s.whole),
-                                    g_[s.whole].extents.size() - 1 - s.dimension, number));
+      slices_.push_back(fmt::format("{{{}, {}, {}, {}}}", tensor(s.whole),
+                                    g_[s.whole].extents.size() - 1 - s.dimension, number,
+                                    life_of(s.whole)));
     }
   }
 

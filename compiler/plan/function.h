@@ -14,8 +14,8 @@ struct Request {
   FunctionKind kind = FunctionKind::forward;
   std::string name = "forward";  // begins symbols
   ir::Graph graph;
-  std::vector<ir::TensorId> forwarded, saved;  // tensors of `graph` with role input
-  std::set<ir::TensorId> wanted;               // that a later function would like to find saved
+  std::vector<ir::TensorId> forwarded, saved;       // tensors of `graph` with role input
+  std::set<ir::TensorId> wanted;  // that a later function would like to find saved
 };
 Function plan_function(const std::string& model, Request request, const Costs& costs,
                        Diagnostics& diagnostics);
@@ -50,6 +50,12 @@ bool writes_over(const ir::Graph& g, const Kernel& k, ir::TensorId written, ir::
 
 // When each tensor of a planned function is needed, in the order of the kernels.
 std::vector<Life> lives_of(const Function& f);
+// The same of forward where nothing is saved, in the order of its lives: what would be saved of
+// every step of a recurrence, and what only the kernels of that step read, is needed for that step.
+// Empty: there is nothing of the kind.
+std::vector<Life> unsaved_lives_of(const Function& f);
+// What a kernel takes or writes of `t`, of which one step is in memory: that step. Else `t`.
+ir::TensorId taken_of(const Function& f, const Kernel& k, ir::TensorId t);
 
 // The bytes of the workspace at the kernel that needs the most, where what is saved has a block of
 // its own: a formula in the sizes of `g`, the function's graph where more of them may be known.

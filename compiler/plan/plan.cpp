@@ -68,6 +68,7 @@ Plan make_plan(const Graph& forward, const Gradient* gradient, const Costs& cost
     f.places[kept.at(t).value] = Place::saved;
     f.saved.push_back(kept.at(t));
   }
+  f.unsaved_lives = unsaved_lives_of(f);
   plan.backward = plan_function(forward.name, std::move(request), costs, diagnostics);
   verify(f);
   verify(plan);

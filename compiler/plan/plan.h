@@ -58,6 +58,9 @@ struct Life {
   // One that ends as this one begins, and whose memory it may take, as writes_over says. Invalid:
   // none.
   ir::TensorId over;
+  bool of_step = false;  // of one step of the tensor, which is all of it that is in memory
+
+  bool operator==(const Life&) const = default;
 };
 
 // Kernels that compute one step of a recurrence, run for each of its steps in turn.
@@ -96,6 +99,9 @@ struct Function {
   // Of what is in the workspace or the saved block, of results, and of what is given of
   // derivatives.
   std::vector<Life> lives;
+  // Of forward, the same tensors in the same order, where nothing is saved and some are in memory
+  // for a step only. Empty: as `lives`.
+  std::vector<Life> unsaved_lives;
   Precision precision = Precision::high;
 };
 
@@ -119,6 +125,9 @@ const Loop* loop_of(const Function& f, size_t n);
 ir::TensorId whole_of(const Function& f, ir::TensorId t);
 // Whether fewer steps of the whole tensor are in memory than its loop has.
 bool is_rolled(const Function& f, const Slice& s);
+// Whether each step is one piece of memory, and all are there: not of the two planes of a
+// log-sum-exp.
+bool lies_by_step(const Function& f, const Slice& s);
 
 // Those that there are, forward first, probes last.
 std::vector<const Function*> functions(const Plan& plan);

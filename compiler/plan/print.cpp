@@ -255,14 +255,15 @@ std::string loop_text(const Graph& g, const Steps& s) {
                      s.down ? ", the last first" : "");
 }
 
-std::string lives_text(const Graph& g, const std::vector<Life>& lives) {
+std::string lives_text(const Graph& g, const std::vector<Life>& lives, const char* title) {
   std::string text;
   for (const Life& life : lives) {
     text += fmt::format("      {:<8}{}", fmt::format("{}..{}", life.first, life.last),
                         shape_text(g, life.tensor));
+    if (life.of_step) text += ", a step of it";
     text += life.over.valid() ? fmt::format(" over {}\n", g[life.over].name) : "\n";
   }
-  return text.empty() ? text : "    in memory, from kernel to kernel:\n" + text;
+  return text.empty() ? text : fmt::format("    {}:\n{}", title, text);
 }
 
 std::string function_text(const Function& f, const Schedule& schedule) {
@@ -281,7 +282,11 @@ std::string function_text(const Function& f, const Schedule& schedule) {
   std::string saved;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);
   if (!saved.empty()) text += "    saved:" + saved + "\n";
-  text += lives_text(g, f.lives);
+  text += lives_text(g, f.lives, "in memory, from kernel to kernel");
+  std::vector<Life> others;
+  for (size_t k = 0; k < f.unsaved_lives.size(); ++k)
+    if (f.unsaved_lives[k] != f.lives[k]) others.push_back(f.unsaved_lives[k]);
+  text += lives_text(g, others, "where nothing is saved");
   return text;
 }
 

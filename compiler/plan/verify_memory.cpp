@@ -13,15 +13,18 @@ using namespace ir;
 // Runs the kernels on names: which tensors memory holds, where all that may share memory does.
 class Run {
  public:
-  explicit Run(const Function& f) : f_(f), is_intact_(f.graph.tensors.size(), false) {
+  Run(const Function& f, const std::vector<Life>& lives)
+      : f_(f), all_(lives), is_intact_(f.graph.tensors.size(), false) {
     lives_.resize(f.graph.tensors.size());
-    for (const Life& life : f.lives) {
+    for (const Life& life : lives) {
       require(may_live(life.tensor), life.tensor, "a life of what is elsewhere");
       require(!life_of(life.tensor), life.tensor, "two lives");
+      require(!life.of_step || lies_by_step(life.tensor), life.tensor,
+              "a step of what does not lie step by step");
       lives_[life.tensor.value] = &life;
       is_intact_[life.tensor.value] = is_argument(f.graph[life.tensor].role);
     }
-    for (const Life& life : f.lives) require_over(life);
+    for (const Life& life : lives) require_over(life);
   }
 
   void run() {
@@ -34,6 +37,7 @@ class Run {
       // The second step finds what the first leaves.
       for (int step = 0; step < 2; ++step) {
         step_ = step;
+        forget_steps();
         end = loop.first;
         run_to(loop.end, end);
       }
@@ -63,6 +67,17 @@ class Run {
            (p == Place::given && is_derivative(f_.graph[t].role));
   }
 
+  // A step finds nothing of another in what holds one of them.
+  void forget_steps() {
+    for (const Life& life : all_)
+      if (life.of_step) is_intact_[life.tensor.value] = false;
+  }
+
+  bool lies_by_step(TensorId t) const {
+    const auto slice = std::ranges::find(f_.slices, t, &Slice::whole);
+    return slice != f_.slices.end() && plan::lies_by_step(f_, *slice);
+  }
+
   // What memory must hold of what a kernel takes.
   bool needs_life(TensorId t) const {
     return may_live(t) && (place_of(t) != Place::result || f_.kind != FunctionKind::update);
@@ -77,10 +92,15 @@ class Run {
     require(other && (is_own(life.tensor) || place_of(life.tensor) == Place::result) &&
                 is_own(life.over) && other->last == life.first,
             life.tensor, "in the memory of what does not end");
-    const bool is_written_over =
-        life.first > 0 && life.first <= static_cast<int>(f_.kernels.size()) &&
-        writes_over(f_.graph, f_.kernels[life.first - 1], life.tensor, life.over);
-    require(is_written_over, life.tensor, "written over while it is read");
+    const auto is_written_over = [&](const Kernel& k) {
+      const auto taken = [&](const Life& of) {
+        return of.of_step ? taken_of(f_, k, of.tensor) : of.tensor;
+      };
+      return writes_over(f_.graph, k, taken(life), taken(*other));
+    };
+    require(life.first > 0 && life.first <= static_cast<int>(f_.kernels.size()) &&
+                is_written_over(f_.kernels[life.first - 1]),
+            life.tensor, "written over while it is read");
   }
 
   void run_to(size_t end, size_t& n) {
@@ -93,7 +113,11 @@ class Run {
   void call(const Kernel& k) {
     for (TensorId t : k.reads) read(t);
     for (TensorId t : k.writes) write(t);
-    for (TensorId t : k.arguments()) require_alive(whole_of(f_, t));
+    for (TensorId t : k.arguments()) {
+      require_alive(whole_of(f_, t));
+      const Life* life = life_of(t);
+      require(!life || !life->of_step, t, "taken as a whole, of which a step is in memory");
+    }
   }
 
   void require_alive(TensorId t) const {
@@ -145,13 +169,14 @@ class Run {
     const Life* life = life_of(in_memory);
     if (!life) return;
     // A step leaves those before it as they are.
-    if (is_first || t == in_memory) is_intact_[in_memory.value] = true;
-    for (const Life& other : f_.lives)
+    if (is_first || t == in_memory || life->of_step) is_intact_[in_memory.value] = true;
+    for (const Life& other : all_)
       if (other.tensor != in_memory && may_share(*life, other))
         is_intact_[other.tensor.value] = false;
   }
 
   const Function& f_;
+  const std::vector<Life>& all_;
   std::vector<const Life*> lives_;  // by tensor
   std::vector<bool> is_intact_;     // by tensor: it was written, and nothing over it since
   std::set<TensorId> written_;
@@ -161,6 +186,12 @@ class Run {
 
 }  // namespace
 
-void verify_memory(const Function& f) { Run(f).run(); }
+void verify_memory(const Function& f) {
+  Run(f, f.lives).run();
+  if (f.unsaved_lives.empty()) return;
+  require(std::ranges::equal(f.unsaved_lives, f.lives, {}, &Life::tensor, &Life::tensor), f,
+          f.unsaved_lives[0].tensor, "other tensors where nothing is saved");
+  Run(f, f.unsaved_lives).run();
+}
 
 }  // namespace attn::plan

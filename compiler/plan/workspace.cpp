@@ -30,10 +30,11 @@ Poly elements(const Graph& g, TensorId t) {
 
 namespace {
 
-// The kernels that need each tensor.
+// The kernels that need each tensor. `by_step`: of which one step is in memory.
 class Lives {
  public:
-  explicit Lives(const Function& f) : f_(f) {
+  explicit Lives(const Function& f, const std::set<TensorId>& by_step = {})
+      : f_(f), by_step_(by_step) {
     for (const Kernel& k : f.checks)
       for (TensorId t : k.arguments()) touch(t, 0, 0);
     for (const Loop& loop : f.loops) touch_carried(loop);
@@ -64,6 +65,11 @@ class Lives {
     return f_.places[t.value] == Place::workspace || f_.places[t.value] == Place::saved;
   }
 
+  TensorId in_memory(TensorId t) const {
+    const TensorId whole = whole_of(f_, t);
+    return by_step_.count(whole) ? whole : t;
+  }
+
   // What the kernel that begins a life reads for the last time, and writes over: of several, what
   // was there first.
   TensorId taken_by(const Life& life) const {
@@ -71,14 +77,15 @@ class Lives {
     if (life.first == 0 || !(is_own(life.tensor) || place == Place::result)) return {};
     const size_t n = static_cast<size_t>(life.first) - 1;
     const Loop* loop = loop_of(f_, n);
+    const TensorId written = life.of_step ? taken_of(f_, f_.kernels[n], life.tensor) : life.tensor;
     const Life* first = nullptr;
     for (TensorId t : f_.kernels[n].reads) {
-      const auto read = all_.find(t);
-      if (read == all_.end() || !is_own(t) || read->second.last != life.first) continue;
+      const auto read = all_.find(in_memory(t));
+      if (read == all_.end() || !is_own(read->first) || read->second.last != life.first) continue;
       // Every step reads what comes from before a loop.
       if (loop && (read->second.first < first_of(*loop) || life.last > last_of(*loop))) continue;
       if (first && first->first <= read->second.first) continue;
-      if (writes_over(f_.graph, f_.kernels[n], life.tensor, t)) first = &read->second;
+      if (writes_over(f_.graph, f_.kernels[n], written, t)) first = &read->second;
     }
     return first ? first->tensor : TensorId{};
   }
@@ -89,7 +96,7 @@ class Lives {
     // An update may write over what it reads, where its caller wants that.
     const bool is_result = place == Place::result && f_.kind != FunctionKind::update;
     if (!is_own(t) && !is_result && !is_derivative(f_.graph[t].role)) return;
-    auto [it, fresh] = all_.try_emplace(t, Life{t, first, last, {}});
+    auto [it, fresh] = all_.try_emplace(t, Life{t, first, last, {}, by_step_.count(t) > 0});
     it->second.first = std::min(it->second.first, first);
     it->second.last = std::max(it->second.last, last);
   }
@@ -101,7 +108,7 @@ class Lives {
   void touch_carried(const Loop& loop) {
     for (size_t n = loop.first; n < loop.end; ++n)
       for (TensorId t : f_.kernels[n].writes)
-        if (whole_of(f_, t) != t) touch(t, first_of(loop), last_of(loop));
+        if (whole_of(f_, t) != t && in_memory(t) == t) touch(t, first_of(loop), last_of(loop));
   }
 
   // What lives outside a loop, as arguments do, lives through all of it: each step may need it.
@@ -117,12 +124,31 @@ class Lives {
   }
 
   const Function& f_;
+  const std::set<TensorId> by_step_;
   std::map<TensorId, Life> all_;
 };
 
-}  // namespace
-
-namespace {
+// What forward saves of a recurrence, and only the kernels of a step read.
+std::set<TensorId> needed_by_step(const Function& f) {
+  std::set<TensorId> result, others;
+  std::map<TensorId, const Loop*> loops;
+  for (const Slice& s : f.slices) {
+    if (f.places[s.whole.value] == Place::saved && lies_by_step(f, s)) result.insert(s.whole);
+  }
+  for (size_t n = 0; n < f.kernels.size(); ++n) {
+    for (TensorId t : f.kernels[n].arguments()) {
+      const TensorId whole = whole_of(f, t);
+      const auto [it, is_first] = loops.try_emplace(whole, loop_of(f, n));
+      if (whole == t || it->second != loop_of(f, n)) others.insert(whole);
+    }
+  }
+  for (const Kernel& k : f.checks)
+    for (TensorId t : k.arguments()) others.insert(t);
+  std::erase_if(result, [&](TensorId t) {
+    return others.count(t) || is_argument(f.graph[t].role) || f.graph.is_output(t);
+  });
+  return result;
+}
 
 // Whether what a kernel reads of a tensor for one of its results is that at the same point.
 bool is_at(const Expr& e, TensorId t, const std::vector<IndexId>& point) {
@@ -186,13 +212,33 @@ bool is_rolled(const Function& f, const Slice& s) {
   return loop != f.loops.end() && f.graph[s.whole].extents[s.dimension] != loop->steps.count;
 }
 
+bool lies_by_step(const Function& f, const Slice& s) {
+  return s.dimension == 0 && !f.graph[s.whole].split && !is_rolled(f, s);
+}
+
 const Loop* loop_of(const Function& f, size_t n) {
   const auto loop =
       std::ranges::find_if(f.loops, [&](const Loop& l) { return l.first <= n && n < l.end; });
   return loop == f.loops.end() ? nullptr : &*loop;
 }
 
+TensorId taken_of(const Function& f, const Kernel& k, TensorId t) {
+  for (TensorId argument : k.arguments())
+    if (whole_of(f, argument) == t) return argument;
+  return t;
+}
+
 std::vector<Life> lives_of(const Function& f) { return Lives(f).run(); }
+
+std::vector<Life> unsaved_lives_of(const Function& f) {
+  const std::set<TensorId> by_step = needed_by_step(f);
+  if (by_step.empty()) return {};
+  std::vector<Life> result;
+  const std::vector<Life> unsaved = Lives(f, by_step).run();
+  for (const Life& life : f.lives)
+    result.push_back(*std::ranges::find(unsaved, life.tensor, &Life::tensor));
+  return result;
+}
 
 Poly workspace_bytes(const Graph& g, const Function& f) {
   Poly most;

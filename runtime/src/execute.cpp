@@ -78,10 +78,11 @@ class Execution {
     const size_t n_tensors = static_cast<size_t>(frame_.base[ATTN_SLICES]);
     const size_t n_sizes = static_cast<size_t>(frame_.model.n_sizes);
     CallKey key(context_, CallKey::words_of<attn_program>() + CallKey::words_of<attn_function>() +
-                              n_tensors + n_sizes + 1);
+                              n_tensors + n_sizes + 2);
     key.add_table(frame_.program);
     key.add_table(f_);
     key.add(frame_.header[0]);
+    key.add(call_.saved.data);
     for (size_t k = 0; k < n_sizes; ++k) key.add(frame_.value[k]);
     for (size_t k = 0; k < n_tensors; ++k) key.add(frame_.tensors[k].data);
     known_ = context_->graphs.begin(context_, key);
@@ -222,8 +223,9 @@ class Execution {
         Tensor& t = frame_.tensor(ATTN_TENSOR(ATTN_SLICES, s));
         const attn_dimension& steps = whole.shape->dim[slice.dimension];
         // Of what rolls, fewer steps are in memory than the loop has.
-        const int64_t at = step % steps.extent * steps.stride * whole.element_bytes;
-        show(t, static_cast<char*>(whole.data) + at);
+        const bool is_alone = slice.life >= 0 && pieces_[slice.life].is_step;
+        const int64_t place = is_alone ? 0 : step % steps.extent;
+        show(t, static_cast<char*>(whole.data) + place * steps.stride * whole.element_bytes);
       }
       ATTN_TRY(launch_all(loop.first, loop.end));
     }

@@ -137,6 +137,7 @@ class Frame : public Cached {
   void list_arguments();
   // Type and shape of any tensor of a life.
   attn_local local(const attn_function& f, int32_t tensor) const;
+  int64_t outermost(int32_t shape) const;
   bool is_there(const attn_function& f, int32_t tensor) const;
   void add_pieces(const attn_function& f, Piece* to, int32_t shift);
   void join_saved(bool is_laid_out);

@@ -15,6 +15,12 @@ int64_t Frame::bytes(attn_type type, int32_t shape) const {
   return is_too_large ? std::numeric_limits<int64_t>::max() : result;
 }
 
+// The extent of the outermost dimension, at least 1.
+int64_t Frame::outermost(int32_t shape) const {
+  const Shape& s = shapes[shape];
+  return s.dim[s.rank - 1].extent;
+}
+
 int64_t Frame::lay_out_saved(int64_t* saved) const {
   int64_t end = aligned_end(0, 8 * (1 + model.n_sizes));
   for (int32_t k = 0; k < program.n_saved; ++k) {
@@ -44,8 +50,9 @@ bool Frame::is_there(const attn_function& f, int32_t tensor) const {
 // `shift`, when data is checked: what is needed then stays in the workspace, so that a call that is
 // refused for its data has written nothing of the caller's.
 void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
+  const bool is_unsaved = memory_ == Memory::unsaved && f.n_unsaved_lives > 0;
   for (int32_t n = 0; n < f.n_lives; ++n) {
-    const attn_life& life = f.lives[n];
+    const attn_life& life = (is_unsaved ? f.unsaved_lives : f.lives)[n];
     const int32_t group = life.tensor >> 24;
     const bool is_given = group >= ATTN_GIVEN_PARAMS && group <= ATTN_GIVEN_OUTPUTS;
     const bool is_forward = f.kind == ATTN_FORWARD;
@@ -54,7 +61,9 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
     piece.last = shift + life.last;
     if (life.over >= 0) piece.over = static_cast<int32_t>(to - pieces) + life.over;
     const attn_local tensor = local(f, life.tensor);
-    const int64_t size = bytes(tensor.type, tensor.shape);
+    piece.is_step = life.of_step != 0;
+    const int64_t size =
+        bytes(tensor.type, tensor.shape) / (piece.is_step ? outermost(tensor.shape) : 1);
     piece.element = static_cast<int32_t>(attn_type_size(tensor.type));
     if (is_there(f, life.tensor)) {
       if (is_given) continue;

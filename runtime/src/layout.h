@@ -14,6 +14,7 @@ struct Piece {
   int32_t over = -1;     // a piece of as many bytes whose memory it may take as that ends; -1: none
   int32_t element = 1;   // its bytes
   bool is_lent = false;  // whether a loan may hold it
+  bool is_step = false;  // of a recurrence's tensor: each step lies there in turn
   // Set by lay_out:
   int32_t loan = -1;   // of the loans; -1: the workspace
   int64_t offset = 0;  // in the workspace, or after the first byte of the loan

@@ -85,6 +85,19 @@ model steps(x: [B, T, N], v: [N, N], u: [N, N]) -> h {
 }
 )";
 
+// Saved of each step are c and the sum of h, which only kernels of that step read.
+constexpr const char* kGated = R"(
+size B, T, N
+train model gated(x: [T, B, N]) -> y {
+  param u: [N, N]
+  scan t: T {
+    c[t,b,n] = tanh(sum[m] h[t-1,b,m] * u[n,m])
+    h[t,b,n] = sin(sum[m] c[t,b,m] * u[n,m]) * x[t,b,n] from 0
+  }
+  y[b,n] = max[t] h[t,b,n]
+}
+)";
+
 // Each step writes c, and last a step of z, which is a result.
 constexpr const char* kDelta = R"(
 size B, T, N, E
@@ -99,6 +112,9 @@ model delta(q: [T, B, E], k: [T, B, E], v: [T, B, N]) -> z {
 
 plan::Life& life(Function& f, const char* name) {
   return *std::ranges::find(f.lives, *f.graph.find(name), &plan::Life::tensor);
+}
+plan::Life& unsaved_life(Function& f, const char* name) {
+  return *std::ranges::find(f.unsaved_lives, *f.graph.find(name), &plan::Life::tensor);
 }
 
 Place& place(Function& f, TensorId t) { return f.places.at(t.value); }
@@ -252,6 +268,15 @@ std::vector<Promise> function_promises() {
        [](Plan& p) { life(p.forward, "b").over = *p.forward.graph.find("a"); }},
       {"in the memory of what does not end", kGate,
        [](Plan& p) { life(*p.backward, "dh").over = *p.backward->graph.find("dy"); }},
+      {"a step of what does not lie step by step", kGated,
+       [](Plan& p) { unsaved_life(p.forward, "y").of_step = true; }},
+      {"taken as a whole, of which a step is in memory", kGated,
+       [](Plan& p) { unsaved_life(p.forward, "h").of_step = true; }},
+      {"other tensors where nothing is saved", kGated,
+       [](Plan& p) { p.forward.unsaved_lives.pop_back(); }},
+      {"needed outside its life", kGated, [](Plan& p) { unsaved_life(p.forward, "c").last = 1; }},
+      {"a read before it is written", kGated,
+       [](Plan& p) { std::swap(p.forward.kernels[0], p.forward.kernels[1]); }},
       {"given after the first kernel", kGate, [](Plan& p) { life(*p.backward, "dy").first = 1; }},
       {"written where it has no place", kScans, [](Plan& p) { write_to_given(p.forward); }},
       {"written twice", kAttend,

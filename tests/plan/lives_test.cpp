@@ -39,25 +39,35 @@ class Function {
     }
   }
   void loop(size_t first, size_t end) { f_.loops.push_back({.first = first, .end = end}); }
+  // As many steps as the tensor has along its first dimension.
+  void loop(size_t first, size_t end, const char* whole) {
+    f_.loops.push_back({{.count = f_.graph[id(whole)].extents[0]}, first, end});
+  }
   // `step` is kept in `whole`, which has the steps along its first dimension.
   void slice(const char* step, const char* whole) {
     place(step, Place::step);
     f_.slices.push_back({id(step), id(whole), 0});
   }
 
-  // "a 1..2 b 2..3": in the order of their names; "b/a": may take the memory of a.
-  std::string lives() const {
-    std::vector<plan::Life> all = plan::lives_of(f_);
+  // "a 1..2 b 2..3": in the order of their names; "b/a": may take the memory of a; "w.": a step.
+  std::string lives() const { return text_of(plan::lives_of(f_)); }
+  std::string unsaved_lives() {
+    f_.lives = plan::lives_of(f_);
+    return text_of(plan::unsaved_lives_of(f_));
+  }
+
+ private:
+  std::string text_of(std::vector<plan::Life> all) const {
     std::ranges::sort(all, {}, [&](const plan::Life& life) { return f_.graph[life.tensor].name; });
     std::string text;
     for (const plan::Life& life : all)
-      text += fmt::format("{}{}{} {}..{}", text.empty() ? "" : ", ", f_.graph[life.tensor].name,
+      text += fmt::format("{}{}{}{} {}..{}", text.empty() ? "" : ", ", f_.graph[life.tensor].name,
+                          life.of_step ? "." : "",
                           life.over.valid() ? "/" + f_.graph[life.over].name : "", life.first,
                           life.last);
     return text;
   }
 
- private:
   TensorId id(const std::string& name) const { return *f_.graph.find(name); }
   // Each letter names a tensor.
   std::vector<TensorId> ids(std::string_view names) const {
@@ -212,6 +222,36 @@ TEST(Lives, OfWhatStepsLeaveLastThroughTheLoop) {
   f.kernel("", "b");
   f.loop(0, 3);
   EXPECT_EQ(f.lives(), "a 1..2, b 3..3, w 1..3");
+}
+
+// Each step writes e and reads it once; its slices make up w, which is saved.
+struct Stepped : Function {
+  explicit Stepped(const char* last_reads)
+      : Function(
+            "size T; a[t: T, i: 8] = 1.0; w[t: T, i: 8] = 1.0; e[i: 8] = 1.0; "
+            "b[i: 8] = exp(e[i]); c[i: 8] = 1.0") {
+    place("w", Place::saved);
+    slice("e", "w");
+    kernel("", "e");
+    map("e", "b");
+    kernel("b", "c");
+    loop(0, 3, "w");
+    kernel(last_reads, "");
+  }
+};
+
+TEST(Lives, AreOfOneStepWhereNothingIsSaved) {
+  Stepped f("c");
+  EXPECT_EQ(f.lives(), "b 2..3, c 1..4, w 1..3");
+  EXPECT_EQ(f.unsaved_lives(), "b/w 2..3, c 1..4, w. 1..2");
+}
+
+TEST(Lives, AreOfAllStepsThatAreReadLater) { EXPECT_EQ(Stepped("w").unsaved_lives(), ""); }
+
+TEST(Lives, AreOfAllStepsOfWhatIsNotSaved) {
+  Stepped f("c");
+  f.place("w", Place::result);
+  EXPECT_EQ(f.unsaved_lives(), "");
 }
 
 }  // namespace

@@ -87,6 +87,7 @@ const std::map<std::string, std::string> kNeutral = {
     {"function.lives: reversed", "a set"},
     {"life.first: plus one", "a loop in which nothing else needs that memory"},
     {"life.last: less one", "a loop in which nothing else needs that memory"},
+    {"life.of_step: the whole", "more memory than it needs"},
     {"life.over: none", "a permission"},
     {"kernel.definitions: reversed", "the form has the order"},
     {"kernel.sizes: reversed", "arguments in another order"},

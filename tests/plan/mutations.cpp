@@ -275,6 +275,11 @@ class Mutator {
     mutate_list("function.slices", f_.slices);
     for (plan::Life& life : f_.lives) mutate(life);
     mutate_list("function.lives", f_.lives);
+    for (plan::Life& life : f_.unsaved_lives) {
+      mutate(life);
+      change("life.of_step", life.of_step, !life.of_step, life.of_step ? "the whole" : "a step");
+    }
+    mutate_list("function.unsaved_lives", f_.unsaved_lives);
   }
 
   void mutate(plan::Life& life) {

@@ -47,12 +47,14 @@ typedef struct attn_life {
   /* 1: a kernel needs the caller's tensor in memory even where the caller leaves it out. What is given
    * (a tangent, a cotangent) is then zero. */
   int32_t is_needed;
+  int32_t of_step; /* 1: one step of the tensor is in memory, and its outermost dimension is the steps */
 } attn_life;
 
 /* The tensor `whole` at the present step of the function's loop `loop`; dimensions are counted from
  * the innermost. Where `whole` has fewer steps than the loop, step n is at n modulo its extent. */
 typedef struct attn_slice {
   int32_t whole, dimension, loop;
+  int32_t life; /* of `whole`; -1: it has none */
 } attn_slice;
 
 /* The words of a processor's features: of CPUID, by leaf and register, and the registers that the
@@ -117,12 +119,14 @@ typedef struct attn_function {
   attn_function_kind kind;
   const char* name;    /* for people: "backward", "probe map" */
   int32_t reads_saved; /* of a probe: whether it reads the saved block */
-  int32_t n_workspace, n_lives, n_slices, n_checks, n_data_checks, n_kernels, n_loops;
+  int32_t n_workspace, n_lives, n_unsaved_lives, n_slices, n_checks, n_data_checks, n_kernels, n_loops;
   const attn_local* workspace;
   /* Of all that is in the workspace, of the parts of the saved block that the function takes, of its
    * results, whose memory serves others before the first kernel that writes it, and of what is given
    * of derivatives. */
   const attn_life* lives;
+  /* The same of forward where nothing is saved, in the same order; none: as `lives`. */
+  const attn_life* unsaved_lives;
   const attn_slice* slices;
   const attn_data_check* data_checks;
   /* The first n_checks of n_kernels write what data checks look at, before anything else is written. */
