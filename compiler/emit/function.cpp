@@ -180,7 +180,7 @@ class FunctionWriter {
       case Place::updated:
         return given(g_.updated_by(t));
       case Place::saved:
-        return fmt::format("S({})", place_in_saved(g_[t].name));
+        return fmt::format("S({})", place_in_saved(t));
       case Place::workspace:
         return fmt::format("W({})", in_workspace_.at(t));
       case Place::step:
@@ -192,10 +192,11 @@ class FunctionWriter {
   }
 
   // The block is forward's, whichever function reads it.
-  size_t place_in_saved(const std::string& name) const {
-    const plan::Function& forward = plan_.forward;
+  size_t place_in_saved(TensorId t) const {
+    const auto own = f_.in_forward.find(t);
+    const TensorId in_forward = own == f_.in_forward.end() ? t : own->second;
     size_t k = 0;
-    while (forward.graph[forward.saved.at(k)].name != name) ++k;
+    while (plan_.forward.saved.at(k) != in_forward) ++k;
     return k;
   }
 

@@ -175,6 +175,7 @@ Request cut_given(const Function& forward, Graph graph, const std::map<TensorId,
     if (!used.count(t)) continue;
     const bool is_output = forward.places[in_forward.value] == Place::result;
     (is_output ? request.forwarded : request.saved).push_back(t);
+    request.in_forward.emplace(t, in_forward);
   }
   return request;
 }
@@ -189,7 +190,10 @@ Function plan_function(const std::string& model, Request request, const Costs& c
   Checks checks = data_checks(g);
   const Rolling rolling = roll(g, request.wanted, costs);
   const std::vector<Segment> segments = segments_of(g, rolling);
-  Function f{.kind = request.kind, .name = std::move(request.name), .saved = request.saved};
+  Function f{.kind = request.kind,
+             .name = std::move(request.name),
+             .saved = request.saved,
+             .in_forward = std::move(request.in_forward)};
   place_arguments(f, g);
   for (TensorId t : request.forwarded) f.places[t.value] = Place::forwarded;
   for (TensorId t : request.saved) f.places[t.value] = Place::saved;

@@ -15,6 +15,7 @@ struct Request {
   std::string name = "forward";  // begins symbols
   ir::Graph graph;
   std::vector<ir::TensorId> forwarded, saved;       // tensors of `graph` with role input
+  std::map<ir::TensorId, ir::TensorId> in_forward;  // what forward calls them
   std::set<ir::TensorId> wanted;  // that a later function would like to find saved
 };
 Function plan_function(const std::string& model, Request request, const Costs& costs,

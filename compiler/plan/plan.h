@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,6 +92,9 @@ struct Function {
   ir::Graph graph;                  // as planned; tensor ids below are of this graph
   std::vector<Place> places;        // by tensor
   std::vector<ir::TensorId> saved;  // in the order of the saved block
+  // Of later functions: what forward calls what they take of it. Names may differ, as those of
+  // derivatives are taken.
+  std::map<ir::TensorId, ir::TensorId> in_forward;
   std::vector<Kernel> checks;       // run first
   std::vector<DataCheck> data_checks;
   std::vector<Kernel> kernels;  // in order

@@ -291,10 +291,13 @@ void verify(const Function& f) {
 
 void verify(const Plan& plan) {
   const Function& forward = plan.forward;
-  const auto same = [](const Function& a, TensorId ta, const Function& b, TensorId tb) {
+  const auto is_alike = [](const Function& a, TensorId ta, const Function& b, TensorId tb) {
     const Tensor &left = a.graph[ta], &right = b.graph[tb];
-    return left.name == right.name && left.storage == right.storage && left.split == right.split &&
+    return left.storage == right.storage && left.split == right.split &&
            left.extents == right.extents;
+  };
+  const auto same = [&](const Function& a, TensorId ta, const Function& b, TensorId tb) {
+    return a.graph[ta].name == b.graph[tb].name && is_alike(a, ta, b, tb);
   };
   for (const Function* f : functions(plan)) {
     for (TensorId t : f->graph.tensor_ids()) {
@@ -312,8 +315,12 @@ void verify(const Plan& plan) {
     if (f == &forward) continue;
     size_t n = 0;
     for (TensorId t : f->saved) {
-      while (n < forward.saved.size() && !same(forward, forward.saved[n], *f, t)) ++n;
-      require(n++ < forward.saved.size(), *f, t, "not in the saved block of forward, or turned");
+      const auto own = f->in_forward.find(t);
+      const bool is_known = own != f->in_forward.end();
+      while (n < forward.saved.size() && !(is_known && forward.saved[n] == own->second)) ++n;
+      require(n < forward.saved.size() && is_alike(forward, forward.saved[n], *f, t), *f, t,
+              "not in the saved block of forward, or turned");
+      ++n;
     }
   }
   if (plan.backward && plan.backward->saved.size() != forward.saved.size())

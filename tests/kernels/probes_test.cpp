@@ -57,6 +57,26 @@ std::vector<std::string> computed(const plan::Function& f) {
   return names;
 }
 
+// A tensor of the model that is saved has the name that backward gives the gradient of x.
+TEST(Probes, OfWhatIsCalledAsAGradientIs) {
+  Library library(compile_text(R"(
+size B, D
+train model m(x: [B, D]) -> y, probe most {
+  param w: [D, D]
+  dx[b,d] = tanh(sum[e] w[d,e] * x[b,e])
+  y[b,d]  = sum[e] w[d,e] * dx[b,e]
+  most[b] = max[d] dx[b,d]
+}
+)"));
+  for (int64_t rows : {0, 3}) {
+    const Arrays given = random_call(library.model(), {{"B", rows}, {"D", 17}}, 1);
+    const CallOptions options{.probes = true};
+    const Outcome got = library.call(given, options);
+    ASSERT_EQ(got.status, ATTN_OK) << got.message;
+    EXPECT_EQ(differ(library.reference(given, "", options), got.values, 2e-5), "");
+  }
+}
+
 bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::count(names.begin(), names.end(), name) > 0;
 }
