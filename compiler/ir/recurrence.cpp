@@ -300,6 +300,13 @@ bool Needs::may_read(const Definition& reader, const Expr& read) const {
   return read.args()[of_.at(read->tensor).step] == step;
 }
 
+std::optional<size_t> Needs::step_in(const Definition& reader, const Expr& read) const {
+  const Expr step = index_value(reader.free[of_.at(reader.target).step]);
+  const auto at = std::ranges::find(read.args(), step);
+  if (at == read.args().end()) return std::nullopt;
+  return static_cast<size_t>(at - read.args().begin());
+}
+
 bool Needs::may_hold(const Definition& reader, const Expr& e) const {
   bool all = true;
   visit(e, [&](const Expr& x) {

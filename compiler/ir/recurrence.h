@@ -52,6 +52,8 @@ class Needs {
   // Whether both are defined in one recurrence, or one of them in any.
   bool in_one(TensorId a, TensorId b) const;
   bool steps(TensorId t) const { return of_.count(t) > 0; }
+  // Which subscript of a read is the step of its reader, which is part of a recurrence.
+  std::optional<size_t> step_in(const Definition& reader, const Expr& read) const;
 
  private:
   struct Member {

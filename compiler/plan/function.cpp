@@ -5,13 +5,18 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/base/check.h"
+#include "compiler/ir/recurrence.h"
 #include "compiler/plan/kernels.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/reshaped.h"
 #include "compiler/plan/states.h"
 #include "compiler/plan/stored.h"
+#include "compiler/plan/tiled_steps.h"
 #include "compiler/plan/verify.h"
 #include "compiler/solve/equalities.h"
+#include "compiler/solve/points.h"
+#include "compiler/solve/tile_reads.h"
 #include "compiler/solve/unmaterialised.h"
 
 namespace attn::plan {
@@ -135,10 +140,67 @@ void place_wholes(Function& f, const Segment& segment) {
   }
 }
 
+// Within a step a tensor is kept in tiles where the definitions of the step read it so; or where
+// all steps of it would be, unless something as large is stored of each step anyway.
+void keep_steps_in_tiles(solve::Unmaterialised& unmaterialised, const Graph& step,
+                         const Segment& segment) {
+  const solve::Points points(step, solve::kTypicalSize);
+  const auto size = [&](TensorId t) { return points.of(step[t].extents); };
+  double stored = 0;
+  for (const Output& o : segment.outputs) stored = std::max(stored, size(o.tensor));
+  const std::vector<bool> in_tiles = solve::read_in_tiles(step);
+  for (const Slice& slice : segment.slices) {
+    const bool is_large = unmaterialised(slice.whole) && size(slice.tensor) > stored;
+    unmaterialised.set(slice.tensor, is_large || in_tiles[slice.tensor.value]);
+  }
+}
+
+// The segments of `g`. What only a recurrence reads is computed with each of its steps, where it is
+// in tiles then, and where no later function would find it stored.
+std::vector<Segment> divided(Graph& g, Rolling rolling, const solve::Unmaterialised& unmaterialised,
+                             const std::set<TensorId>& wanted) {
+  for (std::set<TensorId> others = wanted;;) {
+    Graph joined = g;
+    rolling.tiled = join_tiles(joined, unmaterialised, others);
+    std::vector<Segment> segments = segments_of(joined, rolling);
+    const size_t before = others.size();
+    for (const Segment& s : segments) {
+      if (!s.steps) continue;
+      solve::Unmaterialised of_step = unmaterialised;
+      keep_steps_in_tiles(of_step, graph_of(joined, s), s);
+      for (const Slice& slice : s.slices)
+        if (rolling.tiled.count(slice.whole) && !of_step(slice.tensor)) others.insert(slice.whole);
+    }
+    if (others.size() > before) continue;
+    g = std::move(joined);
+    return segments;
+  }
+}
+
+// Puts kernels that do the same at every step, as those of block bounds may, before those of the
+// loop: the first of the loop.
+size_t put_before_loop(Function& f, size_t first, const Segment& segment) {
+  std::set<TensorId> of_steps;
+  for (const Slice& s : segment.slices) of_steps.insert({s.tensor, s.whole});
+  const auto is_of_steps = [&](TensorId t) { return of_steps.count(t) > 0; };
+  std::vector<Kernel> before, within;
+  for (size_t n = first; n < f.kernels.size(); ++n) {
+    Kernel& k = f.kernels[n];
+    const bool is_within = std::ranges::count(k.sizes, segment.steps->step) > 0 ||
+                           std::ranges::any_of(k.arguments(), is_of_steps);
+    if (is_within) of_steps.insert(k.writes.begin(), k.writes.end());
+    (is_within ? within : before).push_back(std::move(k));
+  }
+  const auto end = std::ranges::move(before, f.kernels.begin() + static_cast<long>(first)).out;
+  std::ranges::move(within, end);
+  return first + before.size();
+}
+
 // Adds the kernels of one segment of `g`; the graph that they are of, with what planning has added.
 Graph plan_segment(const std::string& model, Function& f, const Graph& g, const Segment& segment,
                    const Costs& costs, solve::Unmaterialised unmaterialised,
                    std::set<TensorId> wanted) {
+  keep_steps_in_tiles(unmaterialised, graph_of(g, segment), segment);
   // What another segment reads is stored, however large it is.
   for (const Output& o : segment.outputs) unmaterialised.set(o.tensor, false);
   place_slices(f, segment, wanted);
@@ -147,7 +209,10 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
   const size_t first = f.kernels.size();
   add_kernels(model, f, costs, claimed);
   place_wholes(f, segment);
-  if (segment.steps) f.loops.push_back({*segment.steps, first, f.kernels.size()});
+  if (segment.steps) {
+    const size_t begin = put_before_loop(f, first, segment);
+    f.loops.push_back({*segment.steps, begin, f.kernels.size()});
+  }
   for (const Slice& slice : segment.slices)
     if (f.places[slice.tensor.value] == Place::step) f.slices.push_back(slice);
   return std::move(claimed.graph);
@@ -166,6 +231,8 @@ void place_arguments(Function& f, const Graph& g) {
 Request cut_given(const Function& forward, Graph graph, const std::map<TensorId, TensorId>& given) {
   std::erase_if(graph.definitions, [&](const Definition& d) { return given.count(d.target) > 0; });
   Request request{.graph = drop_unused(graph)};
+  // What stood within a recurrence may be no part of what is left of it.
+  ATTN_CHECK(!arrange(request.graph), "a gradient that has torn a recurrence");
   std::set<TensorId> used;
   for (const Definition& d : request.graph.definitions) used.merge(reads(d));
   for (const auto& [t, in_forward] : given) {
@@ -188,8 +255,8 @@ Function plan_function(const std::string& model, Request request, const Costs& c
   g = order_states(std::move(g), diagnostics);
   const solve::Unmaterialised unmaterialised(g);
   Checks checks = data_checks(g);
-  const Rolling rolling = roll(g, request.wanted, costs);
-  const std::vector<Segment> segments = segments_of(g, rolling);
+  const std::vector<Segment> segments =
+      divided(g, roll(g, request.wanted, costs), unmaterialised, request.wanted);
   Function f{.kind = request.kind,
              .name = std::move(request.name),
              .saved = request.saved,

@@ -91,11 +91,9 @@ std::vector<TensorId> kept_maps(const Graph& forward, const Costs& costs) {
     const std::set<TensorId> inlined = choose_inlined(graph_of(g, s), costs);
     for (const Definition& d : s.definitions) {
       if (d.combine != Combine::set || inlined.count(d.target)) continue;
-      // A tensor of a recurrence is stored as a whole, however large it is.
-      if (auto slice = wholes.find(d.target); slice != wholes.end())
-        result.push_back(slice->second);
-      else if (!unmaterialised(d.target))
-        result.push_back(d.target);
+      const auto slice = wholes.find(d.target);
+      const TensorId whole = slice == wholes.end() ? d.target : slice->second;
+      if (!unmaterialised(whole)) result.push_back(whole);
     }
   }
   return result;

@@ -21,6 +21,9 @@ struct Rolling {
   std::map<ir::TensorId, size_t> joined;
   // Tensors of recurrences that are read at their own step and at the next one only.
   std::set<ir::TensorId> rolled;
+  // What only the steps of the recurrence read that it precedes, and is kept in tiles: which of its
+  // free indices is the step.
+  std::map<ir::TensorId, size_t> tiled;
 };
 
 // Puts what is joined after its recurrence, and what that needs before it: of what lies in memory

@@ -17,11 +17,21 @@ SizeId new_size(Graph& g, const std::string& name) {
   return {static_cast<int32_t>(g.sizes.size() - 1)};
 }
 
-// The definitions of one recurrence, and those that are joined to it, as those of a step.
+// The definitions of one recurrence, and those that are computed with it, as those of a step.
 class OneStep {
  public:
   OneStep(Graph& g, const Recurrence& r, const Rolling& rolling)
-      : g_(g), first_(r.first), down_(r.down), dimension_(r.step), rolled_(rolling.rolled) {
+      : g_(g),
+        first_(r.first),
+        down_(r.down),
+        index_(g.definitions[r.first].free[r.step[0]]),
+        dimension_(r.step),
+        rolled_(rolling.rolled) {
+    for (; first_ > 0; --first_) {
+      const auto tiled = rolling.tiled.find(g.definitions[first_ - 1].target);
+      if (tiled == rolling.tiled.end()) break;
+      dimension_.insert(dimension_.begin(), tiled->second);
+    }
     for (size_t k = r.end(); k < g.definitions.size(); ++k) {
       const auto joined = rolling.joined.find(g.definitions[k].target);
       if (joined == rolling.joined.end()) break;
@@ -29,12 +39,12 @@ class OneStep {
     }
   }
 
+  size_t first() const { return first_; }
   size_t end() const { return first_ + dimension_.size(); }
 
   Segment run() {
-    const IndexId first = step_of(first_);
     Segment s;
-    s.steps = Steps{new_size(g_, g_[first].name + ".step"), g_[first].extent, down_};
+    s.steps = Steps{new_size(g_, g_[index_].name + ".step"), g_[index_].extent, down_};
     step_ = size_value(Poly::size(s.steps->step));
     step_before_ = step_before(*s.steps);
     for (size_t k = first_; k < end(); ++k) s.slices.push_back(slice(k));
@@ -86,8 +96,9 @@ class OneStep {
   }
 
   Graph& g_;
-  const size_t first_;
+  size_t first_;
   const bool down_;
+  const IndexId index_;            // the step
   std::vector<size_t> dimension_;  // by definition: which of its free indices is the step
   const std::set<TensorId>& rolled_;
   Expr step_, step_before_;  // the second of what rolls
@@ -143,8 +154,8 @@ std::vector<Segment> segments_of(Graph& g, const Rolling& rolling) {
     if (done < end || end == all.size()) add(end);
   };
   for (const Recurrence& r : recurrences(g)) {
-    between(r.first);
     OneStep recurrence(g, r, rolling);
+    between(recurrence.first());
     segments.push_back(recurrence.run());
     done = recurrence.end();
   }

@@ -80,9 +80,7 @@ class ReBracketing {
     for (const Definition& d : g.definitions) {
       size_t before = result_.definitions.size();
       set_number(d);  // what it reads may be complete earlier by now
-      // A sum of a recurrence stays: another bracketing could need steps that are not there yet.
-      if (d.combine != Combine::sum || !is_real(d.body.type()) || needs_.steps(d.target) ||
-          !bracket(d))
+      if (d.combine != Combine::sum || !is_real(d.body.type()) || !bracket(d))
         result_.definitions.push_back(d);
       for (size_t k = before; k < result_.definitions.size(); ++k) {
         const Definition& made = result_.definitions[k];
@@ -119,11 +117,22 @@ class ReBracketing {
       return false;
     auto found = brackets_.plan(d, *terms);
     if (!found || !is_worth(d, *terms, found->parts) ||
-        !holds_data_in_range(d, *terms, found->parts))
+        !holds_data_in_range(d, *terms, found->parts) || !is_there(d, found->parts))
       return false;
     conditions_ = common_conditions(d, *terms);
     build(d, found->parts);
     return true;
+  }
+
+  // Whether a sum of a recurrence would read nothing that is not there yet at its step.
+  bool is_there(const Definition& d, const std::vector<Part>& parts) const {
+    const auto may_hold = [&](const Expr& e) { return needs_.may_hold(d, e); };
+    if (!needs_.steps(d.target)) return true;
+    for (const Part& p : parts)
+      if (!std::ranges::all_of(p.outer, may_hold) || !std::ranges::all_of(p.inner, may_hold))
+        return false;
+    return std::ranges::all_of(tentative_in(parts),
+                               [&](const Definition* t) { return may_hold(t->body); });
   }
 
   bool reads_unmaterialised(const std::vector<Expr>& factors) const {

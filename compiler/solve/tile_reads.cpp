@@ -35,11 +35,12 @@ bool has_both(const Of& of, const IndexAxes& axes) {
   return first && second;
 }
 
-// Tensors that depend on an input, and not on parameters alone.
+// Tensors that depend on an input, and not on parameters alone. What a graph of a part of the
+// definitions only reads counts as an input.
 std::vector<bool> from_data(const Graph& g) {
   std::vector<bool> result(g.tensors.size());
-  for (size_t k = 0; k < g.tensors.size(); ++k)
-    result[k] = is_argument(g.tensors[k].role) && g.tensors[k].role != Role::parameter;
+  for (size_t k = 0; k < g.tensors.size(); ++k) result[k] = g.tensors[k].role != Role::parameter;
+  for (const Definition& d : g.definitions) result[d.target.value] = false;
   for (const Definition& d : g.definitions)
     for (TensorId t : reads(d)) result[d.target.value] = result[d.target.value] || result[t.value];
   return result;
@@ -68,7 +69,6 @@ class TileReads {
   // Of a sum of products of two factors with fewer elements.
   std::optional<Axes> axes_of_product(const Definition& d) const {
     if (d.combine != Combine::sum || !is_real(d.body.type()) || g_.is_output(d.target)) return {};
-    if (needs_.steps(d.target)) return {};
     if (points_.of(g_[d.target].extents) < kLeastElements) return {};
     std::vector<Expr> factors;
     for (const Expr& f : factors_of(d.body))
@@ -127,12 +127,29 @@ class TileReads {
         for (const Expr& site : read_sites(*d, {t}))
           if (!follow_site(*d, site, open, is_more)) return false;
     }
-    return is_more;
+    return is_more && are_of_steps();
+  }
+
+  // Where steps of recurrences read what is followed, whether nothing else does, and each at its
+  // own step: the kernels of that step then have it in tiles.
+  bool are_of_steps() const {
+    bool is_of_step = false, is_of_all = false;
+    for (const auto& [t, axes] : members_) {
+      for (const Definition* d : readers_.at(t)) {
+        if (!needs_.steps(d->target)) {
+          is_of_all = is_of_all || needs_.steps(t) || !members_.count(d->target);
+          continue;
+        }
+        is_of_step = true;
+        for (const Expr& site : read_sites(*d, {t}))
+          if (!needs_.step_in(*d, site)) return false;
+      }
+    }
+    return !is_of_step || !is_of_all;
   }
 
   bool follow_site(const Definition& d, const Expr& site, std::vector<TensorId>& open,
                    bool& is_more) {
-    if (needs_.steps(d.target)) return false;
     const Axes& axes = members_.at(site->tensor);
     IndexAxes of;
     for (size_t k = 0; k < axes.size(); ++k) {
@@ -179,7 +196,7 @@ class TileReads {
   const Graph& g_;
   const Points points_;
   const std::vector<bool> from_data_;
-  const Needs needs_;  // kernels of a recurrence store all its steps
+  const Needs needs_;
   std::map<TensorId, std::vector<const Definition*>> readers_;
   std::map<TensorId, Axes> members_;  // what is followed, with what depends on it at each point
 };

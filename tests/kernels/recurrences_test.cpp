@@ -121,6 +121,51 @@ TEST(Recurrences, WithAttentionInside) {
 }
 
 // The second runs down over what the first gave, and both are results of their own.
+// The scores of a step are in tiles, forward and backward.
+TEST(Recurrences, WithScoresInTiles) {
+  const std::string text = R"(
+size B, N
+size P = 130, W = 16
+train model m(x: [N, B, P, W]) -> z {
+  param u: [W, W]
+  scan n: N {
+    k[n, b: B, j: P, e] = sum[d: W] z[n - 1, b, j, d] * u[e,d]
+    p[n,b,i: P,j] = softmax[j where j <= i] ((sum[e] (k[n,b,i,e] + x[n,b,i,e]) * k[n,b,j,e]) / W)
+    z[n,b,i,e] = tanh(sum[j] p[n,b,i,j] * k[n,b,j,e]) + x[n,b,i,e] from 0.2
+  }
+}
+)";
+  expect_agreement(
+      compile_text(text),
+      {{{"B", 1}, {"N", 0}}, {{"B", 0}, {"N", 2}}, {{"B", 1}, {"N", 1}}, {{"B", 2}, {"N", 3}}});
+}
+
+// Backward has what stands between two definitions of a recurrence, but not these: what is left of
+// it is put in order. Of two steps, some conditions of backward exclude each other.
+TEST(Recurrences, OfFewStepsWithAttentionInside) {
+  for (const char* scores : {"softmax[j where j <= i] (s[t,b,i,j])", "s[t,b,i,j]^2 / P"}) {
+    for (const char* key : {"m", "prev"}) {
+      expect_agreement(compile_text(fmt::format(R"(
+size T = 2, B, P = 130, E = 8
+train model m(x: [T, B, P, E], m: [T, B, P, E]) -> y {{
+  param w: [E, E], u: [E, E]
+  scan t: T {{
+    prev[t, b: B, i: P, e: E] = z[t - 1, b, i, e]
+    q[t,b,i,e] = (sum[f] prev[t,b,i,f] * w[e,f]) + x[t,b,i,e]
+    k[t,b,j,e] = sum[f] {}[t,b,j,f] * u[e,f]
+    s[t,b,i,j] = (sum[e] q[t,b,i,e] * k[t,b,j,e]) / sqrt(E) + 0.1 * t * (i - j)
+    p[t,b,i,j] = {}
+    z[t,b,i,e] = tanh((sum[j] p[t,b,i,j] * m[t,b,j,e]) + prev[t,b,i,e] * x[t,b,i,e]) from 0.1
+  }}
+  y[b,i,e] = z[T - 1, b, i, e] * x[0,b,i,e]
+}}
+)",
+                                                key, scores)),
+                       {{{"B", 1}}, {{"B", 2}}});
+    }
+  }
+}
+
 TEST(Recurrences, InBothDirections) {
   expect_agreement(compile_text(R"(
 use std.recurrent

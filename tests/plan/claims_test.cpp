@@ -296,9 +296,26 @@ model t(x: [N, B, P, W], k: [B, P, W], v: [B, P, W]) -> z {
     z[n,b,i,e] = sum[j] p[n,b,i,j] * v[b,j,e] from 0
   }
 })",
-     "contraction p.sum.n <- p.sum.n\n"
-     "row p.lse.n <- p.lse.n\n"
-     "contraction z.n <- z.n"},
+     "streaming z.n <- p.sum.n p.lse.n z.n"},
+    // Backward computes the scores of a step again, in the loop.
+    {"GradientsOfScoresWithinARecurrence", R"(
+size P = 197, W = 64
+train model t(x: [N, B, P, W]) -> z {
+  param u: [W, W]
+  scan n: N {
+    k[n, b: B, j: P, e] = sum[d: W] z[n - 1, b, j, d] * u[e,d]
+    p[n,b,i: P,j] = softmax[j] (sum[e] (k[n,b,i,e] + x[n,b,i,e]) * k[n,b,j,e])
+    z[n,b,i,e] = sum[j] p[n,b,i,j] * k[n,b,j,e] from 0
+  }
+})",
+     "contraction k.n <- k.n\n"
+     "streaming p.lse.n z.n <- p.sum.n p.lse.n z.n\n"
+     "backward: contraction dz.total.n <- dz.total.1.n dz.total.n\n"
+     "backward: tiles dp.lse.n dk.1.n <- p.sum.n p.n dp.n dp.lse.n dk.1.n\n"
+     "backward: tiles dk.2.n dk.3.n <- p.sum.n p.n dp.n dk.2.n dk.3.n\n"
+     "backward: loops dk.n <- dk.n\n"
+     "backward: loops dx <- dx\n"
+     "backward: contraction du <- du"},
     {"MatrixTimesVectorInABatch", R"(
 model t(p: [B, N], v: [B, N, M]) -> y {
   y[b,e] = sum[j] p[b,j] * v[b,j,e]
