@@ -78,6 +78,12 @@ Diagnostic& Diagnostics::limit(Span where, std::string message) {
   return error(where, std::move(message));
 }
 
+void Diagnostics::add(const Diagnostics& more) {
+  all_.insert(all_.end(), more.all_.begin(), more.all_.end());
+  errors_ += more.errors_;
+  exceeded_limit_ = exceeded_limit_ || more.exceeded_limit_;
+}
+
 void Diagnostics::fold_warnings() {
   // What it says without the names in it.
   const auto sense = [](const Diagnostic& d) {

@@ -68,6 +68,8 @@ class Diagnostics {
   Diagnostic& warning(Span where, std::string category, std::string message);
   // An error that names a limit of the compiler; the driver exits with 4 instead of 1.
   Diagnostic& limit(Span where, std::string message);
+  // Those of a phase that may have been run again in another way.
+  void add(const Diagnostics& more);
   bool exceeded_limit() const { return exceeded_limit_; }
   bool has_errors() const { return errors_ > 0; }
   int error_count() const { return errors_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "compiler/ir/recurrence.h"
 #include "compiler/ir/uses.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/segments.h"
@@ -36,8 +37,9 @@ void drop_extremes(const Graph& later, std::map<TensorId, TensorId>& kept) {
 }
 
 // What of the gradient forward has in memory. What is unmaterialised for forward would be too large
-// to keep.
-std::map<TensorId, TensorId> storable(const Function& forward, const Shared& shared) {
+// to keep, if backward did not store it.
+std::map<TensorId, TensorId> storable(const Function& forward, const Shared& shared,
+                                      const std::set<TensorId>& stored) {
   const solve::Unmaterialised unmaterialised(forward.graph);
   std::set<TensorId> rolled;
   for (const Slice& s : forward.slices)
@@ -48,8 +50,9 @@ std::map<TensorId, TensorId> storable(const Function& forward, const Shared& sha
     if (!same || !shared.forward.graph.definition_of(*same)) continue;
     const TensorId t = planned(shared.forward.graph, forward, *same);
     const Place place = forward.places[t.value];
-    const bool is_kept = place == Place::result ||
-                         (place == Place::workspace && !unmaterialised(t) && !rolled.count(t));
+    const bool is_small = !unmaterialised(t) || stored.count(d.target);
+    const bool is_kept =
+        place == Place::result || (place == Place::workspace && is_small && !rolled.count(t));
     if (is_kept && !shared.later.graph.is_output(d.target)) kept.emplace(d.target, t);
   }
   return kept;
@@ -75,18 +78,19 @@ bool has_operands(const Graph& backward, const Uses& uses, const Definition& d,
 
 // Drops from `kept` the maps of a few operations that backward computes where it reads them, of
 // what it has in any case: a normalised row that a product packs. What forward stores for backward
-// alone stays.
+// alone stays, and steps of a recurrence, which backward would have to go through again.
 void drop_inlined(const Function& forward, const Graph& later, const Costs& costs,
                   std::map<TensorId, TensorId>& kept) {
   const Request request = cut_given(forward, later, kept);
   const Uses uses(request.graph);
+  const Needs needs(later);
   const std::set<TensorId> saved(request.saved.begin(), request.saved.end());
   std::set<TensorId> read;  // by forward's kernels
   for (const Kernel& k : forward.kernels) read.insert(k.reads.begin(), k.reads.end());
   std::set<TensorId> dropped;
   std::map<TensorId, TensorId> rest = kept;
   for (const Definition& d : later.definitions) {
-    if (!saved.count(d.target) || !read.count(kept.at(d.target)) ||
+    if (!saved.count(d.target) || !read.count(kept.at(d.target)) || needs.steps(d.target) ||
         cost(d.body) >= costs.least_saved || !has_operands(request.graph, uses, d, dropped))
       continue;
     dropped.insert(d.target);
@@ -100,12 +104,30 @@ void drop_inlined(const Function& forward, const Graph& later, const Costs& cost
 }  // namespace
 
 std::map<TensorId, TensorId> kept_by(const Function& forward, const Shared& shared,
-                                     const Costs& costs) {
-  std::map<TensorId, TensorId> kept = storable(forward, shared);
+                                     const Costs& costs, const std::set<TensorId>& stored) {
+  std::map<TensorId, TensorId> kept = storable(forward, shared, stored);
   drop_inlined(forward, shared.later.graph, costs, kept);
   // Last: what is computed again may be what an extreme is compared with.
   drop_extremes(shared.later.graph, kept);
   return kept;
+}
+
+std::set<TensorId> stored_again(const Function& forward, const Function& backward,
+                                const Shared& shared, const Costs& costs) {
+  std::set<TensorId> result;
+  for (const Definition& d : shared.later.graph.definitions) {
+    const auto same = shared.find(d.target);
+    if (!same || !shared.forward.graph.definition_of(*same)) continue;
+    const auto is_found = [&](TensorId r) { return result.count(r) > 0; };
+    if (d.combine == Combine::set && cost(d.body) < costs.least_saved &&
+        std::ranges::none_of(reads(d), is_found))
+      continue;
+    const TensorId t = planned(shared.forward.graph, forward, *same);
+    if (forward.places[t.value] == Place::workspace &&
+        backward.places[d.target.value] == Place::workspace)
+      result.insert(d.target);
+  }
+  return result;
 }
 
 }  // namespace attn::plan

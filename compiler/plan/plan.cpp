@@ -59,17 +59,28 @@ Plan make_plan(const Graph& forward, const Gradient* gradient, const Costs& cost
       {.graph = shared.forward.graph, .wanted = wanted_by(shared, gradient->kept, rolling.rolled)},
       costs, diagnostics);
   Function& f = plan.forward;
-  const std::map<TensorId, TensorId> kept = kept_by(f, shared, costs);
-  Request request = cut_given(f, shared.later.graph, kept);
-  request.kind = FunctionKind::backward;
-  request.name = "backward";
+  const auto request_of = [&](const std::map<TensorId, TensorId>& kept) {
+    Request request = cut_given(f, shared.later.graph, kept);
+    request.kind = FunctionKind::backward;
+    request.name = "backward";
+    return request;
+  };
+  std::map<TensorId, TensorId> kept = kept_by(f, shared, costs);
+  Diagnostics of_backward;
+  plan.backward = plan_function(forward.name, request_of(kept), costs, of_backward);
+  const std::set<TensorId> stored = stored_again(f, *plan.backward, shared, costs);
+  if (!stored.empty()) {
+    kept = kept_by(f, shared, costs, stored);
+    of_backward = {};
+    plan.backward = plan_function(forward.name, request_of(kept), costs, of_backward);
+  }
+  diagnostics.add(of_backward);
   // What backward wants saved moves out of forward's workspace.
-  for (TensorId t : request.saved) {
+  for (TensorId t : plan.backward->saved) {
     f.places[kept.at(t).value] = Place::saved;
     f.saved.push_back(kept.at(t));
   }
   f.unsaved_lives = unsaved_lives_of(f);
-  plan.backward = plan_function(forward.name, std::move(request), costs, diagnostics);
   verify(f);
   verify(plan);
   return plan;
