@@ -144,6 +144,7 @@ void place_wholes(Function& f, const Segment& segment) {
 // all steps of it would be, unless something as large is stored of each step anyway.
 void keep_steps_in_tiles(solve::Unmaterialised& unmaterialised, const Graph& step,
                          const Segment& segment) {
+  if (segment.slices.empty()) return;
   const solve::Points points(step, solve::kTypicalSize);
   const auto size = [&](TensorId t) { return points.of(step[t].extents); };
   double stored = 0;
