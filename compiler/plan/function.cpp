@@ -68,8 +68,9 @@ void refuse_unaddressable(const Function& f, Diagnostics& diagnostics) {
 }
 
 // A large tensor is stored until a kernel can keep it in tiles: say so, with its size.
-void warn_of_stored(const Function& f, const Costs& costs, Diagnostics& diagnostics) {
-  const Excess is_excessive(f, costs);
+void warn_of_stored(const Function& f, const Costs& costs, const std::set<TensorId>& large,
+                    Diagnostics& diagnostics) {
+  const Excess is_excessive(f, costs, large);
   for (const Kernel& k : f.kernels) {
     for (TensorId written : k.writes) {
       if (!is_excessive(written)) continue;
@@ -285,7 +286,7 @@ Function plan_function(const std::string& model, Request request, const Costs& c
   f.lives = lives_of(f);
   verify(f);
   refuse_unaddressable(f, diagnostics);
-  warn_of_stored(f, costs, diagnostics);
+  warn_of_stored(f, costs, request.large, diagnostics);
   warn_of_slow(f, diagnostics);
   return f;
 }

@@ -17,6 +17,7 @@ struct Request {
   std::vector<ir::TensorId> forwarded, saved;       // tensors of `graph` with role input
   std::map<ir::TensorId, ir::TensorId> in_forward;  // what forward calls them
   std::set<ir::TensorId> wanted;  // that a later function would like to find saved
+  std::set<ir::TensorId> large;   // of what is saved: much larger than all that it is made of
 };
 Function plan_function(const std::string& model, Request request, const Costs& costs,
                        Diagnostics& diagnostics);

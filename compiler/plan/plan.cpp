@@ -72,7 +72,9 @@ Plan make_plan(const Graph& forward, const Gradient* gradient, const Costs& cost
   if (!stored.empty()) {
     kept = kept_by(f, shared, costs, stored);
     of_backward = {};
-    plan.backward = plan_function(forward.name, request_of(kept), costs, of_backward);
+    Request request = request_of(kept);
+    request.large = stored;
+    plan.backward = plan_function(forward.name, std::move(request), costs, of_backward);
   }
   diagnostics.add(of_backward);
   // What backward wants saved moves out of forward's workspace.

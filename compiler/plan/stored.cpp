@@ -42,9 +42,12 @@ std::set<IndexId> features_of(const Graph& g, const std::vector<Expr>& sites) {
 
 }  // namespace
 
-Excess::Excess(const Function& f, const Costs& costs) : f_(f), costs_(costs) {
+Excess::Excess(const Function& f, const Costs& costs, const std::set<TensorId>& large)
+    : f_(f), costs_(costs), large_(large) {
   const Graph& g = f.graph;
-  for (const Tensor& t : g.tensors) {
+  for (TensorId of : g.tensor_ids()) {
+    const Tensor& t = g[of];
+    if (large.count(of)) continue;
     if (t.role == Role::parameter) {
       for (const Poly& extent : t.extents) {
         const Poly expanded = g.expand(extent);
@@ -153,6 +156,7 @@ void Excess::judge(const Definition& d, const Loop* loop) {
   const std::set<IndexId> features = features_of(f_.graph, sites);
   std::vector<Elements> made_of;
   for (const Expr& site : sites) {
+    if (large_.count(site->tensor)) continue;
     if (const auto found = made_of_.find(site->tensor); found != made_of_.end()) {
       made_of.insert(made_of.end(), found->second.begin(), found->second.end());
       continue;

@@ -13,7 +13,8 @@ namespace attn::plan {
 // value or by its greatest value; one of which neither is known counts as large.
 class Excess {
  public:
-  Excess(const Function& f, const Costs& costs);
+  // `large`: what forward has saved though it is much larger than all that it is made of.
+  Excess(const Function& f, const Costs& costs, const std::set<ir::TensorId>& large);
   // Whether `t`, which a kernel writes, is stored and has many times the elements of all that it is
   // made of, and of every input and output.
   bool operator()(ir::TensorId t) const;
@@ -35,6 +36,7 @@ class Excess {
 
   const Function& f_;
   const Costs& costs_;
+  const std::set<ir::TensorId>& large_;
   std::set<ir::SizeId> of_parameters_;
   std::vector<Elements> given_;  // inputs and outputs
   // Of each tensor that is much larger than all it is made of, stored or not: these.

@@ -94,8 +94,7 @@ TEST_F(Warnings, AreTheSameForALengthThatIsKnown) {
   };
   for (const char* length : {"size N", "size N = 512", "size N = 4096"})
     expect(length, "`s[B, N, N]` of forward");
-  expect("size N", "`s[B, N, N]` of backward");
-  expect("size N = 4096", "`s[B, N, N]` of backward");
+  // Forward saves them for backward.
   expect("size N = 4096", "`ds[B, N, N]` of backward");
   EXPECT_EQ(of("size N = 64" + body), "");
 }
