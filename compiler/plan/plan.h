@@ -95,7 +95,7 @@ struct Function {
   // Of later functions: what forward calls what they take of it. Names may differ, as those of
   // derivatives are taken.
   std::map<ir::TensorId, ir::TensorId> in_forward;
-  std::vector<Kernel> checks;       // run first
+  std::vector<Kernel> checks;  // run first
   std::vector<DataCheck> data_checks;
   std::vector<Kernel> kernels;  // in order
   std::vector<Loop> loops;      // in order
@@ -145,8 +145,8 @@ struct Gradient {
   std::vector<ir::TensorId> kept;
 };
 
-// Maps that forward will store, unmaterialised ones left out that no recurrence holds: a gradient
-// had better read them than compute them again.
+// Maps that forward will store, unmaterialised ones left out: a gradient had better read them than
+// compute them again.
 std::vector<ir::TensorId> kept_maps(const ir::Graph& forward, const Costs& costs);
 
 // Warnings (category performance) name each definition that lowers slowly, its reader and the
