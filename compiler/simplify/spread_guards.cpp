@@ -96,11 +96,11 @@ class Demands {
     Conditions result;
     bool first = true;
     for (const Read& r : reads_[d.target.value]) {
-      auto subscripts = plain_subscripts(r.subscripts);
-      if (!subscripts) return {};
+      // An element is read at these values of the indices, whatever its other subscripts are.
       std::map<IndexId, Expr> to_free;
       for (size_t k = 0; k < d.free.size(); ++k)
-        to_free.emplace((*subscripts)[k], index_value(d.free[k]));
+        if (const Expr& s = r.subscripts.args()[k]; s.is(Kind::index))
+          to_free.emplace(s->index, index_value(d.free[k]));
       Conditions here;
       for (const Expr& c : *r.known)
         if (expressible(c, to_free, at)) here.merge(conjuncts(ir::substitute(c, to_free)));

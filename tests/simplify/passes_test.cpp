@@ -39,6 +39,20 @@ TEST(SpreadGuards, GivesATensorWhatItsReadersDemand) {
       {"s[i,j] = sum[e] q[i,e] * k[j,e] where j <= i", "z[i] = sum[j where j <= i] exp(s[i,j])"});
 }
 
+// An index that conditions speak of is the same in each read; other subscripts do not matter.
+TEST(SpreadGuards, DemandsThroughSplitsAndGathers) {
+  expect_pass(demand, R"(
+    size T, H, E
+    input q[T,H,E], w[T,E]
+    int n[T]
+    s[t,h,e] = q[t,h,e] ^ 2
+    r[t,e] = w[t,e] ^ 2
+    y[t,i: H * E] = s[t, i // E, i % E] + r[n[t], i % E] where n[t] > t
+    output y)",
+              {"s[t,h,e] = q[t,h,e]^2 where n[t] > t", "r[t,e] = w[t,e]^2",
+               "y[t,i] = r[n[t], i % E] + s[t, i // E, i % E] where n[t] > t"});
+}
+
 TEST(SpreadGuards, DemandsNothingWhereOneReaderIsFree) {
   const Lines same = {"s[i,j] = a[i] * a[j]", "z[i] = sum[j where j <= i] exp(s[i,j])",
                       "y[i] = max[j] s[i,j]"};
