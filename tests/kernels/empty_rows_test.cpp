@@ -94,6 +94,26 @@ TEST(EmptyRows, OfALogsumexpOverTwoIndices) {
                 {{{"T", 3}, {"B", 2}}, {{"T", 3}, {"B", 0}}});
 }
 
+// An index of one value bounds a row as a number does.
+TEST(EmptyRows, BeyondAnIndexOfOneValue) {
+  const std::string text = R"(
+    size B, T, N = 1
+    train model m(length: [B], x: [B, T, N]) -> a {
+      param w: f64[N, N]
+      a[b: B, t: T] = clamp(logsumexp[k: 1, l where t <= l and t < length[b]]
+                              (if b < N then w[b, b] else x[b, t, l]), 1, 16)
+    })";
+  for (uint64_t n = 0; n < 3; ++n) {
+    Library library(compile_text(text), 2, target_in_turn(n));
+    for (int64_t t : {0, 1, 4, 17}) {
+      SCOPED_TRACE(target_in_turn(n) + " T=" + std::to_string(t));
+      Arrays given = random_call(library.model(), {{"B", 2}, {"T", t}}, 1);
+      given.at("length").values = {3, 0};
+      expect_agreement(library, "m", given);
+    }
+  }
+}
+
 TEST(EmptyRows, OfAMinimumOfMinima) {
   expect_finite(R"(
     size B, T

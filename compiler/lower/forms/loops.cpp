@@ -65,9 +65,12 @@ class Loops {
     if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
     if (scatter_ != Scatter::by_owner)
       if (auto scatter = solve::find_scatter(d_)) return {scattered(*scatter)};
-    ir::Conditions inside = d_.guard, outside;
-    for (const ir::Expr& c : d_.guard)
-      if (holds_to_a_number(c)) outside.insert(inside.extract(c));
+    ir::Conditions inside, outside;
+    for (const ir::Expr& c : d_.guard) {
+      const ir::Expr at_zero = ir::substitute(c, single_values());
+      const bool is_outside = holds_to_a_number(at_zero);
+      (is_outside ? outside : inside).insert(is_outside ? at_zero : c);
+    }
     if (!inside.empty()) domain_.where(domain_condition(inside));
     std::vector<Expr> result = reduced(t);
     if (outside.empty()) return result;
@@ -95,6 +98,14 @@ class Loops {
     const Expr start = neutral(d_.combine, type_);
     if (d_.combine == Combine::logsumexp) return {start, make_zero(type_)};
     return {from_accumulated(d_.combine, type_, to_accumulate(d_.combine, start))};
+  }
+
+  // Reduced indices that have one value are numbers.
+  std::map<ir::IndexId, ir::Expr> single_values() const {
+    std::map<ir::IndexId, ir::Expr> result;
+    for (ir::IndexId r : d_.reduced)
+      if (g_.known(g_[r].extent) == 1) result.emplace(r, ir::Expr(0));
+    return result;
   }
 
   // Whether it bounds a free index by a number, as j < 1 does. As a condition of a sum Halide asks
