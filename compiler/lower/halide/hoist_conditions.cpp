@@ -151,6 +151,7 @@ class Hoist : public IRMutator {
       });
       if (changes || contains(tested_, e) || contains(first, e)) continue;
       tested_.push_back(e);
+      known_.push_back({e, lets_.size()});
       all = all.defined() ? all && e : e;
     }
     return all;
@@ -159,10 +160,11 @@ class Hoist : public IRMutator {
   // `mutated` is the statement with its parts done.
   template <class F>
   Stmt guarded(const Stmt& s, F mutated) {
-    const size_t known = tested_.size();
+    const size_t tested = tested_.size(), known = known_.size();
     const Expr condition = before(s);
     Stmt result = mutated();
-    tested_.resize(known);
+    tested_.resize(tested);
+    known_.resize(known);
     return condition.defined() ? IfThenElse::make(condition, result) : result;
   }
 
@@ -181,15 +183,46 @@ class Hoist : public IRMutator {
 
   Stmt visit(const IfThenElse* op) override {
     if (op->else_case.defined()) return IRMutator::visit(op);
-    const size_t known = tested_.size();
+    const size_t tested = tested_.size();
     Conditions parts;
     take_apart(op->condition, parts);
-    for (const Expr& e : parts)
+    Expr left;
+    for (const Expr& e : parts) {
+      if (is_known(e)) continue;
+      left = left.defined() ? left && e : e;
       if (!loads_of(e).empty()) tested_.push_back(e);
+    }
+    const Stmt then = mutate(op->then_case);
+    tested_.resize(tested);
+    return left.defined() ? IfThenElse::make(left, then) : then;
+  }
+
+  Stmt visit(const LetStmt* op) override {
+    lets_.emplace_back(op->name, op->value);
     Stmt result = IRMutator::visit(op);
-    tested_.resize(known);
+    lets_.pop_back();
     return result;
   }
+
+  // Whether a condition of data has been tested outside. LLVM does not know that stores in between
+  // leave the data as it is.
+  bool is_known(Expr e) const {
+    if (known_.empty() || loads_of(e).empty()) return false;
+    for (size_t n = lets_.size() + 1; n-- > 0;) {
+      for (const Known& k : known_)
+        if (k.lets == n && equal(k.condition, e)) return true;
+      if (n > 0) e = substitute(lets_[n - 1].first, lets_[n - 1].second, e);
+    }
+    return false;
+  }
+
+  // What holds in all of a statement, in terms of what is defined outside of so many lets.
+  struct Known {
+    Expr condition;
+    size_t lets;
+  };
+  std::vector<Known> known_;
+  std::vector<std::pair<std::string, Expr>> lets_;
 
   Conditions tested_;
 };
