@@ -136,8 +136,9 @@ Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<P
 
 void ContractionScheduler::blocked(const Expr& condition) {
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
-  Loops loops = open(condition, rows, columns, tiles_.block_rows / rows,
-                     tiles_.block_columns / columns, suits(Strategy::blocked));
+  Loops loops =
+      open(condition, rows, columns, tiles_.block_rows / rows, tiles_.block_columns / columns,
+           problem_.deals_few_rows(), suits(Strategy::blocked));
   std::vector<Panels> panels = pack_terms();
   Func sum = finished_tile(loops, panels);
   store(loops, sum(loops.column, loops.row, loops.row_tile, loops.column_tile, loops.row_block,
@@ -145,9 +146,9 @@ void ContractionScheduler::blocked(const Expr& condition) {
   for (Panels& term : panels) {
     // Of a group there are few rows, and another matrix for each: its panels are used while they
     // are in cache, and those of the rows stay.
-    term.left.compute_at(out_, problem_.deals_rows() ? loops.batch : loops.row_block);
-    term.right.compute_at(out_, problem_.deals_rows() ? loops.column_block : loops.batch);
-    if (problem_.one_block || problem_.deals_rows()) continue;
+    term.left.compute_at(out_, problem_.deals_few_rows() ? loops.batch : loops.row_block);
+    term.right.compute_at(out_, problem_.deals_few_rows() ? loops.column_block : loops.batch);
+    if (problem_.one_block || problem_.deals_few_rows()) continue;
     for (int i = 0; i < term.right.num_update_definitions(); ++i)
       term.right.update(i).parallel(panel_);
   }

@@ -8,14 +8,11 @@ namespace attn::lower {
 Members::Members(const ContractionGroups& groups, const Expr& batches, const Expr& all)
     : groups_(groups.count), batches_(batches), all_(all) {
   Var member("member"), group("group"), place("place"), batch("batch");
-  Func of("out_group_of");
   const Expr given = groups.of(in_range(batch, batches), in_range(member, all));
-  // A row has a group, which checks of the call have found to be one of them, or it is hidden; what
-  // is in no group comes last.
-  of(member, batch) = groups.of_rows ? clamp(given, 0, max(groups_ - 1, 0))
-                                     : select(given >= 0 && given < groups_, given, groups_);
+  // What is in no group comes last.
+  of_(member, batch) = select(given >= 0 && given < groups_, given, groups_);
   const auto group_of = [&](const Expr& m, const Expr& b) {
-    return in_range(of(in_range(m, all_), b), groups_ + 1);
+    return in_range(of_(in_range(m, all_), b), groups_ + 1);
   };
 
   // How many members come before those of a group.
@@ -33,7 +30,7 @@ Members::Members(const ContractionGroups& groups, const Expr& batches, const Exp
   sorted_(in_range(select(step[0] == 0, first() + next, own), first() + all_), batch) =
       select(step[0] == 0, step[1], next + 1);
 
-  of.compute_root();
+  of_.compute_root();
   before_.compute_root();
   sorted_.compute_root();
 }
@@ -47,6 +44,10 @@ Expr Members::at(const Expr& matrix, const Expr& place) const {
   const auto [batch, group] = apart(matrix);
   const Expr sorted = first() + in_range(before_(group, batch) + place, all_);
   return in_range(sorted_(sorted, batch), all_);
+}
+
+Expr Members::has_none(const Expr& batch, const Expr& member) const {
+  return of_(in_range(member, all_), in_range(batch, batches_)) == groups_;
 }
 
 std::pair<Expr, Expr> Members::apart(const Expr& matrix) const {

@@ -23,7 +23,8 @@ Func pack_panels(const Problem& problem, const char* name, const ContractionTerm
   const int length = problem.tiles.block_reduced;
   const Expr extent = is_left ? problem.rows_of(batch) : problem.columns;
   const Expr most = is_left ? problem.rows : problem.columns;
-  Expr outer = in_range(min(likely(panel * width + y), extent - 1), most);
+  Expr last = is_left && problem.deals_rows() ? max(extent - 1, 0) : extent - 1;
+  Expr outer = in_range(min(likely(panel * width + y), last), most);
   // Of the reduction, in this chunk.
   Expr left = clamp(problem.reduced_of(term, batch) - chunk * length, 0, length);
   packed(y, k_, panel, chunk, batch) = undef(problem.type);
@@ -37,9 +38,9 @@ Func pack_panels(const Problem& problem, const char* name, const ContractionTerm
     return packed.update(packed.num_update_definitions() - 1);
   };
   int lanes = problem.lanes;
-  // Of all rows some are there.
+  // Of all panels of rows those of a group are there.
   const auto has = [&](RDom& k) {
-    if (is_left && problem.deals_rows()) k.where(unsolved(panel * width < extent));
+    if (is_left && problem.deals_few_rows()) k.where(unsolved(panel * width < extent));
   };
   if (factor.contiguous == Factor::Along::kOuter) {
     while (width % lanes != 0) lanes /= 2;

@@ -139,6 +139,8 @@ void Problem::sort_members() {
     }
 }
 
+bool Problem::deals_few_rows() const { return deals_rows() && constant(groups->count) != 1; }
+
 Expr Problem::rows_of(const Expr& matrix) const {
   return deals_rows() ? members_->count(matrix) : rows;
 }

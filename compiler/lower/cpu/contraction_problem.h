@@ -17,6 +17,8 @@ class Members {
   // How many a matrix has, and the index of one of them among all.
   Expr count(const Expr& matrix) const;
   Expr at(const Expr& matrix, const Expr& place) const;
+  // Whether one is in no group.
+  Expr has_none(const Expr& batch, const Expr& member) const;
   // The index in the batch, and the group, of a matrix.
   std::pair<Expr, Expr> apart(const Expr& matrix) const;
 
@@ -25,7 +27,7 @@ class Members {
   Expr first() const { return groups_ + 1; }
 
   Expr groups_, batches_, all_;
-  Func before_{"out_before"}, sorted_{"out_sorted"};
+  Func of_{"out_group_of"}, before_{"out_before"}, sorted_{"out_sorted"};
 };
 
 struct Problem : ContractionSpec {
@@ -39,7 +41,13 @@ struct Problem : ContractionSpec {
   std::pair<Expr, Expr> apart(const Expr& matrix) const {
     return members_ ? members_->apart(matrix) : std::pair(matrix, Expr());
   }
+  // Whether a row, by its index among all, is in no group.
+  Expr leaves_out(const Expr& matrix, const Expr& row) const {
+    return members_->has_none(matrix, row);
+  }
   bool deals_rows() const { return groups && groups->of_rows; }
+  // Several groups may well have few rows each.
+  bool deals_few_rows() const;
   bool deals_terms() const { return groups && !groups->of_rows; }
 
   // The factor's value as it is multiplied: where it has a fallback, 0 for what is not finite.

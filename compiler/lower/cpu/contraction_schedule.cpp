@@ -20,6 +20,7 @@ Func ContractionScheduler::schedule() {
   std::reverse(vars.begin(), vars.end());
   out_(vars) = Tuple(unset);
 
+  if (problem_.deals_rows()) leave_out();
   Expr taken = const_false();
   auto add = [&](bool wanted, const Expr& condition,
                  void (ContractionScheduler::*strategy)(const Expr&)) {
@@ -60,6 +61,7 @@ Func ContractionScheduler::schedule() {
 // is one run, cut at the tile's ends, and `hi` walks its vectors.
 ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, int rows, int columns,
                                                        int row_tiles, int column_tiles,
+                                                       bool columns_outside,
                                                        const OfMatrix& where) {
   const Problem& p = problem_;
   const bool one_run = constant(p.runs) == 1;
@@ -76,8 +78,8 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
                            {0, blocks_of(p.columns, columns * column_tiles)},
                            {0, blocks_of(p.rows, rows * row_tiles)},
                            {0, select(on, p.batch, 0)}};
-  const int column_block = p.deals_rows() ? 6 : 5, row_block = 11 - column_block;
-  if (p.deals_rows()) std::swap(ranges[5], ranges[6]);
+  const int column_block = columns_outside ? 6 : 5, row_block = 11 - column_block;
+  if (columns_outside) std::swap(ranges[5], ranges[6]);
   // Of few terms, writing the results takes as long as computing them: tiles follow one another
   // along the rows of the result, as memory does.
   const int column_tile = p.deals_terms() ? 3 : 4, row_tile = 7 - column_tile;
@@ -87,6 +89,8 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
   Expr first = (domain[column_block] * column_tiles + domain[column_tile]) * columns;
   Expr first_row = (domain[row_block] * row_tiles + domain[row_tile]) * rows;
   const Expr matrix = in_range(domain[7], p.batch), rows_here = p.rows_of(matrix);
+  // Of a block without rows nothing is packed.
+  if (p.deals_rows()) domain.where(unsolved(domain[row_block] * (row_tiles * rows) < rows_here));
   domain.where(below(first_row, rows_here));
   domain.where(below(first, p.columns));
   Expr lo = domain[0], hi = 0, column = domain[0];
@@ -134,6 +138,30 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
   return loops;
 }
 
+// Rows that are in no group have no sums.
+void ContractionScheduler::leave_out() {
+  Halide::Region ranges;
+  for (const OutputDim& dim : problem_.output) ranges.push_back({0, dim.extent});
+  std::ranges::reverse(ranges);
+  RDom at(ranges, "hidden");
+  std::vector<Expr> places, coordinates;
+  for (size_t k = 0; k < ranges.size(); ++k) places.push_back(at[static_cast<int>(k)]);
+  coordinates.assign(places.rbegin(), places.rend());
+  Expr linear[4] = {0, 0, 0, 0};
+  for (size_t k = 0; k < coordinates.size(); ++k) {
+    Expr& of_group = linear[static_cast<int>(problem_.output[k].group)];
+    of_group = of_group * problem_.output[k].extent + coordinates[k];
+  }
+  at.where(unsolved(problem_.leaves_out(linear[static_cast<int>(Group::kBatch)],
+                                        linear[static_cast<int>(Group::kRow)])));
+  std::vector<Expr> values = problem_.epilogue(coordinates, cast(problem_.type, 0));
+  if (problem_.groups->hides_results)
+    for (Expr& value : values) value = make_zero(value.type());
+  out_(places) = Tuple(values);
+  Stage stage = out_.update(0);
+  stage.allow_race_conditions().vectorize(at[0], problem_.lanes, TailStrategy::GuardWithIf);
+}
+
 Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
   std::vector<Expr> at(loops.coordinates.rbegin(), loops.coordinates.rend());
   std::vector<Expr> values = problem_.epilogue(loops.coordinates, sum);
@@ -175,7 +203,7 @@ ContractionScheduler::OfMatrix ContractionScheduler::suits(Strategy strategy) co
 
 void ContractionScheduler::direct(const Expr& condition) {
   Loops loops = open(condition, problem_.costs.direct_rows, tiles_.block_columns, 1, 1,
-                     suits(Strategy::direct));
+                     problem_.deals_few_rows(), suits(Strategy::direct));
   Expr total;
   for (const ContractionTerm& term : problem_.terms) {
     Func sum = direct_sum(problem_, term);
@@ -188,8 +216,9 @@ void ContractionScheduler::direct(const Expr& condition) {
 
 // Results that see something that is not finite, as they are written.
 void ContractionScheduler::fallback(const Func& where) {
-  Loops loops = open(const_true(), problem_.costs.direct_rows, tiles_.block_columns, 1, 1,
-                     [&](const Expr& matrix) { return where(matrix) != 0; });
+  Loops loops =
+      open(const_true(), problem_.costs.direct_rows, tiles_.block_columns, 1, 1,
+           problem_.deals_few_rows(), [&](const Expr& matrix) { return where(matrix) != 0; });
   loops.is_fallback = true;
   Func sum = sum_as_written(problem_);
   sum.compute_at(out_, loops.block);
@@ -198,7 +227,10 @@ void ContractionScheduler::fallback(const Func& where) {
 }
 
 Funcs cpu::schedule(const plan::ContractionForm& form, const Scope& scope, const Target& target) {
-  return {ContractionScheduler(contraction_spec(scope, form), target).schedule()};
+  const auto shown = shown_members(scope.g, target::costs(target.arch), form);
+  const plan::ContractionForm scheduled = shown ? of_shown(form, *shown) : form;
+  const ContractionSpec spec = contraction_spec(scope, scheduled, shown ? &*shown : nullptr);
+  return {ContractionScheduler(spec, target).schedule()};
 }
 
 }  // namespace attn::lower

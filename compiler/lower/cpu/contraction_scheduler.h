@@ -59,10 +59,11 @@ class ContractionScheduler {
   using OfMatrix = std::function<Expr(const Expr& matrix)>;
 
   Loops open(const Expr& condition, int rows, int columns, int row_tiles, int column_tiles,
-             const OfMatrix& where = {});
+             bool columns_outside = false, const OfMatrix& where = {});
   // Of groups of rows: which the strategy takes.
   enum class Strategy { direct, in_place, blocked };
   OfMatrix suits(Strategy strategy) const;
+  void leave_out();
   Stage store(const Loops& loops, const Expr& sum);
   // Chunks of a term's reduction, in a matrix and at most.
   Expr chunks_of(const Panels& term, const Expr& matrix) const;

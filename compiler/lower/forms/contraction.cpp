@@ -29,10 +29,8 @@ Factor::Along contiguous(const ir::Expr& value, const std::vector<ir::IndexId>& 
   return along;
 }
 
-// Rows are in one group at least, where results are written that conditions hide.
 Expr group_count(const Scope& scope, const plan::Groups& groups) {
-  const Expr count = Translator(scope.g, scope.arguments, {}).extent(groups.count);
-  return groups.of_rows() && constant(count) <= 0 ? max(count, 1) : count;
+  return Translator(scope.g, scope.arguments, {}).extent(groups.count);
 }
 
 // Gives the indices of the batch their coordinates; the group.
@@ -81,20 +79,26 @@ Factor factor(const Scope& scope, const Type& type, const plan::ContractionForm&
   return f;
 }
 
-ContractionGroups groups_of(const Scope& scope, const plan::ContractionForm& c) {
-  const bool of_rows = c.groups->of_rows();
+// Those of the form; all that is shown is one group where it has none.
+ContractionGroups groups_of(const Scope& scope, const plan::ContractionForm& c,
+                            const ShownMembers* shown) {
+  const bool of_rows = c.groups ? c.groups->of_rows() : shown->of_rows;
+  const ir::Conditions where = shown ? shown->where : ir::Conditions{};
   const auto of = [=, &c](const Expr& batch, const Expr& member) {
     Translator::Indices indices;
     scope.decode(c.batch, batch, indices);
     scope.decode(of_rows ? c.rows : c.products[0].reduced, member, indices);
-    return scope.at(std::move(indices))(c.groups->of);
+    Translator t = scope.at(std::move(indices));
+    const Expr group = c.groups ? t(c.groups->of) : Expr(0);
+    return where.empty() ? group : select(t.condition(where), group, -1);
   };
-  return {of_rows, group_count(scope, *c.groups), of};
+  return {of_rows, c.groups ? group_count(scope, *c.groups) : Expr(1), of, !c.groups};
 }
 
 }  // namespace
 
-ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm& c) {
+ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm& c,
+                                 const ShownMembers* shown) {
   const ir::Graph& g = scope.g;
   const Type stored = storage_type(g[c.target].storage);
   const Type type = computed_type(g[c.target].storage);
@@ -110,7 +114,7 @@ ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm
     term.right.fallback = p.hides_right();
     spec.terms.push_back(term);
   }
-  if (c.groups) spec.groups = groups_of(scope, c);
+  if (c.groups || shown) spec.groups = groups_of(scope, c, shown);
   for (ir::IndexId i : c.free) {
     const auto group = plan::contains(c.batch, i)     ? OutputDim::Group::kBatch
                        : plan::contains(c.rows, i)    ? OutputDim::Group::kRow
@@ -129,7 +133,7 @@ ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm
   };
   // A batch of such matrices is small work, and several terms are costly to compile twice. A group
   // may well have a row or two.
-  spec.rarely_thin = !c.groups && (!c.batch.empty() || c.products.size() > 1);
+  spec.rarely_thin = !spec.groups && (!c.batch.empty() || c.products.size() > 1);
   spec.typical_batch = scope.typical_count(c.batch);
   spec.typical_rows = scope.typical_count(c.rows);
   spec.typical_columns = scope.typical_count(c.columns);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/lower/forms/scope.h"
+#include "compiler/lower/forms/shown_members.h"
 #include "compiler/plan/form.h"
 
 namespace attn::lower {
@@ -63,8 +64,10 @@ struct OutputDim {
 struct ContractionGroups {
   bool of_rows;
   Expr count;
-  // The group of a row or of a term. A term may be in none, of which the number is another.
+  // The group of a row or of a term. Another number: it is in none.
   std::function<Expr(Expr batch, Expr member)> of;
+  // Whether results of rows in no group are 0; else they are what the epilogue makes of such a sum.
+  bool hides_results = false;
 };
 
 struct ContractionSpec {
@@ -86,6 +89,8 @@ struct ContractionSpec {
   bool rarely_thin = false;
 };
 
-ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm& form);
+// With `shown`, of the form of what is shown, hidden members are in no group.
+ContractionSpec contraction_spec(const Scope& scope, const plan::ContractionForm& form,
+                                 const ShownMembers* shown = nullptr);
 
 }  // namespace attn::lower

@@ -43,7 +43,7 @@ Func plain_contraction(const ContractionSpec& spec) {
   if (spec.groups) {
     const Expr count = spec.groups->count;
     const Expr group = spec.groups->of_rows
-                           ? clamp(spec.groups->of(matrix, linear[Group::kRow]), 0, count - 1)
+                           ? clamp(spec.groups->of(matrix, linear[Group::kRow]), 0, max(count - 1, 0))
                            : linear[Group::kDealt];
     matrix = matrix * count + group;
   }
