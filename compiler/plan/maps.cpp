@@ -121,25 +121,28 @@ Expr gathered(Graph& g, const Expr& site, std::vector<Definition>& result) {
 
 std::vector<Definition> compute_gathered(Graph& g, const solve::Unmaterialised& unmaterialised) {
   std::vector<Definition> result;
-  std::set<TensorId> wholes;
+  std::set<TensorId> perhaps_unread;
   for (Definition d : std::vector<Definition>(g.definitions)) {
     std::map<Expr, Expr> again;
     for (const Expr& read : read_sites(d)) {
       if (!unmaterialised(read->tensor) || !g.definition_of(read->tensor) ||
           indices(read).size() == read.args().size())
         continue;
-      wholes.insert(read->tensor);
-      if (!again.count(read)) again.emplace(read, gathered(g, read, result));
+      perhaps_unread.insert(read->tensor);
+      if (again.count(read)) continue;
+      again.emplace(read, gathered(g, read, result));
+      perhaps_unread.insert(result.back().target);
     }
     const auto replaced = [&](const Expr& x) { return again.count(x) ? again.at(x) : x; };
     if (!again.empty()) map_exprs(d, [&](const Expr& e) { return rewrite(e, replaced); });
     result.push_back(std::move(d));
   }
-  // What was read at these places only is not computed as a whole.
-  for (const Output& o : g.outputs) wholes.erase(o.tensor);
-  for (const Definition& d : result)
-    for (TensorId t : reads(d)) wholes.erase(t);
-  std::erase_if(result, [&](const Definition& d) { return wholes.count(d.target) > 0; });
+  // What was read at these places only is not computed as a whole, nor what only that has read.
+  for (const Output& o : g.outputs) perhaps_unread.erase(o.tensor);
+  for (size_t n = result.size(); n-- > 0;)
+    if (!perhaps_unread.count(result[n].target))
+      for (TensorId t : reads(result[n])) perhaps_unread.erase(t);
+  std::erase_if(result, [&](const Definition& d) { return perhaps_unread.count(d.target) > 0; });
   return result;
 }
 

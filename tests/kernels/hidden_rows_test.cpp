@@ -158,5 +158,35 @@ TEST(HiddenRows, MayBeAnything) {
   }
 }
 
+// Heads cut out of a product, of which a text's last position is read; nothing says how many.
+TEST(HiddenRows, OfAttentionBesideTheOneThatDataPicks) {
+  Library library(compile_text(R"(
+size B, T in 1.., H, E
+size D = H * E
+model last(x: [B, T, D], scale: [H, E], n: int[B]) -> y {
+  param wq: [D, D], wk: [D, D], wv: [D, D]
+  u[b,t,d] = x[b,t,d] * (1 + scale[d // E, d % E])
+  q[b,t,e] = sum[d] u[b,t,d] * wq[e,d]
+  k[b,t,e] = sum[d] u[b,t,d] * wk[e,d]
+  v[b,t,e] = sum[d] u[b,t,d] * wv[e,d]
+  s[b,h: H,i,j] = (sum[e: E] q[b, i, h*E + e] * k[b, j, h*E + e]) / sqrt(E)
+  p[b,h,i,j] = softmax[j where j <= i] (s[b,h,i,j])
+  z[b,h,i,e: E] = sum[j] p[b,h,i,j] * v[b, j, h*E + e]
+  r[b,t,d: D] = u[b,t,d] + z[b, d // E, t, d % E]
+  y[b,d] = r[b, clamp(n[b] - 1, 0, T - 1), d]
+}
+)",
+                               {}, Derive::as_written));
+  for (int64_t t : {1, 3, 17, 49}) {
+    SCOPED_TRACE(::testing::Message() << "T=" << t);
+    const Sizes sizes = {{"B", 3}, {"T", t}, {"H", 2}, {"E", 5}};
+    const Arrays given = random_call(library.model(), sizes, 5, t + 1);
+    const CallOptions forward{.gradient = false};
+    const Outcome o = library.call(given, forward, "last");
+    ASSERT_EQ(o.status, ATTN_OK) << o.message;
+    EXPECT_EQ(differ(library.reference(given, "last", forward), o.values), "");
+  }
+}
+
 }  // namespace
 }  // namespace attn::testing
