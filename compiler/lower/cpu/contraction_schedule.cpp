@@ -159,7 +159,15 @@ void ContractionScheduler::leave_out() {
     for (Expr& value : values) value = make_zero(value.type());
   out_(places) = Tuple(values);
   Stage stage = out_.update(0);
-  stage.allow_race_conditions().vectorize(at[0], problem_.lanes, TailStrategy::GuardWithIf);
+  stage.allow_race_conditions();
+  // Of the dimension before the last a thread takes so many at a time.
+  constexpr int kTogether = 64;
+  if (ranges.size() > 1 && !problem_.one_block) {
+    RVar outer("hidden_outer"), inner("hidden_inner");
+    stage.split(at[1], outer, inner, kTogether, TailStrategy::GuardWithIf).parallel(outer);
+    if (ranges.size() > 2) stage.parallel(at[static_cast<int>(ranges.size()) - 1]);
+  }
+  stage.vectorize(at[0], problem_.lanes, TailStrategy::GuardWithIf);
 }
 
 Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
