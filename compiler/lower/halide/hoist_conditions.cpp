@@ -46,6 +46,9 @@ void take_apart(const Expr& e, Conditions& parts) {
     take_apart(both->b, parts);
   } else if (const Call* likely = Call::as_intrinsic(e, {Call::likely})) {
     take_apart(likely->args[0], parts);
+  } else if (const Let* let = e.as<Let>()) {
+    // Two places have other names for the same.
+    take_apart(substitute(let->name, let->value, let->body), parts);
   } else {
     parts.push_back(e);
   }
