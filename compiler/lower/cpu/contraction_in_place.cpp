@@ -95,6 +95,19 @@ ContractionScheduler::RowsInPlace ContractionScheduler::group_rows() const {
           .ahead = tile.block_columns};
 }
 
+// The rows of one group may be most of the matrix: its blocks are those of whole matrices. Tiles
+// without rows are not packed.
+ContractionScheduler::RowsInPlace ContractionScheduler::shown_rows() const {
+  RowsInPlace rows = whole_rows();
+  const RowsInPlace of_group = group_rows();
+  rows.row = of_group.row;
+  rows.is_there = of_group.is_there;
+  rows.row_tile = min(rows.row_tile, problem_.costs.rows_in_place / rows.tile.rows - 1);
+  const Expr here = problem_.rows_of(in_range(batch_, problem_.batch));
+  rows.tiles = blocks_of(clamp(here, 1, rows.tile.block_rows), rows.tile.rows);
+  return rows;
+}
+
 // The left factor as tiles read it, one vector of each row after the other: rows(lane, row in tile,
 // vector, row tile, batch). Beyond the last row it repeats.
 Func ContractionScheduler::rows_by_vectors(const ContractionTerm& term, const RowsInPlace& given) {
@@ -162,11 +175,13 @@ Func ContractionScheduler::dots(const ContractionTerm& term, const RowsInPlace& 
 
 void ContractionScheduler::in_place(const Expr& condition) {
   const ContractionTerm& term = problem_.terms[0];
-  const RowsInPlace rows = problem_.deals_rows() ? group_rows() : whole_rows();
+  const RowsInPlace rows = problem_.deals_few_rows() ? group_rows()
+                           : problem_.deals_rows()   ? shown_rows()
+                                                     : whole_rows();
   const DotTile& tile = rows.tile;
   const int row_tiles = tuning_.dots.block_rows / tile.block_rows;
   Loops loops = open(condition, tile.block_rows, tile.block_columns, row_tiles, 1,
-                     problem_.deals_rows(), suits(Strategy::in_place));
+                     problem_.deals_few_rows(), suits(Strategy::in_place));
   Func left = rows_by_vectors(term, rows), sum = dots(term, rows, left);
   left.compute_at(out_, loops.batch);
   sum.compute_at(out_, row_tiles > 1 ? loops.row_tile : loops.column_block);

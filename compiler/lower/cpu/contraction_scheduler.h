@@ -78,6 +78,7 @@ class ContractionScheduler {
   void split(const Expr& condition);
   RowsInPlace whole_rows() const;
   RowsInPlace group_rows() const;
+  RowsInPlace shown_rows() const;
   Func rows_by_vectors(const ContractionTerm& term, const RowsInPlace& given);
   Func dots(const ContractionTerm& term, const RowsInPlace& rows, const Func& left);
   void in_place(const Expr& condition);
