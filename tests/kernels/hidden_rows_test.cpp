@@ -141,6 +141,8 @@ TEST(HiddenRows, MayBeAnything) {
     const Sizes s = {{"B", 3}, {"T", 37}, {"D", 24}, {"F", 40}, {"X", 3}};
     Arrays given = call_of(name, s, Hidden::some);
     const Outcome zero = hidden().call(given, {}, name);
+    ASSERT_EQ(zero.status, ATTN_OK) << zero.message;
+    ASSERT_FALSE(zero.values.empty());
     Arrays other = given;
     std::vector<double>& x = other.at("x").values;
     for (int64_t r = 0; r < static_cast<int64_t>(x.size()) / s.at("D"); ++r) {

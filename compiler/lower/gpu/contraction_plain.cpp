@@ -42,9 +42,9 @@ Func plain_contraction(const ContractionSpec& spec) {
   Expr matrix = linear[Group::kBatch];
   if (spec.groups) {
     const Expr count = spec.groups->count;
-    const Expr group = spec.groups->of_rows
-                           ? clamp(spec.groups->of(matrix, linear[Group::kRow]), 0, max(count - 1, 0))
-                           : linear[Group::kDealt];
+    const Expr group = spec.groups->of_rows ? clamp(spec.groups->of(matrix, linear[Group::kRow]), 0,
+                                                    max(count - 1, 0))
+                                            : linear[Group::kDealt];
     matrix = matrix * count + group;
   }
 

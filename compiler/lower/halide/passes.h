@@ -12,7 +12,7 @@ void join_argument_checks(Halide::Pipeline& pipeline);
 void unalign_result_loads(Halide::Pipeline& pipeline);
 
 // Where everything that a loop, or the scope of an allocation, stores for others is under a
-// condition that reads a Func, the condition is tested before it.
+// condition that reads a Func, the condition is tested before it, and not again inside.
 void hoist_conditions(Halide::Pipeline& pipeline);
 
 // Takes the calls away behind which subscripts (Arguments::hides_data) and indices (gpu::own) were
