@@ -4,6 +4,8 @@
 //   sum[t, k: 3 where n == 2*t + k] e[t] stays: t, the longer, is better solved than k
 //   f[i,j] = if j <= i then a else b  where j <= i   ->   a  where j <= i
 //   sum[j: 0] e, sum[j where N < 3] e  ->  0                       where N is 4
+//   sum[j: 1, k] e[j,k]                ->  sum[k] e[0,k]
+//   sum[j where j >= N - 1] e[j]       ->  e[N - 1]                where N is known
 //   conditions that ranges or other conditions imply are dropped; a sum over nothing is a map.
 #include <algorithm>
 
@@ -86,6 +88,28 @@ bool drop_determined(Graph& g, Definition& d) {
   return false;
 }
 
+// The one value of a reduced index that its range and a condition `r >= P` leave.
+std::optional<Expr> single_value(const Graph& g, const Definition& d, IndexId r) {
+  const auto extent = g.known(g[r].extent);
+  if (extent == 1) return Expr(int64_t{0});
+  for (const Expr& c : d.guard) {
+    if (!extent || !c.is(Kind::at_least_zero)) continue;
+    const std::optional<Poly> least = as_size(index_value(r) - c.args()[0]);
+    if (least && *extent > 0 && g.known(g[r].extent - *least) == 1) return size_value(*least);
+  }
+  return std::nullopt;
+}
+
+void drop_single(const Graph& g, Definition& d) {
+  if (d.combine != Combine::sum) return;
+  std::map<IndexId, Expr> values;
+  for (IndexId r : d.reduced)
+    if (const auto value = single_value(g, d, r)) values.emplace(r, *value);
+  if (values.empty()) return;
+  substitute(d, values);
+  std::erase_if(d.reduced, [&](IndexId r) { return values.count(r) > 0; });
+}
+
 // Sizes and ranges exclude the condition.
 bool never_holds(const Graph& g, const Expr& condition) {
   return tensors(condition).empty() && solve::proves(g, {}, negation(condition));
@@ -116,6 +140,7 @@ Graph fold(const Graph& g) {
     }
     while (shrink_range(result, d)) {
     }
+    drop_single(result, d);
     if (!d.guard.empty()) d.guard = solve::tidy(result, d.guard);
     bool selects = false;
     visit(d.body, [&](const Expr& x) {

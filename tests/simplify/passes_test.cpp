@@ -75,6 +75,27 @@ TEST(Fold, TurnsABoundIntoARange) {
               {"y = sum[j: S] x[j]"});
 }
 
+TEST(Fold, TakesTheOneValueOfAnIndex) {
+  expect_pass(fold, R"(
+    size S, N = 4
+    input x[N, S], z[N, S]
+    u = sum[i, j where i <= 0] x[i,j]
+    v = sum[i, j where i >= N - 1] z[i,j]
+    w = sum[i where i >= N - 1] x[i,0]
+    output u, v, w)",
+              {"u = sum[j] x[0,j]", "v = sum[j] z[N - 1, j]", "w = x[N - 1, 0]"});
+}
+
+// Of no value it would be read outside of its range.
+TEST(Fold, LeavesAnIndexThatMayHaveNoValue) {
+  expect_pass(fold, R"(
+    size S
+    input x[S]
+    y = sum[i where i >= S - 1] x[i]
+    output y)",
+              {"y = sum[i where i >= S - 1] x[i]"});
+}
+
 TEST(Fold, SimplifiesUnderTheGuard) {
   expect_pass(fold, R"(
     size T
