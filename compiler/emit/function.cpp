@@ -116,10 +116,10 @@ class FunctionWriter {
     for (size_t n = loop.first; n < loop.end; ++n)
       for (TensorId t : f_.kernels[n].arguments()) touched.insert(t);
     for (const plan::Slice& s : f_.slices) {
-      if (!touched.count(s.tensor)) continue;
+      if (!touched.count(s.tensor) || !s.dimension) continue;
       slice_of_[{number, s.tensor}] = slices_.size();
       slices_.push_back(fmt::format("{{{}, {}, {}, {}}}", tensor(s.whole),
-                                    g_[s.whole].extents.size() - 1 - s.dimension, number,
+                                    g_[s.whole].extents.size() - 1 - *s.dimension, number,
                                     life_of(s.whole)));
     }
   }
@@ -184,7 +184,9 @@ class FunctionWriter {
       case Place::workspace:
         return fmt::format("W({})", in_workspace_.at(t));
       case Place::step:
-        return fmt::format("L({})", slice_of_.at({loop, t}));
+        if (const auto slice = slice_of_.find({loop, t}); slice != slice_of_.end())
+          return fmt::format("L({})", slice->second);
+        return tensor(plan::whole_of(f_, t), loop);  // each step writes all of a sum over steps
       case Place::none:
         break;
     }

@@ -9,10 +9,11 @@
 #include "compiler/ir/recurrence.h"
 #include "compiler/plan/kernels.h"
 #include "compiler/plan/maps.h"
+#include "compiler/plan/preceding.h"
 #include "compiler/plan/reshaped.h"
 #include "compiler/plan/states.h"
 #include "compiler/plan/stored.h"
-#include "compiler/plan/tiled_steps.h"
+#include "compiler/plan/summed_steps.h"
 #include "compiler/plan/verify.h"
 #include "compiler/solve/equalities.h"
 #include "compiler/solve/points.h"
@@ -158,20 +159,23 @@ void keep_steps_in_tiles(solve::Unmaterialised& unmaterialised, const Graph& ste
 }
 
 // The segments of `g`. What only a recurrence reads is computed with each of its steps, where it is
-// in tiles then, and where no later function would find it stored.
-std::vector<Segment> divided(Graph& g, Rolling rolling, const solve::Unmaterialised& unmaterialised,
-                             const std::set<TensorId>& wanted) {
+// in tiles then, and where no later function would find it stored. `apart`: as segments_of has it.
+std::vector<Segment> divided(Graph& g, const Rolling& rolling,
+                             const solve::Unmaterialised& unmaterialised,
+                             const std::set<TensorId>& wanted, const std::set<TensorId>& apart) {
   for (std::set<TensorId> others = wanted;;) {
     Graph joined = g;
-    rolling.tiled = join_tiles(joined, unmaterialised, others);
-    std::vector<Segment> segments = segments_of(joined, rolling);
+    const std::map<TensorId, size_t> tiled = join_tiles(joined, rolling, unmaterialised, others);
+    Rolling all = rolling;
+    all.before.insert(tiled.begin(), tiled.end());
+    std::vector<Segment> segments = segments_of(joined, all, apart);
     const size_t before = others.size();
     for (const Segment& s : segments) {
       if (!s.steps) continue;
       solve::Unmaterialised of_step = unmaterialised;
       keep_steps_in_tiles(of_step, graph_of(joined, s), s);
       for (const Slice& slice : s.slices)
-        if (rolling.tiled.count(slice.whole) && !of_step(slice.tensor)) others.insert(slice.whole);
+        if (tiled.count(slice.whole) && !of_step(slice.tensor)) others.insert(slice.whole);
     }
     if (others.size() > before) continue;
     g = std::move(joined);
@@ -179,11 +183,14 @@ std::vector<Segment> divided(Graph& g, Rolling rolling, const solve::Unmateriali
   }
 }
 
-// Puts kernels that do the same at every step, as those of block bounds may, before those of the
-// loop: the first of the loop.
+// Puts kernels that do the same at every step, as those of block bounds may, or a map that is the
+// same at all of them, before those of the loop: the first of the loop.
 size_t put_before_loop(Function& f, size_t first, const Segment& segment) {
   std::set<TensorId> of_steps;
-  for (const Slice& s : segment.slices) of_steps.insert({s.tensor, s.whole});
+  for (const Slice& s : segment.slices) {
+    of_steps.insert(s.whole);
+    if (f.places[s.tensor.value] == Place::step) of_steps.insert(s.tensor);
+  }
   const auto is_of_steps = [&](TensorId t) { return of_steps.count(t) > 0; };
   std::vector<Kernel> before, within;
   for (size_t n = first; n < f.kernels.size(); ++n) {
@@ -206,8 +213,9 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
   // What another segment reads is stored, however large it is.
   for (const Output& o : segment.outputs) unmaterialised.set(o.tensor, false);
   place_slices(f, segment, wanted);
-  ClaimedGraph claimed = claim_kernels(prepared(graph_of(g, segment), costs, unmaterialised), costs,
-                                       unmaterialised, wanted, {f.saved.begin(), f.saved.end()});
+  ClaimedGraph claimed =
+      claim_kernels(prepared(graph_of(g, segment), costs, unmaterialised), costs, unmaterialised,
+                    wanted, {f.saved.begin(), f.saved.end()}, segment.apart);
   const size_t first = f.kernels.size();
   add_kernels(model, f, costs, claimed);
   place_wholes(f, segment);
@@ -249,40 +257,84 @@ Request cut_given(const Function& forward, Graph graph, const std::map<TensorId,
   return request;
 }
 
-Function plan_function(const std::string& model, Request request, const Costs& costs,
-                       Diagnostics& diagnostics) {
-  Graph g = std::move(request.graph);
-  copy_split_outputs(g, request.wanted);
-  g = reshape_outputs(std::move(g));
-  g = order_states(std::move(g), diagnostics);
+namespace {
+
+// What is planned, in the order that recurrences ask for.
+struct Ordered {
+  Graph graph;
+  Rolling rolling;
+  solve::Unmaterialised unmaterialised;
+  Checks checks;
+};
+
+Ordered ordered(Graph g, const std::set<TensorId>& wanted, const Costs& costs) {
   const solve::Unmaterialised unmaterialised(g);
   Checks checks = data_checks(g);
+  Rolling rolling = roll(g, wanted, costs);
+  sum_in_loops(g, wanted, costs, rolling);
+  return {std::move(g), std::move(rolling), unmaterialised, std::move(checks)};
+}
+
+// `apart`: as segments_of has it.
+Function planned(const std::string& model, const Request& request, const Ordered& of,
+                 const Costs& costs, const std::set<TensorId>& apart) {
+  Graph g = of.graph;
   const std::vector<Segment> segments =
-      divided(g, roll(g, request.wanted, costs), unmaterialised, request.wanted);
+      divided(g, of.rolling, of.unmaterialised, request.wanted, apart);
   Function f{.kind = request.kind,
-             .name = std::move(request.name),
+             .name = request.name,
              .saved = request.saved,
-             .in_forward = std::move(request.in_forward)};
+             .in_forward = request.in_forward};
   place_arguments(f, g);
   for (TensorId t : request.forwarded) f.places[t.value] = Place::forwarded;
   for (TensorId t : request.saved) f.places[t.value] = Place::saved;
   // What they read is there before the call.
-  Segment of_checks{.definitions = checks.definitions};
-  for (const DataCheck& c : checks.checks)
+  Segment of_checks{.definitions = of.checks.definitions};
+  for (const DataCheck& c : of.checks.checks)
     for (TensorId t : {c.lowest, c.highest})
       of_checks.outputs.push_back({.name = g[t].name, .tensor = t});
   add_plainly(model, f, f.checks, costs, graph_of(g, of_checks));
-  f.data_checks = checks.checks;
+  f.data_checks = of.checks.checks;
   const std::vector<Output> outputs = g.outputs;
   std::vector<Definition> planned;
   for (const Segment& segment : segments) {
-    g = plan_segment(model, f, g, segment, costs, unmaterialised, request.wanted);
+    g = plan_segment(model, f, g, segment, costs, of.unmaterialised, request.wanted);
     planned.insert(planned.end(), g.definitions.begin(), g.definitions.end());
   }
   g.definitions = std::move(planned);
   g.outputs = outputs;
   f.places.resize(g.tensors.size(), Place::none);
   f.graph = std::move(g);
+  return f;
+}
+
+// Sums over steps that a kernel writes that needs what it has written over.
+std::set<TensorId> misread_sums(const Function& f) {
+  std::set<TensorId> result;
+  for (const Kernel& k : f.kernels)
+    for (const Slice& s : f.slices)
+      if (!s.dimension && std::ranges::count(k.writes, s.tensor) &&
+          !writes_over(f.graph, k, s.tensor, s.whole))
+        result.insert(s.whole);
+  return result;
+}
+
+}  // namespace
+
+Function plan_function(const std::string& model, Request request, const Costs& costs,
+                       Diagnostics& diagnostics) {
+  Graph g = std::move(request.graph);
+  copy_split_outputs(g, request.wanted);
+  g = reshape_outputs(std::move(g));
+  const Ordered in_order = ordered(order_states(std::move(g), diagnostics), request.wanted, costs);
+  std::set<TensorId> apart;
+  Function f = planned(model, request, in_order, costs, apart);
+  for (std::set<TensorId> misread = misread_sums(f); !misread.empty(); misread = misread_sums(f)) {
+    const size_t before = apart.size();
+    apart.merge(misread);
+    ATTN_CHECK(apart.size() > before, "a sum over steps that its own kernel misreads");
+    f = planned(model, request, in_order, costs, apart);
+  }
   f.lives = lives_of(f);
   verify(f);
   refuse_unaddressable(f, diagnostics);

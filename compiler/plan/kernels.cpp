@@ -48,6 +48,13 @@ class Claims {
     }
   }
 
+  void take_apart(const std::set<TensorId>& maps) {
+    for (size_t n = 0; n < g_.definitions.size(); ++n) {
+      open_.at = n;
+      if (maps.count(g_.definitions[n].target)) apply(*claim_loops(g_, costs_, open_));
+    }
+  }
+
   // The definitions that are left as the other kinds take them: loops removed, long sums split, and
   // nothing that is not read; where conditions exclude each other more is not read than before.
   void settle() {
@@ -133,8 +140,10 @@ std::optional<BlockBounds> add_bounds(const std::string& model, Function& f, con
 }  // namespace
 
 ClaimedGraph claim_kernels(Graph g, const Costs& costs, const solve::Unmaterialised& unmaterialised,
-                           const std::set<TensorId>& wanted, const std::set<TensorId>& saved) {
+                           const std::set<TensorId>& wanted, const std::set<TensorId>& saved,
+                           const std::set<TensorId>& apart) {
   Claims claims(std::move(g), costs, unmaterialised, wanted);
+  claims.take_apart(apart);
   const std::span<const KernelKind> kinds = kernel_kinds();
   claims.ask(kinds[0]);
   claims.settle();

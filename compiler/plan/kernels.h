@@ -14,10 +14,12 @@ struct ClaimedGraph {
 
 // Asks the kinds in their order: tiles first, since a group knows best what to do with an equality;
 // then, of the rest, each definition in turn. `wanted` as in plan_function, `saved` as in in_order.
+// `apart`: maps that have loops of their own.
 ClaimedGraph claim_kernels(ir::Graph g, const Costs& costs,
                            const solve::Unmaterialised& unmaterialised,
                            const std::set<ir::TensorId>& wanted,
-                           const std::set<ir::TensorId>& saved);
+                           const std::set<ir::TensorId>& saved,
+                           const std::set<ir::TensorId>& apart);
 
 // Adds the kernels to `f`, each after what bounds its columns.
 void add_kernels(const std::string& model, Function& f, const Costs& costs, ClaimedGraph& claimed);

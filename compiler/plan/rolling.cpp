@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compiler/ir/recurrence.h"
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/plan.h"
 #include "compiler/plan/segments.h"
@@ -161,22 +160,6 @@ class Joiner {
   std::set<TensorId> dependent_, updates_;
 };
 
-void reorder(Graph& g, const Recurrence& r, const Joiner& joiner) {
-  std::vector<Definition> result(g.definitions.begin(),
-                                 g.definitions.begin() + static_cast<long>(r.first));
-  const auto take = [&](size_t from, const auto& wants) {
-    for (size_t k = from; k < g.definitions.size(); ++k)
-      if (wants(k)) result.push_back(g.definitions[k]);
-  };
-  const auto is_before = [&](size_t k) { return joiner.before.count(g.definitions[k].target) > 0; };
-  const auto is_joined = [&](size_t k) { return joiner.joined.count(g.definitions[k].target) > 0; };
-  take(r.end(), is_before);
-  take(r.first, [&](size_t k) { return k < r.end(); });
-  take(r.end(), is_joined);
-  take(r.end(), [&](size_t k) { return !is_before(k) && !is_joined(k); });
-  g.definitions = std::move(result);
-}
-
 Rolling rolled(Graph& g, const std::set<TensorId>& wanted, const Costs& costs, Layout layout) {
   Rolling result;
   std::vector<TensorId> firsts;
@@ -189,7 +172,9 @@ Rolling rolled(Graph& g, const std::set<TensorId>& wanted, const Costs& costs, L
     Joiner joiner(g, *r, groups, wanted, costs, layout);
     joiner.run();
     if (joiner.rolled.empty()) continue;
-    reorder(g, *r, joiner);
+    Group following;
+    for (const auto& [t, step] : joiner.joined) following.insert(t);
+    reorder(g, *r, joiner.before, following);
     groups.push_back(joiner.group());
     result.joined.merge(joiner.joined);
     result.rolled.merge(joiner.rolled);
@@ -198,6 +183,23 @@ Rolling rolled(Graph& g, const std::set<TensorId>& wanted, const Costs& costs, L
 }
 
 }  // namespace
+
+void reorder(Graph& g, const Recurrence& r, const std::set<TensorId>& before,
+             const std::set<TensorId>& joined) {
+  std::vector<Definition> result(g.definitions.begin(),
+                                 g.definitions.begin() + static_cast<long>(r.first));
+  const auto take = [&](size_t from, const auto& wants) {
+    for (size_t k = from; k < g.definitions.size(); ++k)
+      if (wants(k)) result.push_back(g.definitions[k]);
+  };
+  const auto is_before = [&](size_t k) { return before.count(g.definitions[k].target) > 0; };
+  const auto is_joined = [&](size_t k) { return joined.count(g.definitions[k].target) > 0; };
+  take(r.end(), is_before);
+  take(r.first, [&](size_t k) { return k < r.end(); });
+  take(r.end(), is_joined);
+  take(r.end(), [&](size_t k) { return !is_before(k) && !is_joined(k); });
+  g.definitions = std::move(result);
+}
 
 Rolling roll(Graph& g, const std::set<TensorId>& wanted, const Costs& costs) {
   return rolled(g, wanted, costs, Layout::step_by_step);

@@ -4,13 +4,15 @@
 //   z[b,t,f]   = sum[e] q[b,t,e] * s[b,t,e,f]
 //
 // All that reads a step of s does so at that step, so z is computed with it. A recurrence whose
-// steps are read later, in another order or all together keeps them all.
+// steps are read later, in another order or all together keeps them all; sums of all are an
+// exception (summed_steps.h).
 #pragma once
 
 #include <map>
 #include <set>
 
 #include "compiler/ir/graph.h"
+#include "compiler/ir/recurrence.h"
 #include "compiler/target/target.h"
 
 namespace attn::plan {
@@ -19,12 +21,20 @@ struct Rolling {
   // What is computed at each step of the recurrence that it follows in the list of definitions:
   // which of its free indices is the step.
   std::map<ir::TensorId, size_t> joined;
-  // Tensors of recurrences that are read at their own step and at the next one only.
+  // Tensors of recurrences that are read at their own step and at the next one only, and of a known
+  // number of steps the last one later.
   std::set<ir::TensorId> rolled;
-  // What only the steps of the recurrence read that it precedes, and is kept in tiles: which of its
-  // free indices is the step.
-  std::map<ir::TensorId, size_t> tiled;
+  // Sums over the steps of the recurrence that they follow, taken in its loop: which of the indices
+  // that they reduce is the step.
+  std::map<ir::TensorId, ir::IndexId> summed;
+  // What only the steps of the recurrence read that it precedes, and is computed at each of them:
+  // which of its free indices is the step.
+  std::map<ir::TensorId, size_t> before;
 };
+
+// Puts some of what stands after a recurrence before it, and some right after it.
+void reorder(ir::Graph& g, const ir::Recurrence& r, const std::set<ir::TensorId>& before,
+             const std::set<ir::TensorId>& joined);
 
 // Puts what is joined after its recurrence, and what that needs before it: of what lies in memory
 // step by step. `wanted`: what is stored as a whole in any case.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/base/check.h"
 #include "compiler/ir/recurrence.h"
 
 namespace attn::plan {
@@ -25,59 +26,94 @@ class OneStep {
         first_(r.first),
         down_(r.down),
         index_(g.definitions[r.first].free[r.step[0]]),
-        dimension_(r.step),
-        rolled_(rolling.rolled) {
+        dimension_(r.step.begin(), r.step.end()),
+        rolling_(rolling) {
     for (; first_ > 0; --first_) {
-      const auto tiled = rolling.tiled.find(g.definitions[first_ - 1].target);
-      if (tiled == rolling.tiled.end()) break;
-      dimension_.insert(dimension_.begin(), tiled->second);
+      const auto before = rolling.before.find(g.definitions[first_ - 1].target);
+      if (before == rolling.before.end()) break;
+      dimension_.insert(dimension_.begin(), before->second);
     }
     for (size_t k = r.end(); k < g.definitions.size(); ++k) {
-      const auto joined = rolling.joined.find(g.definitions[k].target);
-      if (joined == rolling.joined.end()) break;
-      dimension_.push_back(joined->second);
+      const TensorId t = g.definitions[k].target;
+      const auto joined = rolling.joined.find(t);
+      if (joined == rolling.joined.end() && !rolling.summed.count(t)) break;
+      dimension_.push_back(joined == rolling.joined.end() ? std::nullopt
+                                                          : std::optional(joined->second));
     }
   }
 
   size_t first() const { return first_; }
   size_t end() const { return first_ + dimension_.size(); }
 
-  Segment run() {
+  Segment run(const std::set<TensorId>& apart) {
     Segment s;
     s.steps = Steps{new_size(g_, g_[index_].name + ".step"), g_[index_].extent, down_};
     step_ = size_value(Poly::size(s.steps->step));
     step_before_ = step_before(*s.steps);
     for (size_t k = first_; k < end(); ++k) s.slices.push_back(slice(k));
     for (const Slice& slice : s.slices) slices_.emplace(slice.whole, slice);
-    for (size_t k = first_; k < end(); ++k) s.definitions.push_back(at_step(k));
+    for (size_t k = first_; k < end(); ++k) {
+      s.definitions.push_back(at_step(k));
+      if (dimension_[k - first_]) continue;
+      const Definition sum = added(*s.steps, s.definitions.back(), g_.definitions[k].target);
+      if (apart.count(g_.definitions[k].target)) s.apart.insert(sum.target);
+      s.definitions.push_back(sum);
+    }
     for (const Slice& slice : s.slices)
-      if (rolled_.count(slice.whole)) g_[slice.whole].extents[slice.dimension] = kRolled;
+      if (rolling_.rolled.count(slice.whole)) g_[slice.whole].extents[*slice.dimension] = kRolled;
     return s;
   }
 
  private:
-  IndexId step_of(size_t k) const { return g_.definitions[k].free[dimension_[k - first_]]; }
+  IndexId step_of(size_t k) const {
+    const Definition& d = g_.definitions[k];
+    const auto dimension = dimension_[k - first_];
+    return dimension ? d.free[*dimension] : rolling_.summed.at(d.target);
+  }
+
+  std::string suffix(size_t k) const { return "." + g_[step_of(k)].name; }
 
   Slice slice(size_t k) {
-    const size_t dimension = dimension_[k - first_];
+    const auto dimension = dimension_[k - first_];
     const TensorId whole = g_.definitions[k].target;
     std::vector<Poly> extents = g_[whole].extents;
-    extents.erase(extents.begin() + dimension);
-    const std::string suffix = "." + g_[step_of(k)].name;
-    return {g_.new_part(whole, suffix, g_[whole].storage, extents), whole, dimension};
+    if (dimension) extents.erase(extents.begin() + static_cast<long>(*dimension));
+    return {g_.new_part(whole, suffix(k), g_[whole].storage, extents), whole, dimension};
   }
 
   Definition at_step(size_t k) {
     Definition d = g_.definitions[k];
-    const std::map<IndexId, Expr> here = {{step_of(k), step_}};
+    const IndexId step = step_of(k);
+    const std::map<IndexId, Expr> here = {{step, step_}};
     auto sliced = [&](const Expr& e) {
       return rewrite(substitute(e, here), [&](const Expr& x) { return read_slice(x); });
     };
     map_exprs(d, sliced);
     const Slice& own = slices_.at(d.target);
-    d.target = own.tensor;
-    d.free.erase(d.free.begin() + own.dimension);
+    if (own.dimension) {
+      d.target = own.tensor;
+      d.free.erase(d.free.begin() + static_cast<long>(*own.dimension));
+    } else {
+      const Tensor sum = g_[own.whole];
+      d.target = g_.new_part(own.whole, ".term" + suffix(k), sum.storage, sum.extents);
+      std::erase(d.reduced, step);
+      if (d.reduced.empty()) d.combine = Combine::set;
+    }
     return normal_form(d);
+  }
+
+  // What a step leaves of a sum over steps.
+  Definition added(const Steps& steps, const Definition& term, TensorId whole) {
+    const Poly step = Poly::size(steps.step);
+    const Expr is_later = at_least_zero(size_value(steps.down ? steps.count - 2 - step : step - 1));
+    std::vector<IndexId> free;
+    for (IndexId i : term.free) free.push_back(g_.new_index(g_[i].name, g_[i].extent));
+    const std::vector<Expr> at = index_values(free);
+    const Expr sum = g_.read(whole, at);
+    return normal_form({.target = slices_.at(whole).tensor,
+                        .free = free,
+                        .body = where({is_later}, sum) + g_.read(term.target, at),
+                        .where = term.where});
   }
 
   Expr read_slice(const Expr& x) const {
@@ -85,25 +121,51 @@ class OneStep {
     auto found = slices_.find(x->tensor);
     if (found == slices_.end()) return x;
     const Slice& s = found->second;
+    ATTN_CHECK(s.dimension, "a sum over steps that is read before it is complete");
     std::vector<Expr> at = x.args();
-    if (!(at[s.dimension] == step_)) {
-      if (!rolled_.count(s.whole)) return x;
-      at[s.dimension] = step_before_;
+    if (!(at[*s.dimension] == step_)) {
+      if (!rolling_.rolled.count(s.whole)) return x;
+      at[*s.dimension] = step_before_;
       return g_.read(s.whole, at);
     }
-    at.erase(at.begin() + s.dimension);
+    at.erase(at.begin() + static_cast<long>(*s.dimension));
     return g_.read(s.tensor, at);
   }
 
   Graph& g_;
   size_t first_;
   const bool down_;
-  const IndexId index_;            // the step
-  std::vector<size_t> dimension_;  // by definition: which of its free indices is the step
-  const std::set<TensorId>& rolled_;
+  const IndexId index_;  // the step
+  // By definition: which of its free indices is the step; none of a sum over steps.
+  std::vector<std::optional<size_t>> dimension_;
+  const Rolling& rolling_;
   Expr step_, step_before_;  // the second of what rolls
   std::map<TensorId, Slice> slices_;
 };
+
+// What stands after a recurrence reads the last step of what rolls.
+void read_last_steps(const Graph& g, std::vector<Segment>& segments,
+                     const std::set<TensorId>& rolled) {
+  for (const Segment& of : segments)
+    for (const Slice& slice : of.slices) {
+      if (!rolled.count(slice.whole)) continue;
+      const auto last = [&](const Expr& x) {
+        if (!x.is(Kind::read) || x->tensor != slice.whole) return x;
+        std::vector<Expr> at = x.args();
+        const std::optional<Poly> step = as_size(at[*slice.dimension]);
+        ATTN_CHECK(step && g.same(*step, of.steps->down ? Poly() : of.steps->count - 1),
+                   "a read of a step that is not kept");
+        at[*slice.dimension] = step_at_end(g, *of.steps);
+        return read(x->tensor, x.type(), std::move(at));
+      };
+      for (Segment& s : segments)
+        for (Definition& d : s.definitions) {
+          if (&s == &of || !reads(d, slice.whole)) continue;
+          map_exprs(d, [&](const Expr& e) { return rewrite(e, last); });
+          d = normal_form(std::move(d));
+        }
+    }
+}
 
 // What is read of each segment's tensors from outside, and in a recurrence one step back.
 void find_outputs(const Graph& g, std::vector<Segment>& segments) {
@@ -137,7 +199,14 @@ Expr step_before(const Steps& steps) {
   return remainder(size_value(before), size_value(kRolled));
 }
 
-std::vector<Segment> segments_of(Graph& g, const Rolling& rolling) {
+Expr step_at_end(const Graph& g, const Steps& steps) {
+  const std::optional<int64_t> count = g.known(steps.count);
+  ATTN_CHECK(count && *count > 0, "a last step of none");
+  return steps.down ? int64_t{0} : (*count - 1) % kRolled;
+}
+
+std::vector<Segment> segments_of(Graph& g, const Rolling& rolling,
+                                 const std::set<TensorId>& apart) {
   std::vector<Segment> segments;
   const std::vector<Definition> all = g.definitions;
   size_t done = 0;
@@ -156,10 +225,11 @@ std::vector<Segment> segments_of(Graph& g, const Rolling& rolling) {
   for (const Recurrence& r : recurrences(g)) {
     OneStep recurrence(g, r, rolling);
     between(recurrence.first());
-    segments.push_back(recurrence.run());
+    segments.push_back(recurrence.run(apart));
     done = recurrence.end();
   }
   between(all.size());
+  read_last_steps(g, segments, rolling.rolled);
   find_outputs(g, segments);
   return segments;
 }

@@ -4,10 +4,16 @@
 // A recurrence is planned as the graph of one step. The step is a size of that graph, which a loop
 // around its kernels counts through; a tensor of the recurrence is known by its place at the step:
 // h.t[b,n] for h[t,b,n]. What is read one step back is read from the whole tensor; of one that rolls
-// there are two steps, in turn: h[(step - 1) % 2,b,n] is the step before.
+// there are two steps, in turn: h[(step - 1) % 2,b,n] is the step before, and h[(T - 1) % 2,b,n] the
+// last one for what reads it later. A sum over the steps grows
+// with each of them:
+//
+//   w.term.t[n] = sum[b] h.t[b,n]
+//   w.t[n]      = (if step >= 1 then w[n] else 0) + w.term.t[n]    for w[n] = sum[t,b] h[t,b,n]
 #pragma once
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -24,7 +30,8 @@ struct Steps {
 // A tensor of a recurrence at one step.
 struct Slice {
   ir::TensorId tensor, whole;
-  size_t dimension = 0;  // of the whole, which the tensor lacks
+  // Of the whole, which the tensor lacks. None: each step writes all of the whole, a sum over steps.
+  std::optional<size_t> dimension = 0;
 };
 
 struct Segment {
@@ -32,15 +39,20 @@ struct Segment {
   std::vector<ir::Output> outputs;  // of these definitions, that anything outside of them reads
   std::optional<Steps> steps;       // of a recurrence
   std::vector<Slice> slices;
+  std::set<ir::TensorId> apart;  // maps of which each is computed by a kernel of its own
 };
 
-// Steps of a tensor that rolls, and which of them is the one before.
+// Steps of a tensor that rolls; which of them is the one before, and after a loop of a known number
+// of steps the last one.
 constexpr int kRolled = 2;
 ir::Expr step_before(const Steps& steps);
+ir::Expr step_at_end(const ir::Graph& g, const Steps& steps);
 
 // The segments in order; `g` gets their sizes and slices, and keeps its definitions; what rolls has
-// two steps. Its outputs stay outputs of their segments, a slice in the place of its whole.
-std::vector<Segment> segments_of(ir::Graph& g, const Rolling& rolling = {});
+// two steps. Its outputs stay outputs of their segments, a slice in the place of its whole. `apart`:
+// sums over steps to which a kernel of its own adds the term of a step.
+std::vector<Segment> segments_of(ir::Graph& g, const Rolling& rolling = {},
+                                 const std::set<ir::TensorId>& apart = {});
 
 // The graph that computes one of them.
 ir::Graph graph_of(ir::Graph g, const Segment& s);

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/ir/under.h"
 #include "compiler/plan/function.h"
 #include "compiler/plan/verify.h"
+#include "compiler/solve/prove.h"
 
 namespace attn::plan {
 namespace {
@@ -96,9 +98,10 @@ class FunctionChecker {
       require(seen.insert(s.tensor).second, s.tensor, "the step of two tensors");
       require(f_.places.at(s.tensor.value) == Place::step, s.tensor,
               "a step that has its own place");
-      require(s.tensor != s.whole && s.dimension < whole.size(), s.tensor, "a step of itself");
+      require(s.tensor != s.whole && (!s.dimension || *s.dimension < whole.size()), s.tensor,
+              "a step of itself");
       std::vector<Poly> rest = whole;
-      rest.erase(rest.begin() + static_cast<long>(s.dimension));
+      if (s.dimension) rest.erase(rest.begin() + static_cast<long>(*s.dimension));
       require(f_.graph[s.tensor].extents == rest, s.tensor, "a step of other extents");
     }
     for (TensorId t : f_.graph.tensor_ids())
@@ -176,7 +179,11 @@ class FunctionChecker {
       }
       for (const Slice& s : f_.slices)
         if (written_in(s.tensor, loop)) {
-          if (f_.graph[s.whole].extents[s.dimension] != loop.steps.count) check_rolled(s, loop);
+          if (!s.dimension) {
+            check_summed(s, loop);
+            continue;
+          }
+          if (is_rolled(f_, s)) check_rolled(s, loop);
           check_carried(s, loop);
         }
     }
@@ -188,35 +195,85 @@ class FunctionChecker {
     return false;
   }
 
-  // What has two steps in memory is read in its loop only.
+  // Of a sum over steps each step reads what those before it have left, where it writes it anew.
+  void check_summed(const Slice& s, const Loop& loop) const {
+    const Poly step = Poly::size(loop.steps.step);
+    const Expr is_later =
+        at_least_zero(size_value(loop.steps.down ? loop.steps.count - 2 - step : step - 1));
+    const auto count = f_.graph.known(loop.steps.count);
+    require(count && *count > 0, s.tensor, "a sum over steps of which there may be none");
+    for (size_t n = loop.first; n < loop.end; ++n) {
+      const Kernel& k = f_.kernels[n];
+      const bool writes = std::ranges::count(k.writes, s.tensor) > 0;
+      require(!std::ranges::count(k.reads, s.tensor) &&
+                  (writes || !std::ranges::count(k.reads, s.whole)),
+              s.tensor, "a read of a sum that is not complete");
+      if (!writes) continue;
+      require(writes_over(f_.graph, k, s.tensor, s.whole), s.tensor,
+              "a sum that is written over while it is read");
+      for (const Definition& d : k.definitions)
+        require(reads_only_if(is_later, d.body, s.whole), s.tensor,
+                "a sum that does not begin at the first step");
+    }
+  }
+
+  static bool reads_only_if(const Expr& condition, const Expr& e, TensorId t) {
+    bool result = true;
+    visit(e, [&](const Expr& x) {
+      if (x.is(Kind::read) && x->tensor == t) result = false;
+      if (!x.is(Kind::select) || !(x.args()[0] == condition)) return true;
+      result = result && !tensors(x.args()[2]).count(t);
+      return false;
+    });
+    return result;
+  }
+
+  // What has two steps in memory is read in its loop, and the last step later.
   void check_rolled(const Slice& s, const Loop& loop) const {
-    require(f_.graph[s.whole].extents[s.dimension] == kRolled &&
+    require(f_.graph[s.whole].extents[*s.dimension] == kRolled &&
                 f_.places.at(s.whole.value) == Place::workspace,
             s.tensor, "a loop of another number of steps");
+    const auto is_at_end = [&](const Expr& read) {
+      return f_.graph.known(loop.steps.count) &&
+             read.args()[*s.dimension] == step_at_end(f_.graph, loop.steps);
+    };
     for (size_t n = 0; n < f_.kernels.size(); ++n)
-      require(
-          (n >= loop.first && n < loop.end) || !std::ranges::count(f_.kernels[n].reads, s.whole),
-          s.tensor, "a read of steps that are not kept");
+      for (const Definition& d : f_.kernels[n].definitions)
+        require((n >= loop.first && n < loop.end) ||
+                    std::ranges::all_of(read_sites(d, {s.whole}), is_at_end),
+                s.tensor, "a read of steps that are not kept");
   }
 
   // The whole of what a loop writes is read there at steps that are done.
   void check_carried(const Slice& s, const Loop& loop) const {
     const Expr step = size_value(Poly::size(loop.steps.step));
-    const bool rolls = f_.graph[s.whole].extents[s.dimension] != loop.steps.count;
+    const bool rolls = is_rolled(f_, s);
+    const auto check = [&](const Expr& read, const Conditions& known) {
+      if (!read.is(Kind::read) || read->tensor != s.whole) return true;
+      const Expr& at = read.args()[*s.dimension];
+      if (rolls) {
+        require(is_step_before(at, loop, known), s.tensor, "a read of a step that is gone");
+        return true;
+      }
+      const Expr back = step - at;
+      require(back.is(Kind::literal) &&
+                  (loop.steps.down ? back->number.value() < 0 : back->number.value() > 0),
+              s.tensor, "a read of a step that is not done");
+      return true;
+    };
     for (size_t n = loop.first; n < loop.end; ++n)
-      for (const Definition& d : f_.kernels[n].definitions)
-        for (const Expr& read : read_sites(d)) {
-          if (read->tensor != s.whole) continue;
-          if (rolls) {
-            require(read.args()[s.dimension] == step_before(loop.steps), s.tensor,
-                    "a read of a step that is gone");
-            continue;
-          }
-          const Expr back = step - read.args()[s.dimension];
-          require(back.is(Kind::literal) &&
-                      (loop.steps.down ? back->number.value() < 0 : back->number.value() > 0),
-                  s.tensor, "a read of a step that is not done");
-        }
+      for (const Definition& d : f_.kernels[n].definitions) {
+        for (const Expr& c : d.guard) visit_under(c, {}, check);
+        for (const Expr& p : d.position) visit_under(p, d.guard, check);
+        visit_under(d.body, d.guard, check);
+      }
+  }
+
+  // Conditions may have made it simpler.
+  bool is_step_before(const Expr& at, const Loop& loop, const Conditions& known) const {
+    const Expr before = step_before(loop.steps);
+    return at == before ||
+           solve::assume(f_.graph, at, known) == solve::assume(f_.graph, before, known);
   }
 
   // The new values of an update may lie where the old ones were.

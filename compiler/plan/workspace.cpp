@@ -209,11 +209,12 @@ bool is_rolled(const Function& f, const Slice& s) {
     return false;
   };
   const auto loop = std::ranges::find_if(f.loops, writes);
-  return loop != f.loops.end() && f.graph[s.whole].extents[s.dimension] != loop->steps.count;
+  return s.dimension && loop != f.loops.end() &&
+         f.graph[s.whole].extents[*s.dimension] != loop->steps.count;
 }
 
 bool lies_by_step(const Function& f, const Slice& s) {
-  return s.dimension == 0 && !f.graph[s.whole].split && !is_rolled(f, s);
+  return s.dimension == size_t{0} && !f.graph[s.whole].split && !is_rolled(f, s);
 }
 
 const Loop* loop_of(const Function& f, size_t n) {

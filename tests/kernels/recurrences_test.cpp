@@ -279,5 +279,22 @@ TEST(RandomRecurrences, GiveWhatTheEvaluatorGives) {
   }
 }
 
+void expect_agreement_of_rounds(uint64_t seed) {
+  const std::string text = random_recurrence(seed, Steps::rounds);
+  SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+  expect_agreement(compile_text(text), {{}});
+}
+
+TEST(RandomRecurrences, OfRoundsGiveWhatTheEvaluatorGives) {
+  const auto [first, last] = seeds("ATTN_RANDOM_RECURRENCES", 3);
+  for (uint64_t seed = first; seed <= last; ++seed) expect_agreement_of_rounds(seed);
+}
+
+// All that ever failed: a last step that is read by its number, conditions that exclude each other,
+// and a map that is the same at all steps.
+TEST(RandomRecurrences, OfRoundsThatHaveFailed) {
+  for (uint64_t seed : {7, 19, 89}) expect_agreement_of_rounds(seed);
+}
+
 }  // namespace
 }  // namespace attn::testing

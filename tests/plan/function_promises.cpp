@@ -42,6 +42,15 @@ model keeps(x: [B, T, N]) -> y {
 }
 )";
 
+// The steps of h roll; each adds its term to y, which a kernel of its own stores.
+constexpr const char* kSums = R"(
+size B, D, N = 512, R = 3
+model sums(x: [B, N, D]) -> y {
+  scan r: R { h[r,b,n,d] = tanh(h[r-1,b,n,d] + x[b,n,d]) from 0 }
+  y[d] = sum[r,b,n] h[r,b,n,d]
+}
+)";
+
 // Three checks of data: the least and the greatest of token, and two scalars.
 constexpr const char* kEmbed = R"(
 size T, V, D
@@ -122,6 +131,17 @@ Place& place(Function& f, const char* name) { return place(f, *f.graph.find(name
 
 // The place of the first tensor that is at `p`.
 Place& first_at(Function& f, Place p) { return *std::find(f.places.begin(), f.places.end(), p); }
+
+// The loop's last kernel, y.r[d] = (if r.step >= 1 then y[d] else 0) + y.term.r[d], with other
+// nodes of one kind.
+void change_sum(Function& f, Kind kind, const std::function<Expr(const Expr&)>& other) {
+  auto& form = std::get<plan::LoopsForm>(f.kernels.at(f.loops.at(0).end - 1).form);
+  Definition& d = f.kernels[f.loops[0].end - 1].definitions.at(0);
+  d.body = rewrite(d.body, [&](const Expr& x) { return x.is(kind) ? other(x) : x; });
+  form.definition = d;
+  for (Definition& all : f.graph.definitions)
+    if (all.target == d.target) all = d;
+}
 
 void repeat_kernel(Function& f, const plan::Kernel& k, const char* suffix) {
   f.kernels.push_back(plan::Kernel(k));
@@ -222,6 +242,25 @@ std::vector<Promise> function_promises() {
          form<plan::LoopsForm>(f).definition = d;
          for (ir::Definition& all : f.graph.definitions)
            if (all.target == d.target) all = d;
+       }},
+      {"a sum over steps of which there may be none", kSums,
+       [](Plan& p) { p.forward.loops[0].steps.count = Poly(0); }},
+      {"a read of a sum that is not complete", kSums,
+       [](Plan& p) {
+         Function& f = p.forward;
+         f.kernels[f.loops[0].first].reads.push_back(*f.graph.find("y"));
+       }},
+      {"a sum that is written over while it is read", kSums,
+       [](Plan& p) {
+         change_sum(p.forward, Kind::read,
+                    [&](const Expr& x) { return p.forward.graph.read(x->tensor, {0}); });
+       }},
+      {"a sum that does not begin at the first step", kSums,
+       [](Plan& p) {
+         const Poly step = Poly::size(p.forward.loops[0].steps.step);
+         const Expr later = at_least_zero(size_value(step - 2));
+         change_sum(p.forward, Kind::select,
+                    [&](const Expr& x) { return select(later, x.args()[1], x.args()[2]); });
        }},
       {"an update that needs the old values", kUpdate,
        [](Plan& p) { form<plan::RowForm>(p.forward).in_place = false; }},

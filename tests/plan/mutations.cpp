@@ -270,7 +270,9 @@ class Mutator {
     for (plan::Slice& s : f_.slices) {
       change("slice.tensor", s.tensor, s.whole, "the whole");
       change("slice.whole", s.whole, s.tensor, "the step");
-      change("slice.dimension", s.dimension, s.dimension + 1, "the next");
+      const std::optional<size_t> next = s.dimension ? *s.dimension + 1 : 0;
+      change("slice.dimension", s.dimension, next, "the next");
+      change("slice.dimension", s.dimension, std::optional<size_t>(), "none");
     }
     mutate_list("function.slices", f_.slices);
     for (plan::Life& life : f_.lives) mutate(life);
