@@ -53,11 +53,16 @@ class OneStep {
     for (size_t k = first_; k < end(); ++k) s.slices.push_back(slice(k));
     for (const Slice& slice : s.slices) slices_.emplace(slice.whole, slice);
     for (size_t k = first_; k < end(); ++k) {
-      s.definitions.push_back(at_step(k));
-      if (dimension_[k - first_]) continue;
-      const Definition sum = added(*s.steps, s.definitions.back(), g_.definitions[k].target);
-      if (apart.count(g_.definitions[k].target)) s.apart.insert(sum.target);
-      s.definitions.push_back(sum);
+      const Definition d = at_step(k);
+      if (dimension_[k - first_]) {
+        s.definitions.push_back(d);
+        continue;
+      }
+      const TensorId whole = g_.definitions[k].target;
+      const Definition sum = added(*s.steps, d, whole);
+      const auto at = s.definitions.insert(after_operands(s.definitions, d), sum);
+      s.definitions.insert(at, d);
+      if (apart.count(whole)) s.apart.insert(sum.target);
     }
     for (const Slice& slice : s.slices)
       if (rolling_.rolled.count(slice.whole)) g_[slice.whole].extents[*slice.dimension] = kRolled;
@@ -100,6 +105,15 @@ class OneStep {
       if (d.reduced.empty()) d.combine = Combine::set;
     }
     return normal_form(d);
+  }
+
+  // Where a sum joins what else reads the same.
+  static std::vector<Definition>::iterator after_operands(std::vector<Definition>& list,
+                                                          const Definition& d) {
+    const std::set<TensorId> read = reads(d);
+    auto at = list.end();
+    while (at != list.begin() && !read.count(std::prev(at)->target)) --at;
+    return at;
   }
 
   // What a step leaves of a sum over steps.
