@@ -36,17 +36,18 @@ class Summer {
     }
   }
 
-  // Whether there are any.
-  bool run() {
-    // No step would leave a sum that is not written.
+  // Of an unknown number of steps there may be none, which would leave a sum that is not written.
+  void run() {
     const auto count = g_.known(count_);
-    if (!count || *count < 2) return false;
+    if (!count || *count < 2) return;
     step_ = member_;
     for (size_t k = end_; k < g_.definitions.size(); ++k) classify(g_.definitions[k]);
     while (drop()) {
     }
-    if (summed.empty() || !find_needed()) return false;
-    return true;
+    if (find_needed()) return;
+    joined.clear();
+    summed.clear();
+    needed.clear();
   }
 
   // Whether a step of it is.
@@ -58,14 +59,14 @@ class Summer {
   // Of the recurrence, what has to be in memory, but not all steps of it.
   std::set<TensorId> rolled() const {
     std::set<TensorId> result;
-    if (*g_.known(count_) <= kRolled) return result;
+    if (const auto count = g_.known(count_); !count || *count <= kRolled) return result;
     const std::set<TensorId> one_back = carried(g_);
     for (const auto& [t, step] : member_) {
       const bool is_needed =
           one_back.count(t) || std::ranges::any_of(uses_.readers(t), [&](size_t k) {
             return reads_last(g_.definitions[k], t);
           });
-      if (is_needed && ends(t)) result.insert(t);
+      if (is_needed && is_large(t) && ends(t)) result.insert(t);
     }
     return result;
   }
@@ -229,8 +230,9 @@ void sum_in_loops(Graph& g, const std::set<TensorId>& wanted, const Costs& costs
   for (TensorId first : firsts) {
     Recurrence r = with(g, first);
     Summer summer(g, r, rolling, wanted, costs);
-    if (!summer.run()) continue;
+    summer.run();
     rolling.rolled.merge(summer.rolled());
+    if (summer.summed.empty()) continue;
     const std::set<TensorId> following = summer.following();
     rolling.joined.merge(summer.joined);
     rolling.summed.merge(summer.summed);

@@ -15,8 +15,9 @@
 namespace attn::plan {
 
 // Puts such sums right after their recurrence where no more than a step of some tensor is needed
-// then, and right before it what only its steps read. Adds them to `rolling`. `wanted`: what is
-// stored as a whole in any case.
+// then, and right before it what only its steps read. Adds them to `rolling`, and what is needed
+// for two steps, of which the last may be read later. `wanted`: what is stored as a whole in any
+// case.
 void sum_in_loops(ir::Graph& g, const std::set<ir::TensorId>& wanted, const target::Costs& costs,
                   Rolling& rolling);
 

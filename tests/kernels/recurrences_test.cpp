@@ -255,6 +255,24 @@ TEST(Recurrences, DoNotSeeHiddenData) {
     EXPECT_EQ(array.values, hidden.values.at(name).values) << name;
 }
 
+// Two steps are in memory; which of them is the last depends on their number.
+TEST(Recurrences, OfWhichTheLastStepIsRead) {
+  for (int steps : {2, 3, 4, 7})
+    for (const bool down : {false, true}) {
+      const std::string text =
+          fmt::format(R"(
+size B, N, P = {}
+model m(x: [B, N], u: [N, N]) -> y {{
+  scan t: P {} {{ h[t, b: B, n: N] = tanh((sum[m] h[t {} 1, b, m] * u[n,m]) + x[b,n]) from 0 }}
+  y[b,n] = exp(h[{}, b, n])
+}}
+)",
+                      steps, down ? "down" : "", down ? '+' : '-', down ? "0" : "P - 1");
+      Library library(compile_text(text, {}, Derive::as_written));
+      expect_agreement(library, {{{"B", 2}, {"N", 3}}, {{"B", 5}, {"N", 17}}}, {.gradient = false});
+    }
+}
+
 TEST(Recurrences, GiveTheSameBitsOnAnyNumberOfThreads) {
   Library& library = memory();
   const Arrays given = random_call(library.model(), {{"B", 37}, {"T", 11}}, 5);

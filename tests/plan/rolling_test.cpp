@@ -126,6 +126,27 @@ model m(x: [B, T, N], u: [B, N]) -> y {
   y[b,t,n] = exp(h[b,t,n])
 })",
      ""},
+    {"OfWhichTheLastStepIsReadLater", R"(
+size P = 5
+model m(x: [B, N], u: [N, N]) -> y {
+  scan t: P { h[b: B,t,n: N] = tanh((sum[m] h[b,t-1,m] * u[n,m]) + x[b,n]) from 0 }
+  y[b,n] = exp(h[b, P - 1, n])
+})",
+     "h.steps:"},
+    {"OfWhichTheLastStepIsTheFirst", R"(
+size P = 5
+model m(x: [B, N], u: [N, N]) -> y {
+  scan t: P down { h[b: B,t,n: N] = tanh((sum[m] h[b,t+1,m] * u[n,m]) + x[b,n]) from 0 }
+  y[b,n] = exp(h[b, 0, n])
+})",
+     "h.steps:"},
+    {"NotOfWhichAnotherStepIsReadLater", R"(
+size P = 5
+model m(x: [B, N], u: [N, N]) -> y {
+  scan t: P { h[b: B,t,n: N] = tanh((sum[m] h[b,t-1,m] * u[n,m]) + x[b,n]) from 0 }
+  y[b,n] = exp(h[b, P - 1, n]) * h[b, P - 2, n]
+})",
+     ""},
     {"NotOfTwoSteps", R"(
 size S = 2
 model m(q: [B, S, E], k: [B, S, E], v: [B, S, N]) -> z {
