@@ -14,10 +14,10 @@ using namespace ir;
 
 namespace {
 
-class Summer {
+class StepSums {
  public:
-  Summer(const Graph& g, const Recurrence& r, const Rolling& rolling,
-         const std::set<TensorId>& wanted, const Costs& costs)
+  StepSums(const Graph& g, const Recurrence& r, const Rolling& rolling,
+           const std::set<TensorId>& wanted, const Costs& costs)
       : g_(g),
         first_(r.first),
         end_(r.end()),
@@ -229,19 +229,19 @@ void sum_in_loops(Graph& g, const std::set<TensorId>& wanted, const Costs& costs
   for (const Recurrence& r : recurrences(g)) firsts.push_back(g.definitions[r.first].target);
   for (TensorId first : firsts) {
     Recurrence r = with(g, first);
-    Summer summer(g, r, rolling, wanted, costs);
-    summer.run();
-    rolling.rolled.merge(summer.rolled());
-    if (summer.summed.empty()) continue;
-    const std::set<TensorId> following = summer.following();
-    rolling.joined.merge(summer.joined);
-    rolling.summed.merge(summer.summed);
-    reorder(g, r, summer.needed, following);
+    StepSums sums(g, r, rolling, wanted, costs);
+    sums.run();
+    rolling.rolled.merge(sums.rolled());
+    if (sums.summed.empty()) continue;
+    const std::set<TensorId> following = sums.following();
+    rolling.joined.merge(sums.joined);
+    rolling.summed.merge(sums.summed);
+    reorder(g, r, sums.needed, following);
     r = with(g, first);
     rolling.before.merge(join_preceding(g, r, rolling, [&](const Definition& d) {
       return (d.combine == Combine::set || d.combine == Combine::sum) && !wanted.count(d.target) &&
              !rolling.joined.count(d.target) && !rolling.before.count(d.target) &&
-             summer.is_large(d.target);
+             sums.is_large(d.target);
     }));
   }
 }
