@@ -118,15 +118,13 @@ class OneStep {
 
   // What a step leaves of a sum over steps.
   Definition added(const Steps& steps, const Definition& term, TensorId whole) {
-    const Poly step = Poly::size(steps.step);
-    const Expr is_later = at_least_zero(size_value(steps.down ? steps.count - 2 - step : step - 1));
     std::vector<IndexId> free;
     for (IndexId i : term.free) free.push_back(g_.new_index(g_[i].name, g_[i].extent));
     const std::vector<Expr> at = index_values(free);
     const Expr sum = g_.read(whole, at);
     return normal_form({.target = slices_.at(whole).tensor,
                         .free = free,
-                        .body = where({is_later}, sum) + g_.read(term.target, at),
+                        .body = where({is_later(steps)}, sum) + g_.read(term.target, at),
                         .where = term.where});
   }
 
@@ -211,6 +209,11 @@ void find_outputs(const Graph& g, std::vector<Segment>& segments) {
 Expr step_before(const Steps& steps) {
   const Poly before = Poly::size(steps.step) + (steps.down ? 1 : -1);
   return remainder(size_value(before), size_value(kRolled));
+}
+
+Expr is_later(const Steps& steps) {
+  const Poly step = Poly::size(steps.step);
+  return at_least_zero(size_value(steps.down ? steps.count - 2 - step : step - 1));
 }
 
 Expr step_at_end(const Graph& g, const Steps& steps) {

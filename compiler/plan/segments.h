@@ -47,6 +47,8 @@ struct Segment {
 constexpr int kRolled = 2;
 ir::Expr step_before(const Steps& steps);
 ir::Expr step_at_end(const ir::Graph& g, const Steps& steps);
+// Whether a step is not the first.
+ir::Expr is_later(const Steps& steps);
 
 // The segments in order; `g` gets their sizes and slices, and keeps its definitions; what rolls has
 // two steps. Its outputs stay outputs of their segments, a slice in the place of its whole. `apart`:

@@ -197,9 +197,6 @@ class FunctionChecker {
 
   // Of a sum over steps each step reads what those before it have left, where it writes it anew.
   void check_summed(const Slice& s, const Loop& loop) const {
-    const Poly step = Poly::size(loop.steps.step);
-    const Expr is_later =
-        at_least_zero(size_value(loop.steps.down ? loop.steps.count - 2 - step : step - 1));
     const auto count = f_.graph.known(loop.steps.count);
     require(count && *count > 0, s.tensor, "a sum over steps of which there may be none");
     for (size_t n = loop.first; n < loop.end; ++n) {
@@ -212,7 +209,7 @@ class FunctionChecker {
       require(writes_over(f_.graph, k, s.tensor, s.whole), s.tensor,
               "a sum that is written over while it is read");
       for (const Definition& d : k.definitions)
-        require(reads_only_if(is_later, d.body, s.whole), s.tensor,
+        require(reads_only_if(is_later(loop.steps), d.body, s.whole), s.tensor,
                 "a sum that does not begin at the first step");
     }
   }

@@ -102,7 +102,8 @@ struct Costs {
   // read them, 110 and 525 us where all were kept.
   double least_rolled = 1 << 12;
   // Terms that a step adds to each element of a sum over steps that has more elements than the step.
-  // Reading and writing what the sum is so far takes a fifth of the time of so many products.
+  // Perceiver, whose two steps have 512 terms each, trains in 1.00 times the time that it takes where
+  // its sums are taken at the end.
   double least_summed = 512;
 
   // Schedules. Points that a task of a parallel loop has at least. Unit: some 5 us, an exponential
