@@ -94,7 +94,14 @@ class Definer {
  public:
   explicit Definer(Graph& g) : g_(g) {}
 
-  void add(const LoopsForm& form) { define(form.definition); }
+  void add(const LoopsForm& form) {
+    if (!form.start) return define(form.definition);
+    Definition sum = form.definition;
+    const TensorId target = sum.target;
+    sum.target = tensor(g_[target].name + ".sum", g_[target], sum.free);
+    define(sum);
+    map(target, sum.free, {}, ir::add({*form.start, at(sum.target, sum.free)}));
+  }
 
   void add(const RowForm& form) {
     for (const Definition& d : form.definitions) define(d);

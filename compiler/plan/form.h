@@ -24,9 +24,10 @@ struct Product {
   bool hides_right() const;
 };
 
-// One definition as written.
+// One definition as written, or a sum and what its terms are added to.
 struct LoopsForm {
   ir::Definition definition;
+  std::optional<ir::Expr> start;  // of a sum, over its free indices; none: 0
 };
 
 // Definitions over common rows and columns, in order: a map over (row, column), a map over the

@@ -9,6 +9,7 @@
 #include "compiler/plan/function.h"
 #include "compiler/plan/maps.h"
 #include "compiler/plan/order.h"
+#include "compiler/plan/scatters.h"
 #include "compiler/plan/verify.h"
 #include "compiler/solve/equalities.h"
 
@@ -57,6 +58,7 @@ class Claims {
 
   // The definitions that are left as the other kinds take them: loops removed, long sums split, and
   // nothing that is not read; where conditions exclude each other more is not read than before.
+  // Scatters are added in turn.
   void settle() {
     std::vector<Definition> definitions;
     for (const Definition& d : std::vector<Definition>(g_.definitions)) {
@@ -78,6 +80,9 @@ class Claims {
       g_.definitions.push_back(d);
     }
     std::ranges::reverse(g_.definitions);
+    look();
+    open_.epilogues = epilogue_operands(g_, costs_);
+    g_ = add_in_turn(std::move(g_), costs_, open_);
     look();
   }
 

@@ -45,6 +45,11 @@ class FormPrinter {
     for (const Definition& d : kernel_.definitions) line("{}", printed_.text(d));
   }
 
+  void operator()(const LoopsForm& form) {
+    if (form.start) line("starts as {}", printed_.text(*form.start));
+    line("{}", printed_.text(form.definition));
+  }
+
   void operator()(const RowForm& form) {
     axes("", {}, form.rows, form.columns);
     if (form.in_place) line("in place");

@@ -143,8 +143,9 @@ std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
   std::vector<Definition> result;
   if (const auto later = reduced_after_groups(g, costs, d); !later.empty())
     result.push_back(take_first(g, d, later, true));
+  // A scatter visits each point once as it is.
   while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
-         !contraction_of(g, costs, d, nullptr)) {
+         !solve::find_scatter(d) && !contraction_of(g, costs, d, nullptr)) {
     const std::optional<IndexId> column = contiguous_reduced(g, d);
     if (!column) break;
     std::vector<IndexId> others = d.reduced;

@@ -124,9 +124,24 @@ class Checker {
   }
 
   void check(const LoopsForm& form) const {
-    require(k_.definitions.size() == 1, "another number of definitions than was claimed");
+    require(k_.definitions.size() == (form.start ? 2 : 1),
+            "another number of definitions than was claimed");
+    if (form.start) return check_start(form);
     check_claimed(form.definition);
     check_in_place(form.definition);
+  }
+
+  // What was claimed are the terms, and the map that adds their sum.
+  void check_start(const LoopsForm& form) const {
+    Definition terms = form.definition;
+    require(terms.combine == Combine::sum && terms.position.empty() &&
+                !g_.updated_by(terms.target).valid(),
+            "a start of something else than a sum");
+    terms.target = k_.definitions[0].target;
+    check_claimed(terms);
+    check_claimed({.target = form.definition.target,
+                   .free = terms.free,
+                   .body = add({*form.start, g_.target(terms)})});
   }
 
   // A value may lie where the old one was if no other value needs that one.

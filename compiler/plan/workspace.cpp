@@ -165,6 +165,7 @@ bool is_at(const Expr& e, TensorId t, const std::vector<IndexId>& point) {
 
 bool reads_only_at(const LoopsForm& form, TensorId t) {
   const Definition& d = form.definition;
+  if (form.start) return is_at(*form.start, t, d.free) && !reads(d).count(t);
   return d.combine == Combine::set && d.position.empty() && is_at(d.body, t, d.free) &&
          std::ranges::all_of(d.guard, [&](const Expr& c) { return is_at(c, t, d.free); });
 }

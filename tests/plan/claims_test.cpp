@@ -87,6 +87,38 @@ train model t(x: [N, D], expert: int[N]) -> y {
      "backward: contraction dx <- dx\n"
      "backward: contraction dw <- dw\n"
      "backward: loops dc <- dc"},
+    {"ScattersThatAreAddedToAProduct", R"(
+train model t(token: int[B, T], before: int[T]) -> z {
+  param table: [V, D]
+  h[b,t,d] = tanh(table[token[b,t], d] + table[before[t], d])
+  z[b,t,v] = sum[d] h[b,t,d] * table[v,d]
+})",
+     "loops token.least <- token.least\n"
+     "loops token.greatest <- token.greatest\n"
+     "row before.least before.greatest <- before.least before.greatest\n"
+     "contraction z <- z\n"
+     "backward: loops token.least <- token.least\n"
+     "backward: loops token.greatest <- token.greatest\n"
+     "backward: row before.least before.greatest <- before.least before.greatest\n"
+     "backward: loops h <- h\n"
+     "backward: contraction dtable.part <- dtable.1 dtable.part\n"
+     "backward: contraction dh <- dh\n"
+     "backward: loops dtable.part.2 <- dtable.2 dtable.part.2\n"
+     "backward: loops dtable <- dtable.3 dtable"},
+    {"ScatterThatIsAddedToAnOutput", R"(
+model t(token: int[N], x: [N, D], c: [V, D]) -> z {
+  z[v: V, d] = c[v,d]^2 + sum[n where token[n] == v] x[n,d]
+})",
+     "loops z <- z.sum z"},
+    {"ScatterThatTwoRead", R"(
+model t(token: int[N], x: [N, D], c: [V, D]) -> z, y {
+  s[v: V, d] = sum[n where token[n] == v] x[n,d]
+  z[v,d] = c[v,d] + s[v,d]
+  y[v,d] = c[v,d] * s[v,d]
+})",
+     "loops s <- s\n"
+     "loops z <- z\n"
+     "loops y <- y"},
     {"MatrixTimesVector", R"(
 model t(a: [N, K], b: [K]) -> y {
   y[i] = sum[k] a[i,k] * b[k]

@@ -20,6 +20,22 @@ Expr read_at_zero(const Graph& g, const Expr& e, TensorId t) {
   });
 }
 
+// Backward: a product of matrices, and what is added to it where the data says.
+constexpr const char* kTied = R"(
+size T, V, D
+train model tied(token: int[T]) -> z {
+  param table: [V, D]
+  x[t,d] = table[token[t], d]
+  z[t,v] = sum[d] tanh(x[t,d]) * table[v,d]
+}
+)";
+
+LoopsForm& started(Plan& p) {
+  for (plan::Kernel& k : p.backward->kernels)
+    if (auto* loops = std::get_if<LoopsForm>(&k.form); loops && loops->start) return *loops;
+  throw std::invalid_argument("the plan has no sum that starts from something");
+}
+
 // What the last definition of a row kernel reads of the first, it reads at row 0.
 void read_another_row(plan::Function& f) {
   plan::Kernel& k = kernel<RowForm>(f);
@@ -111,6 +127,11 @@ std::vector<Promise> kernel_promises() {
          auto& d = form<LoopsForm>(p.forward).definition;
          d.body = d.body + Expr(1);
        }},
+
+      {"a start of something else than a sum", kTied,
+       [](Plan& p) { started(p).definition.combine = ir::Combine::max; }},
+      {"another definition than was claimed", kTied,
+       [](Plan& p) { started(p).start = *started(p).start + Expr(1); }},
 
       // Rows.
       {"an index twice among rows or columns", kNorm,

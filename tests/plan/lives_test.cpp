@@ -158,6 +158,21 @@ model m(x: [T, D], k: [T, T]) -> y {{
   EXPECT_EQ(over("a[t,d] + sum[j: T where j <= t] k[t,j] * h[j,d]"), "");
 }
 
+// So may a scatter that starts from it.
+TEST(Lives, AreTakenOverByScatters) {
+  const auto file = planned_text(R"(
+size T, V, D = 32
+train model m(token: int[T], x: [T, D]) -> z {
+  param table: [V, D]
+  z[t,v] = sum[d] tanh(table[token[t], d]) * table[v,d]
+})");
+  const plan::Function& f = *file->models.at(0).plan->backward;
+  std::string text;
+  for (const plan::Life& life : f.lives)
+    if (life.over.valid()) text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
+  EXPECT_EQ(text, "dtable/dtable.part ");
+}
+
 TEST(Lives, OfChecksEndBeforeTheKernels) {
   Function f(kEqual);
   f.check("a");

@@ -141,6 +141,9 @@ class Mutator {
   void mutate(plan::LoopsForm& form) {
     indices_ = form.definition.free;
     mutate("loops", form.definition);
+    if (!form.start) return;
+    mutate("loops.start", *form.start);
+    change<std::optional<Expr>>("loops.start", form.start, std::nullopt, "none");
   }
 
   void mutate(plan::RowForm& form) {

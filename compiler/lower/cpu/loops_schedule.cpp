@@ -11,16 +11,17 @@ namespace attn::lower {
 
 namespace {
 
-// Computed whole, before the output.
+// Computed whole, before the output where it is another.
 void place_scatter(const LoopsSpec& spec, const Target& target) {
   Func sums = spec.scatter;
   const int lanes = lanes_of(target, spec.computed);
-  sums.compute_root();
+  if (!spec.in_place) sums.compute_root();
   if (spec.scattered != 0 && spec.same_condition_in_lanes)
     sums.update().allow_race_conditions().vectorize(spec.vars[0], lanes, TailStrategy::GuardWithIf);
   else
     sums.update().unscheduled();
-  if (!spec.vars.empty()) sums.vectorize(spec.vars[0], lanes, TailStrategy::GuardWithIf);
+  if (!spec.in_place && !spec.vars.empty())
+    sums.vectorize(spec.vars[0], lanes, TailStrategy::GuardWithIf);
 }
 
 // Rows of the innermost dimension are dealt out to threads in blocks of enough points.
@@ -111,7 +112,7 @@ void sum_planes(const LoopsSpec& spec, const Target& target, const PlaneTile& ti
 }  // namespace
 
 Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Target& target) {
-  const LoopsSpec spec = loops_spec(scope, form.definition);
+  const LoopsSpec spec = loops_spec(scope, form);
   Func out = spec.out;
   if (spec.is_placed) {
     const int lanes = std::min(lanes_of(target, spec.stored), lanes_of(target, Halide::Float(32)));

@@ -14,21 +14,22 @@ using ir::Combine;
 
 class Loops {
  public:
-  Loops(const Scope& scope, const ir::Definition& d, Scatter scatter)
-      : scope_(scope), g_(scope.g), d_(d), scatter_(scatter) {
-    type_ = computed_type(g_[d.target].storage);
-    for (size_t k = d.free.size(); k-- > 0;) {
+  Loops(const Scope& scope, const plan::LoopsForm& form, Scatter scatter)
+      : scope_(scope), g_(scope.g), d_(form.definition), start_(form.start), scatter_(scatter) {
+    type_ = computed_type(g_[d_.target].storage);
+    for (size_t k = d_.free.size(); k-- > 0;) {
       spec_.vars.emplace_back("i" + std::to_string(k));
-      indices_[d.free[k]] = spec_.vars.back();
+      indices_[d_.free[k]] = spec_.vars.back();
     }
-    if (d.reduced.empty()) return;
+    if (d_.reduced.empty()) return;
     std::vector<Halide::Range> ranges;
     // The last reduced index runs fastest.
-    for (size_t k = d.reduced.size(); k-- > 0;) ranges.push_back({0, scope_.extent(d.reduced[k])});
+    for (size_t k = d_.reduced.size(); k-- > 0;)
+      ranges.push_back({0, scope_.extent(d_.reduced[k])});
     if (scatter_ == Scatter::in_classes) ranges.push_back({0, kScatterClasses});
     domain_ = RDom(ranges, "r");
-    for (size_t k = d.reduced.size(); k-- > 0;)
-      indices_[d.reduced[k]] = domain_[static_cast<int>(d.reduced.size() - 1 - k)];
+    for (size_t k = d_.reduced.size(); k-- > 0;)
+      indices_[d_.reduced[k]] = domain_[static_cast<int>(d_.reduced.size() - 1 - k)];
   }
 
   LoopsSpec spec() {
@@ -37,7 +38,7 @@ class Loops {
     std::vector<Var> vars = spec_.vars;
     spec_.has_planes = planes.size() == 2;
     spec_.out = Func("out");
-    if (spec_.classes) {
+    if (spec_.in_place) {
       spec_.out = spec_.scatter;
     } else if (spec_.has_planes) {
       vars.push_back(spec_.plane);
@@ -54,6 +55,7 @@ class Loops {
             return !ir::tensors(c).empty() && ir::uses(c, d_.free.back());
           });
     }
+    if (spec_.in_place) return spec_;
     for (ir::IndexId r : d_.reduced) spec_.row_points = spec_.row_points * max(scope_.extent(r), 1);
     return spec_;
   }
@@ -73,10 +75,12 @@ class Loops {
     }
     if (!inside.empty()) domain_.where(domain_condition(inside));
     std::vector<Expr> result = reduced(t);
-    if (outside.empty()) return result;
-    const std::vector<Expr> nothing = of_nothing();
-    for (size_t k = 0; k < result.size(); ++k)
-      result[k] = select(t.condition(outside), result[k], nothing[k]);
+    if (!outside.empty()) {
+      const std::vector<Expr> nothing = of_nothing();
+      for (size_t k = 0; k < result.size(); ++k)
+        result[k] = select(t.condition(outside), result[k], nothing[k]);
+    }
+    if (start_) result[0] = start() + result[0];
     return result;
   }
 
@@ -90,6 +94,12 @@ class Loops {
     Func acc = reduce("acc", d_.combine, to_accumulate(d_.combine, neutral(d_.combine, type_)),
                       to_accumulate(d_.combine, each_time(cast(type_, t(d_.body)))));
     return {from_accumulated(d_.combine, type_, acc(args()))};
+  }
+
+  // What the terms of a sum are added to.
+  Expr start() const {
+    return start_ ? cast(type_, Translator(g_, scope_.arguments, indices_)(*start_))
+                  : neutral(d_.combine, type_);
   }
 
   // What a reduction gives where its conditions hide all.
@@ -216,8 +226,9 @@ class Loops {
       domain_.where(unsolved(position % kScatterClasses == domain_[last]));
       spec_.classes = RVar(domain_[last]);
     }
-    Func sums(in_classes ? "out" : "sums");
-    sums(spec_.vars) = to_accumulate(d_.combine, neutral(d_.combine, type_));
+    spec_.in_place = d_.combine == Combine::sum && type_ == storage_type(g_[d_.target].storage);
+    Func sums(spec_.in_place ? "out" : "sums");
+    sums(spec_.vars) = to_accumulate(d_.combine, start());
     std::vector<Expr> at = args();
     spec_.scattered = static_cast<int>(d_.free.size() - 1 - scatter.dimension);
     at[spec_.scattered] = clamp(position, 0, max(limit - 1, 0));
@@ -231,6 +242,7 @@ class Loops {
   const Scope& scope_;
   const ir::Graph& g_;
   const ir::Definition& d_;
+  const std::optional<ir::Expr>& start_;
   const Scatter scatter_;
   Type type_;
   RDom domain_;
@@ -309,11 +321,11 @@ bool has_classes(const Scope& scope, const ir::Definition& d) {
 
 }  // namespace
 
-LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition, Scatter scatter) {
-  if (!definition.position.empty()) return Placed(scope, definition).spec();
-  if (scatter == Scatter::in_classes && !has_classes(scope, definition))
-    scatter = Scatter::by_owner;
-  return Loops(scope, definition, scatter).spec();
+LoopsSpec loops_spec(const Scope& scope, const plan::LoopsForm& form, Scatter scatter) {
+  const ir::Definition& d = form.definition;
+  if (!d.position.empty()) return Placed(scope, d).spec();
+  if (scatter == Scatter::in_classes && !has_classes(scope, d)) scatter = Scatter::by_owner;
+  return Loops(scope, form, scatter).spec();
 }
 
 }  // namespace attn::lower

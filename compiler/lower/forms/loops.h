@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/lower/forms/scope.h"
+#include "compiler/plan/form.h"
 
 namespace attn::lower {
 
@@ -19,15 +20,16 @@ struct LoopsSpec {
   // Reductions over `vars`, which `out` reads: each is one update.
   std::vector<Func> reductions;
   // Instead of them, sums that the reduced points visit in order, each adding to an element of its
-  // own.
+  // own. In place: it is `out`, whose update adds them.
   Func scatter;
+  bool in_place = false;
   int scattered = 0;  // the dimension in which data says which element
   // Whether `out` has no values but those of its update, at the positions of the definition; and
   // the variables of that update.
   bool is_placed = false;
   std::vector<Var> placed_vars;
-  // Of a scatter in classes: `out` starts as nothing, and its update, of placed_vars, adds the
-  // points of one class of elements after the other.
+  // Of a scatter in classes, which is in place: the update, of placed_vars, adds the points of one
+  // class of elements after the other.
   std::optional<RVar> classes;
   bool is_innermost_plain = false;  // the update runs along the innermost dimension
   // Whether data hides all neighbours along the innermost dimension or none. Otherwise Halide would
@@ -44,7 +46,7 @@ struct LoopsSpec {
 enum class Scatter { in_order, by_owner, in_classes };
 constexpr int kScatterClasses = 64;
 
-LoopsSpec loops_spec(const Scope& scope, const ir::Definition& definition,
+LoopsSpec loops_spec(const Scope& scope, const plan::LoopsForm& form,
                      Scatter scatter = Scatter::in_order);
 
 }  // namespace attn::lower

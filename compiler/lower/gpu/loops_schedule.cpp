@@ -29,7 +29,7 @@ bool has_many_results(const Scope& scope, const ir::Definition& d) {
 Scheduled gpu::schedule(const plan::LoopsForm& form, const Scope& scope, const target::Target&) {
   const ir::Definition& d = form.definition;
   const LoopsSpec spec =
-      loops_spec(scope, d, has_many_results(scope, d) ? Scatter::in_classes : Scatter::by_owner);
+      loops_spec(scope, form, has_many_results(scope, d) ? Scatter::in_classes : Scatter::by_owner);
   Func out = spec.out;
   if (spec.classes) {
     one_thread_a_point(out);

@@ -1,0 +1,78 @@
+// Claims what no other kind takes: a definition as it is written, and a scatter with the map that
+// adds it to others.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/plan/estimate.h"
+#include "compiler/plan/kinds.h"
+#include "compiler/plan/scatters.h"
+#include "compiler/solve/equalities.h"
+
+namespace attn::plan {
+namespace {
+
+using namespace ir;
+
+// A product of which no factor alone has all points: no memory decides its time.
+bool multiplies(const Definition& d, const std::set<IndexId>& points) {
+  return d.body.is(Kind::multiply) &&
+         std::ranges::none_of(read_sites(d.body), [&](const Expr& read) {
+           return std::ranges::includes(indices(read), points);
+         });
+}
+
+// Why `d` lowers slowly as plain loops, or empty where loops are the right form (maps, small sums).
+std::string why_slow(const Graph& g, const Costs& costs, const Definition& d) {
+  if (d.reduced.empty()) return {};
+  std::set<IndexId> all(d.free.begin(), d.free.end());
+  all.insert(d.reduced.begin(), d.reduced.end());
+  const auto scatter = solve::find_scatter(d);
+  if (scatter) all.erase(d.free[scatter->dimension]);  // each point is visited once
+  if (points(g, all) < costs.slow_points || (scatter && !multiplies(d, all))) return {};
+  if (sums_in_registers(g, costs, d)) return {};
+  if (scatter) return "its products are added one by one where data says";
+  return fmt::format("its {} is a plain loop{}", name_of(d.combine),
+                     d.combine == Combine::sum ? ": no two factors of it can be packed apart"
+                                               : " over all its points");
+}
+
+Claimed alone(const Graph& g, const Costs& costs, const Definition& d) {
+  return {d.target, {.form = LoopsForm{d}, .definitions = {d}, .why = why_slow(g, costs, d)}};
+}
+
+// The scatter `sum` with the map that adds it to others.
+Claimed added(const Graph& g, const Costs& costs, const Definition& sum, const Definition& map) {
+  std::map<IndexId, Expr> names;
+  for (size_t k = 0; k < map.free.size(); ++k) names.emplace(sum.free[k], index_value(map.free[k]));
+  LoopsForm form{.definition = sum, .start = rest_of(map, sum.target)};
+  substitute(form.definition, names);
+  form.definition.free = map.free;
+  form.definition.target = map.target;
+  return {map.target,
+          {.form = std::move(form), .definitions = {sum, map}, .why = why_slow(g, costs, sum)}};
+}
+
+}  // namespace
+
+bool sums_in_registers(const Graph& g, const Costs& costs, const Definition& d) {
+  const bool is_short =
+      std::ranges::all_of(d.reduced, [&](IndexId i) { return points(g, {i}) <= costs.most_mixed; });
+  return is_short && (reads_vectors_as_they_lie(g, costs, d) || mixes_planes(g, costs, d));
+}
+
+std::optional<Proposal> claim_loops(const Graph& g, const Costs& costs, const Open& open) {
+  const Definition& d = g.definitions[open.at];
+  const auto last_added = [&](const Definition& map) {
+    const std::vector<TensorId> scatters = added_scatters(g, open, map);
+    return scatters.empty() ? TensorId{} : scatters.back();
+  };
+  // Left to the map that adds it to others.
+  for (size_t reader : open.uses.readers(d.target))
+    if (last_added(g.definitions[reader]) == d.target) return std::nullopt;
+  const TensorId sum = last_added(d);
+  if (!sum.valid()) return Proposal{{alone(g, costs, d)}, {}};
+  return Proposal{{added(g, costs, g.definitions[*open.uses.definition(sum)], d)}, {}};
+}
+
+}  // namespace attn::plan
