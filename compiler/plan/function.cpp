@@ -314,7 +314,7 @@ std::set<TensorId> misread_sums(const Function& f) {
   for (const Kernel& k : f.kernels)
     for (const Slice& s : f.slices)
       if (!s.dimension && std::ranges::count(k.writes, s.tensor) &&
-          !writes_over(f.graph, k, s.tensor, s.whole))
+          !writes_over(f.graph, k.form, k.writes, s.tensor, s.whole))
         result.insert(s.whole);
   return result;
 }

@@ -46,9 +46,11 @@ struct Checks {
 };
 Checks data_checks(ir::Graph& g);
 
-// Whether a kernel may write one tensor to the memory of another that it reads: a map, or a
-// contraction in what finishes its sum, that reads the other at its own point only.
-bool writes_over(const ir::Graph& g, const Kernel& k, ir::TensorId written, ir::TensorId read);
+// Whether a kernel of that form may write one tensor to the memory of another that it reads: a map,
+// a contraction in what finishes its sum, or a row kernel, that reads the other at its own point
+// only. `stored`: all that the kernel writes.
+bool writes_over(const ir::Graph& g, const Form& form, const std::vector<ir::TensorId>& stored,
+                 ir::TensorId written, ir::TensorId read);
 
 // When each tensor of a planned function is needed, in the order of the kernels.
 std::vector<Life> lives_of(const Function& f);

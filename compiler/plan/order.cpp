@@ -28,9 +28,12 @@ class Order {
       for (TensorId t : node.read) readers_[t].push_back(nodes_.size());
       nodes_.push_back(std::move(node));
     }
-    for (const Node& node : nodes_)
+    for (Node& node : nodes_) {
+      // Of what a row kernel computes, what only it reads is not stored.
+      std::erase_if(node.written, [&](TensorId t) { return readers_[t].empty() && !is_kept(t); });
       for (TensorId t : node.written)
         for (size_t n : readers_[t]) ++nodes_[n].awaited;
+    }
     for (const auto& [t, some] : readers_) {
       left_[t] = some.size();
       bytes_[t] = bytes(t);
@@ -85,7 +88,8 @@ class Order {
       for (TensorId t : node.read) {
         if (is_argument(g_[t].role) && !saved_.count(t)) continue;
         access.reads.push_back(number(t));
-        if (node.written.size() == 1 && writes_over(g_, *node.kernel, node.written[0], t))
+        if (node.written.size() == 1 &&
+            writes_over(g_, node.kernel->form, node.written, node.written[0], t))
           access.over.push_back(number(t));
       }
       accesses.push_back(std::move(access));

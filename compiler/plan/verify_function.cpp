@@ -206,7 +206,7 @@ class FunctionChecker {
                   (writes || !std::ranges::count(k.reads, s.whole)),
               s.tensor, "a read of a sum that is not complete");
       if (!writes) continue;
-      require(writes_over(f_.graph, k, s.tensor, s.whole), s.tensor,
+      require(writes_over(f_.graph, k.form, k.writes, s.tensor, s.whole), s.tensor,
               "a sum that is written over while it is read");
       for (const Definition& d : k.definitions)
         require(reads_only_if(is_later(loop.steps), d.body, s.whole), s.tensor,

@@ -96,7 +96,7 @@ class Run {
       const auto taken = [&](const Life& of) {
         return of.of_step ? taken_of(f_, k, of.tensor) : of.tensor;
       };
-      return writes_over(f_.graph, k, taken(life), taken(*other));
+      return writes_over(f_.graph, k.form, k.writes, taken(life), taken(*other));
     };
     require(life.first > 0 && life.first <= static_cast<int>(f_.kernels.size()) &&
                 is_written_over(f_.kernels[life.first - 1]),

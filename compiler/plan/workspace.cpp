@@ -85,7 +85,8 @@ class Lives {
       // Every step reads what comes from before a loop.
       if (loop && (read->second.first < first_of(*loop) || life.last > last_of(*loop))) continue;
       if (first && first->first <= read->second.first) continue;
-      if (writes_over(f_.graph, f_.kernels[n], written, t)) first = &read->second;
+      if (writes_over(f_.graph, f_.kernels[n].form, f_.kernels[n].writes, written, t))
+        first = &read->second;
     }
     return first ? first->tensor : TensorId{};
   }
@@ -163,11 +164,23 @@ bool is_at(const Expr& e, TensorId t, const std::vector<IndexId>& point) {
   return result;
 }
 
+bool is_at(const Definition& d, TensorId t, const std::vector<IndexId>& point) {
+  return is_at(d.body, t, point) &&
+         std::ranges::all_of(d.guard, [&](const Expr& c) { return is_at(c, t, point); });
+}
+
 bool reads_only_at(const LoopsForm& form, TensorId t) {
   const Definition& d = form.definition;
   if (form.start) return is_at(*form.start, t, d.free) && !reads(d).count(t);
-  return d.combine == Combine::set && d.position.empty() && is_at(d.body, t, d.free) &&
-         std::ranges::all_of(d.guard, [&](const Expr& c) { return is_at(c, t, d.free); });
+  return d.combine == Combine::set && d.position.empty() && is_at(d, t, d.free);
+}
+
+// The reductions of a row are complete before its map is written.
+bool reads_only_at(const RowForm& form, TensorId written, TensorId t) {
+  const Definition& map = *std::ranges::find(form.definitions, written, &Definition::target);
+  return map.combine == Combine::set && map.free.size() == form.rows.size() + form.columns.size() &&
+         std::ranges::all_of(form.definitions,
+                             [&](const Definition& d) { return is_at(d, t, map.free); });
 }
 
 // Of a contraction the map that finishes the sum. A fallback would finish some of them twice, and
@@ -188,13 +201,17 @@ bool reads_only_at(const ContractionForm& form, TensorId t) {
 
 }  // namespace
 
-bool writes_over(const Graph& g, const Kernel& k, TensorId written, TensorId read) {
+bool writes_over(const Graph& g, const Form& form, const std::vector<TensorId>& stored,
+                 TensorId written, TensorId read) {
   const Tensor &to = g[written], &from = g[read];
-  if (results_of(k.form) != std::vector{written} || to.storage != from.storage || to.split ||
-      from.split || !std::ranges::equal(to.extents, from.extents))
+  const std::vector<TensorId> results = results_of(form);
+  if (stored != std::vector{written} || !std::ranges::count(results, written) ||
+      to.storage != from.storage || to.split || from.split ||
+      !std::ranges::equal(to.extents, from.extents))
     return false;
-  if (const auto* loops = std::get_if<LoopsForm>(&k.form)) return reads_only_at(*loops, read);
-  const auto* contraction = std::get_if<ContractionForm>(&k.form);
+  if (const auto* loops = std::get_if<LoopsForm>(&form)) return reads_only_at(*loops, read);
+  if (const auto* row = std::get_if<RowForm>(&form)) return reads_only_at(*row, written, read);
+  const auto* contraction = std::get_if<ContractionForm>(&form);
   return contraction && reads_only_at(*contraction, read);
 }
 

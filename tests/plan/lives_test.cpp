@@ -158,6 +158,33 @@ model m(x: [T, D], k: [T, T]) -> y {{
   EXPECT_EQ(over("a[t,d] + sum[j: T where j <= t] k[t,j] * h[j,d]"), "");
 }
 
+// So may a row kernel, of which all of a row is read before any of it is written, if it writes
+// nothing else.
+TEST(Lives, AreTakenOverByRows) {
+  const auto over = [](const std::string& y, const char* outputs = "y") {
+    const auto file = planned_text(fmt::format(R"(
+size T, D = 32
+model m(x: [T, D]) -> {} {{
+  param w: [D, D]
+  a[t,d] = tanh(sum[e] w[d,e] * x[t,e])
+  n[t] = sum[d] a[t,d]^2
+  y[t,d] = {}
+}})",
+                                               outputs, y));
+    const plan::Function& f = file->models.at(0).plan->forward;
+    std::string text;
+    for (const plan::Life& life : f.lives)
+      if (life.over.valid())
+        text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
+    return text;
+  };
+  EXPECT_EQ(over("a[t,d] * rsqrt(n[t])"), "y/a ");
+  EXPECT_EQ(over("softmax[d] (a[t,d] * n[t])"), "y/a ");
+  EXPECT_EQ(over("a[t,d] * rsqrt(n[t])", "y, n"), "");
+  EXPECT_EQ(over("a[t,d] * rsqrt(n[t]) + a[t,0]"), "");
+  EXPECT_EQ(over("a[T - 1 - t,d] * rsqrt(n[t])"), "");
+}
+
 // So may a scatter that starts from it.
 TEST(Lives, AreTakenOverByScatters) {
   const auto file = planned_text(R"(
