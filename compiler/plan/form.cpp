@@ -71,6 +71,12 @@ Conditions Groups::condition() const {
   return {is_zero(index_value(index) - of)};
 }
 
+std::vector<IndexId> mixed_point(const Definition& d, IndexId plane) {
+  std::vector<IndexId> result = d.free;
+  std::ranges::replace(result, plane, d.reduced.at(0));
+  return result;
+}
+
 std::optional<Poly> few_rows_of(const Graph& g, const Form& form) {
   const auto* tiles = std::get_if<TilesForm>(&form);
   if (!tiles || !tiles->streams()) return std::nullopt;

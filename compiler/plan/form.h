@@ -28,6 +28,9 @@ struct Product {
 struct LoopsForm {
   ir::Definition definition;
   std::optional<ir::Expr> start;  // of a sum, over its free indices; none: 0
+  // A free index of a sum: the results along it are complete before any of them is written.
+  // Invalid: none.
+  ir::IndexId together;
 };
 
 // Definitions over common rows and columns, in order: a map over (row, column), a map over the
@@ -150,6 +153,9 @@ struct TilesForm {
 };
 
 using Form = std::variant<LoopsForm, RowForm, ContractionForm, TilesForm>;
+
+// Where a sum over one index reads planes like its own results: that index in the place of `plane`.
+std::vector<ir::IndexId> mixed_point(const ir::Definition& d, ir::IndexId plane);
 
 // The rows of a form with a schedule for few of them, where there may be few or many.
 std::optional<ir::Poly> few_rows_of(const ir::Graph& g, const Form& form);

@@ -75,6 +75,10 @@ bool reads_vectors_as_they_lie(const ir::Graph& g, const Costs& costs, const ir:
 // packing the planes takes longer than reading them as they lie, along j.
 bool mixes_planes(const ir::Graph& g, const Costs& costs, const ir::Definition& sum);
 
+// Of a sum that mixes planes, in whose memory the results may lie: the free index of its planes.
+// Invalid: of no such sum.
+ir::IndexId mixed_in_place(const ir::Graph& g, const Costs& costs, const ir::Definition& d);
+
 // Whether a sum has few terms that lie along memory as the results do: plain loops are as fast as
 // memory.
 bool sums_in_registers(const ir::Graph& g, const Costs& costs, const ir::Definition& d);

@@ -38,7 +38,10 @@ std::string why_slow(const Graph& g, const Costs& costs, const Definition& d) {
 }
 
 Claimed alone(const Graph& g, const Costs& costs, const Definition& d) {
-  return {d.target, {.form = LoopsForm{d}, .definitions = {d}, .why = why_slow(g, costs, d)}};
+  return {d.target,
+          {.form = LoopsForm{.definition = d, .together = mixed_in_place(g, costs, d)},
+           .definitions = {d},
+           .why = why_slow(g, costs, d)}};
 }
 
 // The scatter `sum` with the map that adds it to others.
@@ -53,7 +56,25 @@ Claimed added(const Graph& g, const Costs& costs, const Definition& sum, const D
           {.form = std::move(form), .definitions = {sum, map}, .why = why_slow(g, costs, sum)}};
 }
 
+// The free index in whose place `read` has the reduced one, if it reads a tensor like the target.
+IndexId index_of_planes(const Graph& g, const Definition& d, const Expr& read) {
+  const Tensor &from = g[read->tensor], &to = g[d.target];
+  if (from.storage != to.storage || !std::ranges::equal(from.extents, to.extents)) return {};
+  for (IndexId i : d.free)
+    if (read.args() == index_values(mixed_point(d, i)) && g.known(g[i].extent)) return i;
+  return {};
+}
+
 }  // namespace
+
+IndexId mixed_in_place(const Graph& g, const Costs& costs, const Definition& d) {
+  if (!d.guard.empty() || !d.position.empty() || !mixes_planes(g, costs, d)) return {};
+  for (const Expr& f : factors_of(d.body))
+    if (!f.is(Kind::read) && !tensors(f).empty()) return {};
+  for (const Expr& read : read_sites(d.body))
+    if (const IndexId i = index_of_planes(g, d, read); i.valid()) return i;
+  return {};
+}
 
 bool sums_in_registers(const Graph& g, const Costs& costs, const Definition& d) {
   const bool is_short =

@@ -47,6 +47,7 @@ class FormPrinter {
 
   void operator()(const LoopsForm& form) {
     if (form.start) line("starts as {}", printed_.text(*form.start));
+    if (form.together.valid()) line("together {}", g_[form.together].name);
     line("{}", printed_.text(form.definition));
   }
 

@@ -126,9 +126,17 @@ class Checker {
   void check(const LoopsForm& form) const {
     require(k_.definitions.size() == (form.start ? 2 : 1),
             "another number of definitions than was claimed");
+    if (form.together.valid()) check_together(form);
     if (form.start) return check_start(form);
     check_claimed(form.definition);
     check_in_place(form.definition);
+  }
+
+  void check_together(const LoopsForm& form) const {
+    const Definition& d = form.definition;
+    require(d.combine == Combine::sum && d.reduced.size() == 1 && d.guard.empty() && !form.start &&
+                std::ranges::count(d.free, form.together) && g_.known(g_[form.together].extent),
+            "results together that are no planes of a sum");
   }
 
   // What was claimed are the terms, and the map that adds their sum.

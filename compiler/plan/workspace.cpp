@@ -172,6 +172,7 @@ bool is_at(const Definition& d, TensorId t, const std::vector<IndexId>& point) {
 bool reads_only_at(const LoopsForm& form, TensorId t) {
   const Definition& d = form.definition;
   if (form.start) return is_at(*form.start, t, d.free) && !reads(d).count(t);
+  if (form.together.valid()) return is_at(d, t, mixed_point(d, form.together));
   return d.combine == Combine::set && d.position.empty() && is_at(d, t, d.free);
 }
 

@@ -30,6 +30,15 @@ train model tied(token: int[T]) -> z {
 }
 )";
 
+// A sum of few planes.
+constexpr const char* kMixed = R"(
+size T, H = 4
+model mixed(x: [H, T]) -> y {
+  param w: [H, H]
+  y[g,t] = sum[h] w[g,h] * x[h,t]
+}
+)";
+
 LoopsForm& started(Plan& p) {
   for (plan::Kernel& k : p.backward->kernels)
     if (auto* loops = std::get_if<LoopsForm>(&k.form); loops && loops->start) return *loops;
@@ -132,6 +141,12 @@ std::vector<Promise> kernel_promises() {
        [](Plan& p) { started(p).definition.combine = ir::Combine::max; }},
       {"another definition than was claimed", kTied,
        [](Plan& p) { started(p).start = *started(p).start + Expr(1); }},
+
+      {"results together that are no planes of a sum", kMixed,
+       [](Plan& p) {
+         auto& mixed = form<LoopsForm>(p.forward);
+         mixed.together = mixed.definition.reduced[0];
+       }},
 
       // Rows.
       {"an index twice among rows or columns", kNorm,

@@ -185,6 +185,29 @@ model m(x: [T, D]) -> {} {{
   EXPECT_EQ(over("a[T - 1 - t,d] * rsqrt(n[t])"), "");
 }
 
+// So may a sum of few planes, which are all summed before one of them is written.
+TEST(Lives, AreTakenOverByMixedPlanes) {
+  const auto over = [](const std::string& y) {
+    const auto file = planned_text(fmt::format(R"(
+size B, T, D = 32, H = 6, G = 4
+model m(x: [B, H, T, D], w: [D, D], u: [H, H], v: [G, H]) -> y {{
+  a[b,h,t,d] = tanh(sum[e] w[d,e] * x[b,h,t,e])
+  y[b: B, g, t: T, d: D] = {}
+}})",
+                                               y));
+    const plan::Function& f = file->models.at(0).plan->forward;
+    std::string text;
+    for (const plan::Life& life : f.lives)
+      if (life.over.valid())
+        text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
+    return text;
+  };
+  EXPECT_EQ(over("sum[h] u[g,h] * a[b,h,t,d]"), "y/a ");
+  EXPECT_EQ(over("sum[h] v[g,h] * a[b,h,t,d]"), "");
+  EXPECT_EQ(over("sum[h] u[g,h] * a[b,h,t,D - 1 - d] * 2"), "");
+  EXPECT_EQ(over("sum[h] u[g,h] * x[b,h,t,d] * a[b,g,t,d]"), "");
+}
+
 // So may a scatter that starts from it.
 TEST(Lives, AreTakenOverByScatters) {
   const auto file = planned_text(R"(

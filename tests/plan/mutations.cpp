@@ -141,6 +141,7 @@ class Mutator {
   void mutate(plan::LoopsForm& form) {
     indices_ = form.definition.free;
     mutate("loops", form.definition);
+    if (form.together.valid()) mutate("loops.together", form.together);
     if (!form.start) return;
     mutate("loops.start", *form.start);
     change<std::optional<Expr>>("loops.start", form.start, std::nullopt, "none");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/base/check.h"
 #include "compiler/lower/cpu/tuning.h"
 #include "compiler/lower/forms/loops.h"
 #include "compiler/lower/forms/schedules.h"
@@ -43,7 +44,8 @@ constexpr int kVectors = 2;
 // The register tile of a sum: one of the free indices but the last, and the last.
 struct PlaneTile {
   Var plane;        // along which results share what they read
-  int planes = 0;   // of a tile
+  int all = 0;      // planes
+  int planes = 0;   // of a tile, which divide all
   int vectors = 0;  // of the last index
 };
 
@@ -72,13 +74,16 @@ std::optional<PlaneTile> plane_tile(const LoopsSpec& spec, const Scope& scope,
     int planes = static_cast<int>(std::min<int64_t>(extent, most));
     while (extent % planes != 0) --planes;
     if (planes < 2 || (best && planes <= best->planes)) continue;
-    best = {spec.vars[d.free.size() - 1 - k], planes, std::clamp(most / planes, 1, kVectors)};
+    best = {spec.vars[d.free.size() - 1 - k], static_cast<int>(extent), planes,
+            std::clamp(most / planes, 1, kVectors)};
   }
   return best;
 }
 
-// The planes of a tile innermost, in registers.
-void sum_planes(const LoopsSpec& spec, const Target& target, const PlaneTile& tile, int lanes) {
+// The planes of a tile innermost, in registers. `together`: all planes are summed before one of
+// them is written, however many tiles they are.
+void sum_planes(const LoopsSpec& spec, const Target& target, const PlaneTile& tile, int lanes,
+                bool together) {
   Func out = spec.out, sum = spec.reductions[0];
   LoopsSpec rows = spec;
   std::erase_if(rows.vars, [&](const Var& v) { return v.same_as(tile.plane); });
@@ -97,16 +102,21 @@ void sum_planes(const LoopsSpec& spec, const Target& target, const PlaneTile& ti
     const int vectors = std::max(target::costs(target.arch).task_points / (width * tile.planes), 1);
     out.split(outer, task, outer, vectors, TailStrategy::GuardWithIf).parallel(task);
   }
-  sum.compute_at(out, block)
+  const int planes = together ? tile.all : tile.planes;
+  sum.compute_at(out, together ? outer : block)
       .bound_storage(inner, width)
-      .bound_storage(tile.plane, tile.planes)
+      .bound_storage(tile.plane, planes)
+      .bound_extent(tile.plane, planes)
       .vectorize(inner, width, TailStrategy::GuardWithIf)
-      .unroll(tile.plane);
+      .split(tile.plane, block, plane, tile.planes, TailStrategy::RoundUp)
+      .unroll(plane);
   Stage terms = sum.update();
-  std::vector<VarOrRVar> innermost = {inner, tile.plane};
+  terms.split(tile.plane, block, plane, tile.planes, TailStrategy::GuardWithIf);
+  std::vector<VarOrRVar> innermost = {inner, plane};
   for (const Halide::Internal::ReductionVariable& r : terms.get_schedule().rvars())
     innermost.emplace_back(RVar(r.var));
-  terms.reorder(innermost).vectorize(inner, width, TailStrategy::GuardWithIf).unroll(tile.plane);
+  innermost.emplace_back(block);
+  terms.reorder(innermost).vectorize(inner, width, TailStrategy::GuardWithIf).unroll(plane);
 }
 
 }  // namespace
@@ -135,9 +145,11 @@ Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Targe
   }
   const int lanes = std::min(lanes_of(target, spec.stored), lanes_of(target, Halide::Float(32)));
   if (const auto tile = plane_tile(spec, scope, form.definition, target)) {
-    sum_planes(spec, target, *tile, lanes);
+    sum_planes(spec, target, *tile, lanes, form.together.valid());
     return {out};
   }
+  ATTN_CHECK(!form.together.valid() || constant(scope.extent(form.together)) == 1,
+             "planes that are no tile");
   if (spec.vars.size() > 1) deal_out(spec, target, out);
   Var inner = spec.vars[0], outer("outer"), lane("lane");
   out.split(inner, outer, lane, lanes, TailStrategy::GuardWithIf).vectorize(lane);

@@ -1,4 +1,5 @@
 // How loops are computed on a GPU.
+#include <algorithm>
 #include <string>
 
 #include "compiler/lower/forms/loops.h"
@@ -22,6 +23,28 @@ bool has_many_results(const Scope& scope, const ir::Definition& d) {
     results *= typical;
   }
   return results > kResultsAtOnce;
+}
+
+// The planes of a point are one thread's, in registers; `points` are left without them.
+void hold_planes(const LoopsSpec& spec, const Scope& scope, const plan::LoopsForm& form,
+                 std::vector<Var>& points) {
+  const std::vector<ir::IndexId>& free = form.definition.free;
+  const auto k = std::ranges::find(free, form.together) - free.begin();
+  const Var plane = spec.vars.at(free.size() - 1 - static_cast<size_t>(k));
+  const int planes = static_cast<int>(constant(scope.extent(form.together)));
+  std::erase_if(points, [&](const Var& v) { return v.same_as(plane); });
+  std::vector<VarOrRVar> order = {plane};
+  order.insert(order.end(), points.begin(), points.end());
+  Func out = spec.out;
+  out.reorder(order).unroll(plane);
+  for (Func sum : spec.reductions) {
+    sum.bound_extent(plane, planes).unroll(plane);
+    Stage terms = sum.update();
+    std::vector<VarOrRVar> innermost = {plane};
+    for (const Halide::Internal::ReductionVariable& r : terms.get_schedule().rvars())
+      innermost.emplace_back(RVar(r.var));
+    terms.reorder(innermost).unroll(plane);
+  }
 }
 
 }  // namespace
@@ -57,9 +80,13 @@ Scheduled gpu::schedule(const plan::LoopsForm& form, const Scope& scope, const t
     order.insert(order.begin(), spec.plane);
     out.bound(spec.plane, 0, 2).reorder(order).unroll(spec.plane);
   }
-  const LoopLevel thread = one_thread_a_point(out, out, spec.vars);
+  std::vector<Var> points = spec.vars;
+  if (form.together.valid()) hold_planes(spec, scope, form, points);
+  const LoopLevel thread = one_thread_a_point(out, out, points);
   for (Func f : spec.reductions) f.compute_at(thread);
-  return {{out}, "a thread for each result"};
+  return {
+      {out},
+      form.together.valid() ? "a thread for each point of the planes" : "a thread for each result"};
 }
 
 }  // namespace attn::lower
