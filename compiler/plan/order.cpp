@@ -88,7 +88,7 @@ class Order {
       for (TensorId t : node.read) {
         if (is_argument(g_[t].role) && !saved_.count(t)) continue;
         access.reads.push_back(number(t));
-        if (node.written.size() == 1 &&
+        if (!node.written.empty() &&
             writes_over(g_, node.kernel->form, node.written, node.written[0], t))
           access.over.push_back(number(t));
       }

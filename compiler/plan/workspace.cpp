@@ -184,10 +184,10 @@ bool reads_only_at(const RowForm& form, TensorId written, TensorId t) {
                              [&](const Definition& d) { return is_at(d, t, map.free); });
 }
 
-// Of a contraction the map that finishes the sum. A fallback would finish some of them twice, and
-// data may deal no row or several of them to a group.
-bool reads_only_at(const ContractionForm& form, TensorId t) {
-  if (form.kept || form.groups) return false;
+// Of a contraction the map that finishes the sum. A fallback would finish some of them twice.
+bool reads_only_at(const ContractionForm& form, TensorId written, TensorId t) {
+  if (form.groups && tensors(form.groups->of).count(t)) return false;
+  if (written != form.target || (form.kept && tensors(*form.kept).count(t))) return false;
   for (const Product& p : form.products) {
     if (p.hides_left() || p.hides_right()) return false;
     for (const Expr& factor : {p.left, p.right})
@@ -205,15 +205,15 @@ bool reads_only_at(const ContractionForm& form, TensorId t) {
 bool writes_over(const Graph& g, const Form& form, const std::vector<TensorId>& stored,
                  TensorId written, TensorId read) {
   const Tensor &to = g[written], &from = g[read];
+  const auto* contraction = std::get_if<ContractionForm>(&form);
   const std::vector<TensorId> results = results_of(form);
-  if (stored != std::vector{written} || !std::ranges::count(results, written) ||
-      to.storage != from.storage || to.split || from.split ||
-      !std::ranges::equal(to.extents, from.extents))
+  const bool is_alone = stored == std::vector{written} && std::ranges::count(results, written);
+  if (!(is_alone || (contraction && stored == results)) || to.storage != from.storage || to.split ||
+      from.split || !std::ranges::equal(to.extents, from.extents))
     return false;
   if (const auto* loops = std::get_if<LoopsForm>(&form)) return reads_only_at(*loops, read);
   if (const auto* row = std::get_if<RowForm>(&form)) return reads_only_at(*row, written, read);
-  const auto* contraction = std::get_if<ContractionForm>(&form);
-  return contraction && reads_only_at(*contraction, read);
+  return contraction && reads_only_at(*contraction, written, read);
 }
 
 TensorId whole_of(const Function& f, TensorId t) {

@@ -158,6 +158,26 @@ model m(x: [T, D], k: [T, T]) -> y {{
   EXPECT_EQ(over("a[t,d] + sum[j: T where j <= t] k[t,j] * h[j,d]"), "");
 }
 
+// One that keeps its sum too writes over what only the other result reads: a gate, whose gradient
+// reads both factors. The sum itself is written over nothing.
+TEST(Lives, AreTakenOverByContractionsThatKeepTheirSum) {
+  const auto file = planned_text(R"(
+size T, D = 32, F = 48
+train model m(x: [T, D]) -> y {
+  param w1: [F, D], w2: [F, D], w3: [D, F]
+  g[t,f] = sum[d] w1[f,d] * x[t,d]
+  u[t,f] = sum[d] w2[f,d] * x[t,d]
+  h[t,f] = g[t,f] * sigmoid(g[t,f]) * u[t,f]
+  y[t,d] = sum[f] h[t,f] * w3[d,f]
+})");
+  const plan::Function& f = file->models.at(0).plan->forward;
+  std::string text;
+  for (const plan::Life& life : f.lives)
+    if (life.over.valid())
+      text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
+  EXPECT_EQ(text, "h/g ");
+}
+
 // So may a row kernel, of which all of a row is read before any of it is written, if it writes
 // nothing else.
 TEST(Lives, AreTakenOverByRows) {
