@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/ir/uses.h"
+#include "compiler/plan/members.h"
 
 namespace attn::plan {
 
@@ -14,24 +15,12 @@ namespace {
 class Preceding {
  public:
   Preceding(const Graph& g, const Recurrence& r, const Rolling& rolling)
-      : g_(g), first_(r.first), needs_(g), uses_(g) {
-    for (size_t k = r.first; k < r.end(); ++k) add(k, r.step[k - r.first]);
-    for (size_t k = r.end(); k < g.definitions.size(); ++k) {
-      const TensorId t = g.definitions[k].target;
-      if (const auto joined = rolling.joined.find(t); joined != rolling.joined.end())
-        add(k, joined->second);
-      else if (const auto summed = rolling.summed.find(t); summed != rolling.summed.end())
-        step_.emplace(t, summed->second);
-      else
-        break;
-    }
-    for (; first_ > 0; --first_) {
-      const auto before = rolling.before.find(g.definitions[first_ - 1].target);
-      if (before == rolling.before.end()) break;
-      add(first_ - 1, before->second);
-      there.insert(before->first);
-    }
-    count_ = g[g.definitions[r.first].free[r.step[0]]].extent;
+      : g_(g), needs_(g), uses_(g), count_(steps_of(g, r)) {
+    const Members members = members_of(g, r, rolling);
+    first_ = members.first;
+    for (size_t k = first_; k < members.end(); ++k)
+      step_.emplace(g.definitions[k].target, members.step[k - first_]);
+    for (size_t k = first_; k < r.first; ++k) there.insert(g.definitions[k].target);
   }
 
   // By tensor: which of its free indices is the step.
@@ -42,7 +31,7 @@ class Preceding {
       if (!may_join(d)) continue;
       const std::optional<size_t> step = step_of(d);
       if (!step) continue;
-      add(k, *step);
+      step_.emplace(d.target, d.free[*step]);
       result.emplace(d.target, *step);
       there.insert(d.target);
     }
@@ -52,11 +41,6 @@ class Preceding {
   std::set<TensorId> there;  // what stands before the recurrence and is computed with its steps
 
  private:
-  void add(size_t k, size_t dimension) {
-    const Definition& d = g_.definitions[k];
-    step_.emplace(d.target, d.free[dimension]);
-  }
-
   // The dimension by which all read it at their own step.
   std::optional<size_t> step_of(const Definition& d) const {
     if (needs_.steps(d.target) || g_.is_output(d.target) || !d.position.empty())
@@ -82,10 +66,10 @@ class Preceding {
   }
 
   const Graph& g_;
-  size_t first_;
+  size_t first_ = 0;
   const Needs needs_;
   const Uses uses_;
-  Poly count_;
+  const Poly count_;
   std::map<TensorId, IndexId> step_;  // of the recurrence, and of what is computed with it
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/plan/estimate.h"
+#include "compiler/plan/members.h"
 #include "compiler/plan/plan.h"
 #include "compiler/plan/segments.h"
 #include "compiler/solve/unmaterialised.h"
@@ -33,7 +34,7 @@ class Joiner {
         costs_(costs),
         layout_(layout),
         recurrences_(g),
-        count_(g[g.definitions[first_].free[r.step[0]]].extent) {
+        count_(steps_of(g, r)) {
     for (size_t k = first_; k < end_; ++k)
       step_.emplace(g.definitions[k].target, r.step[k - first_]);
     for (size_t k = end_; k < g.definitions.size(); ++k) {
@@ -162,44 +163,22 @@ class Joiner {
 
 Rolling rolled(Graph& g, const std::set<TensorId>& wanted, const Costs& costs, Layout layout) {
   Rolling result;
-  std::vector<TensorId> firsts;
   std::vector<Group> groups;
-  for (const Recurrence& r : recurrences(g)) firsts.push_back(g.definitions[r.first].target);
-  for (TensorId first : firsts) {
-    const std::vector<Recurrence> all = recurrences(g);
-    const auto r = std::ranges::find_if(
-        all, [&](const Recurrence& x) { return g.definitions[x.first].target == first; });
-    Joiner joiner(g, *r, groups, wanted, costs, layout);
+  each_recurrence(g, [&](const Recurrence& r) {
+    Joiner joiner(g, r, groups, wanted, costs, layout);
     joiner.run();
-    if (joiner.rolled.empty()) continue;
+    if (joiner.rolled.empty()) return;
     Group following;
     for (const auto& [t, step] : joiner.joined) following.insert(t);
-    reorder(g, *r, joiner.before, following);
+    reorder(g, r, joiner.before, following);
     groups.push_back(joiner.group());
     result.joined.merge(joiner.joined);
     result.rolled.merge(joiner.rolled);
-  }
+  });
   return result;
 }
 
 }  // namespace
-
-void reorder(Graph& g, const Recurrence& r, const std::set<TensorId>& before,
-             const std::set<TensorId>& joined) {
-  std::vector<Definition> result(g.definitions.begin(),
-                                 g.definitions.begin() + static_cast<long>(r.first));
-  const auto take = [&](size_t from, const auto& wants) {
-    for (size_t k = from; k < g.definitions.size(); ++k)
-      if (wants(k)) result.push_back(g.definitions[k]);
-  };
-  const auto is_before = [&](size_t k) { return before.count(g.definitions[k].target) > 0; };
-  const auto is_joined = [&](size_t k) { return joined.count(g.definitions[k].target) > 0; };
-  take(r.end(), is_before);
-  take(r.first, [&](size_t k) { return k < r.end(); });
-  take(r.end(), is_joined);
-  take(r.end(), [&](size_t k) { return !is_before(k) && !is_joined(k); });
-  g.definitions = std::move(result);
-}
 
 Rolling roll(Graph& g, const std::set<TensorId>& wanted, const Costs& costs) {
   return rolled(g, wanted, costs, Layout::step_by_step);

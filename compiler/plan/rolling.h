@@ -32,10 +32,6 @@ struct Rolling {
   std::map<ir::TensorId, size_t> before;
 };
 
-// Puts some of what stands after a recurrence before it, and some right after it.
-void reorder(ir::Graph& g, const ir::Recurrence& r, const std::set<ir::TensorId>& before,
-             const std::set<ir::TensorId>& joined);
-
 // Puts what is joined after its recurrence, and what that needs before it: of what lies in memory
 // step by step. `wanted`: what is stored as a whole in any case.
 Rolling roll(ir::Graph& g, const std::set<ir::TensorId>& wanted, const target::Costs& costs);

@@ -4,6 +4,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/ir/recurrence.h"
+#include "compiler/plan/members.h"
 
 namespace attn::plan {
 
@@ -23,38 +24,24 @@ class OneStep {
  public:
   OneStep(Graph& g, const Recurrence& r, const Rolling& rolling)
       : g_(g),
-        first_(r.first),
+        members_(members_of(g, r, rolling)),
         down_(r.down),
         index_(g.definitions[r.first].free[r.step[0]]),
-        dimension_(r.step.begin(), r.step.end()),
-        rolling_(rolling) {
-    for (; first_ > 0; --first_) {
-      const auto before = rolling.before.find(g.definitions[first_ - 1].target);
-      if (before == rolling.before.end()) break;
-      dimension_.insert(dimension_.begin(), before->second);
-    }
-    for (size_t k = r.end(); k < g.definitions.size(); ++k) {
-      const TensorId t = g.definitions[k].target;
-      const auto joined = rolling.joined.find(t);
-      if (joined == rolling.joined.end() && !rolling.summed.count(t)) break;
-      dimension_.push_back(joined == rolling.joined.end() ? std::nullopt
-                                                          : std::optional(joined->second));
-    }
-  }
+        rolling_(rolling) {}
 
-  size_t first() const { return first_; }
-  size_t end() const { return first_ + dimension_.size(); }
+  size_t first() const { return members_.first; }
+  size_t end() const { return members_.end(); }
 
   Segment run(const std::set<TensorId>& apart) {
     Segment s;
     s.steps = Steps{new_size(g_, g_[index_].name + ".step"), g_[index_].extent, down_};
     step_ = size_value(Poly::size(s.steps->step));
     step_before_ = step_before(*s.steps);
-    for (size_t k = first_; k < end(); ++k) s.slices.push_back(slice(k));
+    for (size_t k = first(); k < end(); ++k) s.slices.push_back(slice(k));
     for (const Slice& slice : s.slices) slices_.emplace(slice.whole, slice);
-    for (size_t k = first_; k < end(); ++k) {
+    for (size_t k = first(); k < end(); ++k) {
       const Definition d = at_step(k);
-      if (dimension_[k - first_]) {
+      if (dimension(k)) {
         s.definitions.push_back(d);
         continue;
       }
@@ -70,20 +57,16 @@ class OneStep {
   }
 
  private:
-  IndexId step_of(size_t k) const {
-    const Definition& d = g_.definitions[k];
-    const auto dimension = dimension_[k - first_];
-    return dimension ? d.free[*dimension] : rolling_.summed.at(d.target);
-  }
+  IndexId step_of(size_t k) const { return members_.step[k - first()]; }
+  std::optional<size_t> dimension(size_t k) const { return members_.dimension[k - first()]; }
 
   std::string suffix(size_t k) const { return "." + g_[step_of(k)].name; }
 
   Slice slice(size_t k) {
-    const auto dimension = dimension_[k - first_];
     const TensorId whole = g_.definitions[k].target;
     std::vector<Poly> extents = g_[whole].extents;
-    if (dimension) extents.erase(extents.begin() + static_cast<long>(*dimension));
-    return {g_.new_part(whole, suffix(k), g_[whole].storage, extents), whole, dimension};
+    if (const auto step = dimension(k)) extents.erase(extents.begin() + static_cast<long>(*step));
+    return {g_.new_part(whole, suffix(k), g_[whole].storage, extents), whole, dimension(k)};
   }
 
   Definition at_step(size_t k) {
@@ -145,11 +128,9 @@ class OneStep {
   }
 
   Graph& g_;
-  size_t first_;
+  const Members members_;
   const bool down_;
   const IndexId index_;  // the step
-  // By definition: which of its free indices is the step; none of a sum over steps.
-  std::vector<std::optional<size_t>> dimension_;
   const Rolling& rolling_;
   Expr step_, step_before_;  // the second of what rolls
   std::map<TensorId, Slice> slices_;

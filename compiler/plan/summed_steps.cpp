@@ -5,6 +5,7 @@
 #include "compiler/ir/recurrence.h"
 #include "compiler/ir/uses.h"
 #include "compiler/plan/estimate.h"
+#include "compiler/plan/members.h"
 #include "compiler/plan/plan.h"
 #include "compiler/plan/preceding.h"
 
@@ -19,21 +20,17 @@ class StepSums {
   StepSums(const Graph& g, const Recurrence& r, const Rolling& rolling,
            const std::set<TensorId>& wanted, const Costs& costs)
       : g_(g),
-        first_(r.first),
-        end_(r.end()),
         rolling_(rolling),
         wanted_(wanted),
         costs_(costs),
         recurrences_(g),
         uses_(g),
-        count_(g[g.definitions[first_].free[r.step[0]]].extent),
+        count_(steps_of(g, r)),
         last_(r.down ? Poly() : count_ - 1) {
-    for (size_t k = first_; k < end_; ++k) member_.emplace(target(k), r.step[k - first_]);
-    for (; end_ < g.definitions.size(); ++end_) {
-      const auto follows = rolling.joined.find(target(end_));
-      if (follows == rolling.joined.end()) break;
-      member_.insert(*follows);
-    }
+    const Members members = members_of(g, r, rolling);
+    for (size_t k = members.first; k < members.end(); ++k)
+      if (const auto step = members.dimension[k - members.first]) member_.emplace(target(k), *step);
+    end_ = members.end();
   }
 
   // Of an unknown number of steps there may be none, which would leave a sum that is not written.
@@ -203,7 +200,7 @@ class StepSums {
   }
 
   const Graph& g_;
-  size_t first_, end_;  // of the recurrence, and of what is joined to it
+  size_t end_ = 0;  // of the recurrence, and of what is joined to it
   const Rolling& rolling_;
   const std::set<TensorId>& wanted_;
   const Costs& costs_;
@@ -215,35 +212,25 @@ class StepSums {
   std::set<TensorId> dependent_;  // what needs all steps
 };
 
-Recurrence with(const Graph& g, TensorId first) {
-  const std::vector<Recurrence> all = recurrences(g);
-  return *std::ranges::find_if(
-      all, [&](const Recurrence& r) { return g.definitions[r.first].target == first; });
-}
-
 }  // namespace
 
 void sum_in_loops(Graph& g, const std::set<TensorId>& wanted, const Costs& costs,
                   Rolling& rolling) {
-  std::vector<TensorId> firsts;
-  for (const Recurrence& r : recurrences(g)) firsts.push_back(g.definitions[r.first].target);
-  for (TensorId first : firsts) {
-    Recurrence r = with(g, first);
+  each_recurrence(g, [&](const Recurrence& r) {
     StepSums sums(g, r, rolling, wanted, costs);
     sums.run();
     rolling.rolled.merge(sums.rolled());
-    if (sums.summed.empty()) continue;
+    if (sums.summed.empty()) return;
     const std::set<TensorId> following = sums.following();
     rolling.joined.merge(sums.joined);
     rolling.summed.merge(sums.summed);
-    reorder(g, r, sums.needed, following);
-    r = with(g, first);
-    rolling.before.merge(join_preceding(g, r, rolling, [&](const Definition& d) {
+    const Recurrence moved = reorder(g, r, sums.needed, following);
+    rolling.before.merge(join_preceding(g, moved, rolling, [&](const Definition& d) {
       return (d.combine == Combine::set || d.combine == Combine::sum) && !wanted.count(d.target) &&
              !rolling.joined.count(d.target) && !rolling.before.count(d.target) &&
              sums.is_large(d.target);
     }));
-  }
+  });
 }
 
 }  // namespace attn::plan
