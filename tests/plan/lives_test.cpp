@@ -130,11 +130,22 @@ TEST(Lives, AreTakenOverByMaps) {
   EXPECT_EQ(lives("exp(a[i])", true), "a 1..3, b 2..3");
 }
 
+// "y/a ": y may take the memory of a, in forward or backward of the one model of a text.
+std::string taken_over(const std::string& model, bool backward = false) {
+  const auto file = planned_text(model);
+  const plan::Plan& plan = *file->models.at(0).plan;
+  const plan::Function& f = backward ? *plan.backward : plan.forward;
+  std::string text;
+  for (const plan::Life& life : f.lives)
+    if (life.over.valid()) text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
+  return text;
+}
+
 // So may a contraction, in what it adds to its sum: also a result of the caller. Not one that reads
 // it as a factor, or that would finish some sums a second time, where what is hidden is not finite.
 TEST(Lives, AreTakenOverByContractions) {
   const auto over = [](const std::string& y) {
-    const auto file = planned_text(fmt::format(R"(
+    return taken_over(fmt::format(R"(
 size T, D = 32
 model m(x: [T, D], k: [T, T]) -> y {{
   param w1: [D, D], w2: [D, D], w3: [D, D]
@@ -142,13 +153,7 @@ model m(x: [T, D], k: [T, T]) -> y {{
   h[t,d] = tanh(sum[e] w2[d,e] * a[t,e])
   y[t,d] = {}
 }})",
-                                               y));
-    const plan::Function& f = file->models.at(0).plan->forward;
-    std::string text;
-    for (const plan::Life& life : f.lives)
-      if (life.over.valid())
-        text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
-    return text;
+                                  y));
   };
   EXPECT_EQ(over("a[t,d] + sum[e] w3[d,e] * h[t,e]"), "y/a ");
   EXPECT_EQ(over("tanh(a[t,d]) * (a[t,d] + sum[e] w3[d,e] * h[t,e])"), "y/a ");
@@ -161,7 +166,7 @@ model m(x: [T, D], k: [T, T]) -> y {{
 // One that keeps its sum too writes over what only the other result reads: a gate, whose gradient
 // reads both factors. The sum itself is written over nothing.
 TEST(Lives, AreTakenOverByContractionsThatKeepTheirSum) {
-  const auto file = planned_text(R"(
+  EXPECT_EQ(taken_over(R"(
 size T, D = 32, F = 48
 train model m(x: [T, D]) -> y {
   param w1: [F, D], w2: [F, D], w3: [D, F]
@@ -169,20 +174,15 @@ train model m(x: [T, D]) -> y {
   u[t,f] = sum[d] w2[f,d] * x[t,d]
   h[t,f] = g[t,f] * sigmoid(g[t,f]) * u[t,f]
   y[t,d] = sum[f] h[t,f] * w3[d,f]
-})");
-  const plan::Function& f = file->models.at(0).plan->forward;
-  std::string text;
-  for (const plan::Life& life : f.lives)
-    if (life.over.valid())
-      text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
-  EXPECT_EQ(text, "h/g ");
+})"),
+            "h/g ");
 }
 
 // So may a row kernel, of which all of a row is read before any of it is written, if it writes
 // nothing else.
 TEST(Lives, AreTakenOverByRows) {
   const auto over = [](const std::string& y, const char* outputs = "y") {
-    const auto file = planned_text(fmt::format(R"(
+    return taken_over(fmt::format(R"(
 size T, D = 32
 model m(x: [T, D]) -> {} {{
   param w: [D, D]
@@ -190,13 +190,7 @@ model m(x: [T, D]) -> {} {{
   n[t] = sum[d] a[t,d]^2
   y[t,d] = {}
 }})",
-                                               outputs, y));
-    const plan::Function& f = file->models.at(0).plan->forward;
-    std::string text;
-    for (const plan::Life& life : f.lives)
-      if (life.over.valid())
-        text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
-    return text;
+                                  outputs, y));
   };
   EXPECT_EQ(over("a[t,d] * rsqrt(n[t])"), "y/a ");
   EXPECT_EQ(over("softmax[d] (a[t,d] * n[t])"), "y/a ");
@@ -208,19 +202,13 @@ model m(x: [T, D]) -> {} {{
 // So may a sum of few planes, which are all summed before one of them is written.
 TEST(Lives, AreTakenOverByMixedPlanes) {
   const auto over = [](const std::string& y) {
-    const auto file = planned_text(fmt::format(R"(
+    return taken_over(fmt::format(R"(
 size B, T, D = 32, H = 6, G = 4
 model m(x: [B, H, T, D], w: [D, D], u: [H, H], v: [G, H]) -> y {{
   a[b,h,t,d] = tanh(sum[e] w[d,e] * x[b,h,t,e])
   y[b: B, g, t: T, d: D] = {}
 }})",
-                                               y));
-    const plan::Function& f = file->models.at(0).plan->forward;
-    std::string text;
-    for (const plan::Life& life : f.lives)
-      if (life.over.valid())
-        text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
-    return text;
+                                  y));
   };
   EXPECT_EQ(over("sum[h] u[g,h] * a[b,h,t,d]"), "y/a ");
   EXPECT_EQ(over("sum[h] v[g,h] * a[b,h,t,d]"), "");
@@ -230,17 +218,14 @@ model m(x: [B, H, T, D], w: [D, D], u: [H, H], v: [G, H]) -> y {{
 
 // So may a scatter that starts from it.
 TEST(Lives, AreTakenOverByScatters) {
-  const auto file = planned_text(R"(
+  EXPECT_EQ(taken_over(R"(
 size T, V, D = 32
 train model m(token: int[T], x: [T, D]) -> z {
   param table: [V, D]
   z[t,v] = sum[d] tanh(table[token[t], d]) * table[v,d]
-})");
-  const plan::Function& f = *file->models.at(0).plan->backward;
-  std::string text;
-  for (const plan::Life& life : f.lives)
-    if (life.over.valid()) text += f.graph[life.tensor].name + "/" + f.graph[life.over].name + " ";
-  EXPECT_EQ(text, "dtable/dtable.part ");
+})",
+                       true),
+            "dtable/dtable.part ");
 }
 
 TEST(Lives, OfChecksEndBeforeTheKernels) {
