@@ -47,8 +47,9 @@ struct Checks {
 Checks data_checks(ir::Graph& g);
 
 // Whether a kernel of that form may write one tensor to the memory of another that it reads: a map,
-// a contraction in what finishes its sum, or a row kernel, that reads the other at its own point
-// only. `stored`: all that the kernel writes, alone but for the sum that a contraction keeps.
+// a contraction in what finishes its sum, a scatter in what it starts as, or a row kernel, that
+// reads the other at its own point only; or a sum that reads it at the planes that it mixes.
+// `stored`: all that the kernel writes, alone but for the sum that a contraction keeps.
 bool writes_over(const ir::Graph& g, const Form& form, const std::vector<ir::TensorId>& stored,
                  ir::TensorId written, ir::TensorId read);
 
