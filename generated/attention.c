@@ -19,8 +19,8 @@ CODE(attention_norm_f32_forward_1_square) CODE(attention_step_f32_forward_0_m_ne
 
 static const attn_function attention_forward_function = {
   ATTN_FORWARD, "forward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 0, 0}),
-  ROWS(attn_life, lives, {S(0), 1, 4, -1, 0, 0}, {S(1), 2, 4, -1, 0, 0}, {S(2), 3, 4, -1, 0, 0}, {S(3), 4, 4, -1, 0, 0}, {S(4), 4, 5, -1, 0, 0}, {O(1), 5, 6, -1, 0, 0},
-    {W(0), 6, 7, -1, 0, 0}, {O(0), 7, 7, -1, 0, 0}),
+  ROWS(attn_life, lives, {S(0), 1, 4, -1, 0, 0, 0}, {S(1), 2, 4, -1, 0, 0, 0}, {S(2), 3, 4, -1, 0, 0, 0}, {S(3), 4, 4, -1, 0, 0, 0}, {S(4), 4, 5, -1, 0, 0, 0},
+    {O(1), 5, 6, -1, 0, 0, 0}, {W(0), 6, 7, -1, 0, 0, 0}, {O(0), 7, 7, -1, 0, 0, 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("contraction q", attention_forward_0_q, 0, 1, I(0), P(0), V(0), V(1), S(0)),
     KERNEL("contraction k", attention_forward_0_q, 0, 1, I(0), P(1), V(0), V(1), S(1)),
@@ -32,9 +32,10 @@ static const attn_function attention_forward_function = {
 };
 static const attn_function attention_backward_function = {
   ATTN_BACKWARD, "backward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 1, 0}, {F32, 2, 0}, {F32, 3, 0}, {F32, 2, 0}, {F32, 2, 0}, {F32, 2, 0}),
-  ROWS(attn_life, lives, {GO(1), 0, 1, -1, 1, 0}, {GO(0), 0, 10, -1, 1, 0}, {W(0), 1, 3, -1, 0, 0}, {WP(3), 2, 2, -1, 0, 0}, {S(4), 2, 4, -1, 0, 0}, {W(1), 3, 5, -1, 0, 0},
-    {W(2), 4, 5, -1, 0, 0}, {S(0), 5, 5, -1, 0, 0}, {S(1), 5, 5, -1, 0, 0}, {S(2), 5, 5, -1, 0, 0}, {S(3), 5, 5, -1, 0, 0}, {W(3), 5, 7, -1, 0, 0}, {W(4), 5, 8, -1, 0, 0},
-    {W(5), 5, 9, -1, 0, 0}, {WI(0), 6, 6, -1, 0, 0}, {WP(0), 7, 7, -1, 0, 0}, {WP(1), 8, 8, -1, 0, 0}, {WP(2), 9, 9, -1, 0, 0}, {WI(1), 10, 10, -1, 0, 0}),
+  ROWS(attn_life, lives, {GO(1), 0, 1, -1, 1, 0, 0}, {GO(0), 0, 10, -1, 1, 0, 0}, {W(0), 1, 3, -1, 0, 0, 0}, {WP(3), 2, 2, -1, 0, 0, 0}, {S(4), 2, 4, -1, 0, 0, 0},
+    {W(1), 3, 5, -1, 0, 0, 0}, {W(2), 4, 5, -1, 0, 0, 0}, {S(0), 5, 5, -1, 0, 0, 0}, {S(1), 5, 5, -1, 0, 0, 0}, {S(2), 5, 5, -1, 0, 0, 0}, {S(3), 5, 5, -1, 0, 0, 0},
+    {W(3), 5, 7, -1, 0, 0, 0}, {W(4), 5, 8, -1, 0, 0, 0}, {W(5), 5, 9, -1, 0, 0, 0}, {WI(0), 6, 6, -1, 0, 0, 0}, {WP(0), 7, 7, -1, 0, 0, 0}, {WP(1), 8, 8, -1, 0, 0, 0},
+    {WP(2), 9, 9, -1, 0, 0, 0}, {WI(1), 10, 10, -1, 0, 0, 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("loops dy.total", attention_backward_0_dy_total, 4, 1, I(1), O(1), GO(0), GO(1), V(0), V(1), W(0)),
     KERNEL("contraction dwo", attention_backward_1_dwo, 0, 1, S(4), W(0), V(0), V(1), WP(3)),
@@ -70,7 +71,7 @@ static const attn_model attention_step_f32_description = {
   ROWS(attn_argument, params, PARAM("w", F32, 0, 0, XAVIER, 0, 0, 0, 2, {"Rows", "Columns"})),
 };
 static const attn_function attention_norm_f32_forward_function = {
-  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, ROWS(attn_local, workspace, {F64, 0, 0}), ROWS(attn_life, lives, {W(0), 1, 2, -1, 0, 0}, {O(0), 2, 2, -1, 0, 0}),
+  ATTN_FORWARD, "forward", .reads_saved = 0, .n_checks = 0, ROWS(attn_local, workspace, {F64, 0, 0}), ROWS(attn_life, lives, {W(0), 1, 2, -1, 0, 0, 0}, {O(0), 2, 2, -1, 0, 0, 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("row square.part", attention_norm_f32_forward_0_square_part, 0, 1, I(0), V(0), V(1), W(0)),
     KERNEL("row square", attention_norm_f32_forward_1_square, 1, 1, W(0), V(1), O(0))),

@@ -81,10 +81,10 @@ class FunctionWriter {
     std::vector<std::string> list;
     for (const plan::Life& life : of) {
       const TensorId t = life.tensor;
-      list.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}}}",
+      list.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}",
                                  f_.places[t.value] == Place::result ? result(t) : tensor(t),
                                  life.first, life.last, life_of(life.over), needed.count(t) ? 1 : 0,
-                                 life.of_step ? 1 : 0));
+                                 life.of_step ? 1 : 0, life.in_step));
     }
     return list;
   }

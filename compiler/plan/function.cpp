@@ -126,6 +126,7 @@ void place_slices(Function& f, const Segment& segment, std::set<TensorId>& wante
     if (later) wanted.insert(slice.tensor);
     if (later || outputs.count(slice.tensor)) f.places[slice.tensor.value] = Place::step;
   }
+  for (const Slice& slice : segment.saved) f.places[slice.tensor.value] = Place::step;
 }
 
 void place_wholes(Function& f, const Segment& segment) {
@@ -159,16 +160,18 @@ void keep_steps_in_tiles(solve::Unmaterialised& unmaterialised, const Graph& ste
 }
 
 // The segments of `g`. What only a recurrence reads is computed with each of its steps, where it is
-// in tiles then, and where no later function would find it stored. `apart`: as segments_of has it.
+// in tiles then, and where no later function would find it stored. `apart` and `saved`: as
+// segments_of has them.
 std::vector<Segment> divided(Graph& g, const Rolling& rolling,
                              const solve::Unmaterialised& unmaterialised,
-                             const std::set<TensorId>& wanted, const std::set<TensorId>& apart) {
+                             const std::set<TensorId>& wanted, const std::set<TensorId>& apart,
+                             const std::vector<TensorId>& saved) {
   for (std::set<TensorId> others = wanted;;) {
     Graph joined = g;
     const std::map<TensorId, size_t> tiled = join_tiles(joined, rolling, unmaterialised, others);
     Rolling all = rolling;
     all.before.insert(tiled.begin(), tiled.end());
-    std::vector<Segment> segments = segments_of(joined, all, apart);
+    std::vector<Segment> segments = segments_of(joined, all, apart, saved);
     const size_t before = others.size();
     for (const Segment& s : segments) {
       if (!s.steps) continue;
@@ -191,6 +194,7 @@ size_t put_before_loop(Function& f, size_t first, const Segment& segment) {
     of_steps.insert(s.whole);
     if (f.places[s.tensor.value] == Place::step) of_steps.insert(s.tensor);
   }
+  for (const Slice& s : segment.saved) of_steps.insert(s.tensor);
   const auto is_of_steps = [&](TensorId t) { return of_steps.count(t) > 0; };
   std::vector<Kernel> before, within;
   for (size_t n = first; n < f.kernels.size(); ++n) {
@@ -213,9 +217,10 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
   // What another segment reads is stored, however large it is.
   for (const Output& o : segment.outputs) unmaterialised.set(o.tensor, false);
   place_slices(f, segment, wanted);
-  ClaimedGraph claimed =
-      claim_kernels(prepared(graph_of(g, segment), costs, unmaterialised), costs, unmaterialised,
-                    wanted, {f.saved.begin(), f.saved.end()}, segment.apart);
+  std::set<TensorId> saved(f.saved.begin(), f.saved.end());
+  for (const Slice& slice : segment.saved) saved.insert(slice.tensor);
+  ClaimedGraph claimed = claim_kernels(prepared(graph_of(g, segment), costs, unmaterialised), costs,
+                                       unmaterialised, wanted, saved, segment.apart);
   const size_t first = f.kernels.size();
   add_kernels(model, f, costs, claimed);
   place_wholes(f, segment);
@@ -223,8 +228,9 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
     const size_t begin = put_before_loop(f, first, segment);
     f.loops.push_back({*segment.steps, begin, f.kernels.size()});
   }
-  for (const Slice& slice : segment.slices)
-    if (f.places[slice.tensor.value] == Place::step) f.slices.push_back(slice);
+  for (const auto* slices : {&segment.slices, &segment.saved})
+    for (const Slice& slice : *slices)
+      if (f.places[slice.tensor.value] == Place::step) f.slices.push_back(slice);
   return std::move(claimed.graph);
 }
 
@@ -280,7 +286,7 @@ Function planned(const std::string& model, const Request& request, const Ordered
                  const Costs& costs, const std::set<TensorId>& apart) {
   Graph g = of.graph;
   const std::vector<Segment> segments =
-      divided(g, of.rolling, of.unmaterialised, request.wanted, apart);
+      divided(g, of.rolling, of.unmaterialised, request.wanted, apart, request.saved);
   Function f{.kind = request.kind,
              .name = request.name,
              .saved = request.saved,

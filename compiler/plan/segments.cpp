@@ -32,13 +32,16 @@ class OneStep {
   size_t first() const { return members_.first; }
   size_t end() const { return members_.end(); }
 
-  Segment run(const std::set<TensorId>& apart) {
+  Segment run(const std::set<TensorId>& apart, const std::vector<TensorId>& saved) {
     Segment s;
     s.steps = Steps{new_size(g_, g_[index_].name + ".step"), g_[index_].extent, down_};
     step_ = size_value(Poly::size(s.steps->step));
     step_before_ = step_before(*s.steps);
     for (size_t k = first(); k < end(); ++k) s.slices.push_back(slice(k));
-    for (const Slice& slice : s.slices) slices_.emplace(slice.whole, slice);
+    for (TensorId t : saved)
+      if (takes_its_own(t)) s.saved.push_back(slice_of_saved(t));
+    for (const auto* slices : {&s.slices, &s.saved})
+      for (const Slice& slice : *slices) slices_.emplace(slice.whole, slice);
     for (size_t k = first(); k < end(); ++k) {
       const Definition d = at_step(k);
       if (dimension(k)) {
@@ -67,6 +70,29 @@ class OneStep {
     std::vector<Poly> extents = g_[whole].extents;
     if (const auto step = dimension(k)) extents.erase(extents.begin() + static_cast<long>(*step));
     return {g_.new_part(whole, suffix(k), g_[whole].storage, extents), whole, dimension(k)};
+  }
+
+  // Whether each step reads its own of a tensor that has one for each, in front.
+  bool takes_its_own(TensorId t) const {
+    const Tensor& tensor = g_[t];
+    if (tensor.split || tensor.extents.empty() || !g_.same(tensor.extents[0], g_[index_].extent))
+      return false;
+    bool is_read = false, result = true;
+    for (size_t k = first(); k < end(); ++k) {
+      for (const Expr& site : read_sites(g_.definitions[k], {t})) {
+        is_read = true;
+        result = result && site.args()[0] == index_value(step_of(k));
+      }
+    }
+    return is_read && result;
+  }
+
+  Slice slice_of_saved(TensorId t) {
+    const std::vector<Poly>& extents = g_[t].extents;
+    const TensorId step =
+        g_.new_part(t, "." + g_[index_].name, g_[t].storage, {extents.begin() + 1, extents.end()});
+    g_[step].role = Role::input;
+    return {step, t};
   }
 
   Definition at_step(size_t k) {
@@ -203,8 +229,8 @@ Expr step_at_end(const Graph& g, const Steps& steps) {
   return steps.down ? int64_t{0} : (*count - 1) % kRolled;
 }
 
-std::vector<Segment> segments_of(Graph& g, const Rolling& rolling,
-                                 const std::set<TensorId>& apart) {
+std::vector<Segment> segments_of(Graph& g, const Rolling& rolling, const std::set<TensorId>& apart,
+                                 const std::vector<TensorId>& saved) {
   std::vector<Segment> segments;
   const std::vector<Definition> all = g.definitions;
   size_t done = 0;
@@ -223,7 +249,7 @@ std::vector<Segment> segments_of(Graph& g, const Rolling& rolling,
   for (const Recurrence& r : recurrences(g)) {
     OneStep recurrence(g, r, rolling);
     between(recurrence.first());
-    segments.push_back(recurrence.run(apart));
+    segments.push_back(recurrence.run(apart, saved));
     done = recurrence.end();
   }
   between(all.size());

@@ -5,8 +5,8 @@
 // around its kernels counts through; a tensor of the recurrence is known by its place at the step:
 // h.t[b,n] for h[t,b,n]. What is read one step back is read from the whole tensor; of one that rolls
 // there are two steps, in turn: h[(step - 1) % 2,b,n] is the step before, and h[(T - 1) % 2,b,n] the
-// last one for what reads it later. A sum over the steps grows
-// with each of them:
+// last one for what reads it later. What forward saved step by step is known by its place too, where
+// each step reads its own alone. A sum over the steps grows with each of them:
 //
 //   w.term.t[n] = sum[b] h.t[b,n]
 //   w.t[n]      = (if step >= 1 then w[n] else 0) + w.term.t[n]    for w[n] = sum[t,b] h[t,b,n]
@@ -38,7 +38,8 @@ struct Segment {
   std::vector<ir::Definition> definitions;
   std::vector<ir::Output> outputs;  // of these definitions, that anything outside of them reads
   std::optional<Steps> steps;       // of a recurrence
-  std::vector<Slice> slices;
+  std::vector<Slice> slices;        // of what the recurrence computes
+  std::vector<Slice> saved;         // of what forward saved
   std::set<ir::TensorId> apart;  // maps of which each is computed by a kernel of its own
 };
 
@@ -52,9 +53,10 @@ ir::Expr is_later(const Steps& steps);
 
 // The segments in order; `g` gets their sizes and slices, and keeps its definitions; what rolls has
 // two steps. Its outputs stay outputs of their segments, a slice in the place of its whole. `apart`:
-// sums over steps to which a kernel of its own adds the term of a step.
+// sums over steps to which a kernel of its own adds the term of a step. `saved`: by forward.
 std::vector<Segment> segments_of(ir::Graph& g, const Rolling& rolling = {},
-                                 const std::set<ir::TensorId>& apart = {});
+                                 const std::set<ir::TensorId>& apart = {},
+                                 const std::vector<ir::TensorId>& saved = {});
 
 // The graph that computes one of them.
 ir::Graph graph_of(ir::Graph g, const Segment& s);

@@ -21,9 +21,12 @@ inline void verify(const ir::Graph& g, const Kernel& k) { verify(g, std::span(&k
 void verify(const Function& f);
 
 // Throws InternalError, naming the function and the tensor, where something does not hold.
+void require(bool holds, const Function& f, std::string_view what);
 void require(bool holds, const Function& f, ir::TensorId t, std::string_view what);
 
-// The part of it that runs the kernels on the names of tensors: what memory holds when.
+// The part of it that is about loops, and the one that runs the kernels on the names of tensors: what
+// memory holds when.
+void verify_loops(const Function& f);
 void verify_memory(const Function& f);
 
 // Where functions, each of which is verified, do not agree on what forward leaves.

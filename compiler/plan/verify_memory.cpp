@@ -25,6 +25,7 @@ class Run {
       is_intact_[life.tensor.value] = is_argument(f.graph[life.tensor].role);
     }
     for (const Life& life : lives) require_over(life);
+    for (const Life& life : lives) require_in_step(life);
   }
 
   void run() {
@@ -101,6 +102,32 @@ class Run {
     require(life.first > 0 && life.first <= static_cast<int>(f_.kernels.size()) &&
                 is_written_over(f_.kernels[life.first - 1]),
             life.tensor, "written over while it is read");
+  }
+
+  // What a loop's first step leaves alone before a kernel, or after one of what forward saved.
+  void require_in_step(const Life& life) const {
+    if (!life.in_step) return;
+    const bool is_kernel = life.in_step > 0 && life.in_step <= static_cast<int>(f_.kernels.size());
+    const Loop* loop = is_kernel ? loop_of(f_, life.in_step - 1) : nullptr;
+    require(loop != nullptr, life.tensor, "a step of no loop");
+    const bool is_saved = is_argument(f_.graph[life.tensor].role);
+    if (is_saved) {
+      require(lies_by_step(life.tensor) && place_of(life.tensor) == Place::saved &&
+                  f_.graph[life.tensor].extents[0] == loop->steps.count,
+              life.tensor, "taken by steps that are not its own");
+    } else {
+      require(life.first == static_cast<int>(loop->first) + 1, life.tensor,
+              "needed before the loop");
+    }
+    for (size_t n = 0; n < f_.kernels.size(); ++n) {
+      const int moment = static_cast<int>(n) + 1;
+      for (TensorId t : f_.kernels[n].arguments()) {
+        if (whole_of(f_, t) != life.tensor) continue;
+        require(is_saved ? t != life.tensor && loop_of(f_, n) == loop && moment <= life.in_step
+                         : moment >= life.in_step,
+                life.tensor, "needed at another time in a step");
+      }
+    }
   }
 
   void run_to(size_t end, size_t& n) {

@@ -30,6 +30,29 @@ Poly elements(const Graph& g, TensorId t) {
 
 namespace {
 
+// What forward saves, and only the kernels of one loop take, each step its own.
+std::set<TensorId> saved_by_step(const Function& f) {
+  std::set<TensorId> result, others;
+  std::map<TensorId, const Loop*> loops;
+  for (const Slice& s : f.slices) {
+    if (f.places[s.whole.value] == Place::saved && lies_by_step(f, s)) result.insert(s.whole);
+  }
+  for (size_t n = 0; n < f.kernels.size(); ++n) {
+    const Loop* loop = loop_of(f, n);
+    for (TensorId t : f.kernels[n].arguments()) {
+      const TensorId whole = whole_of(f, t);
+      if (!result.count(whole)) continue;
+      const auto [it, is_first] = loops.try_emplace(whole, loop);
+      if (whole == t || it->second != loop || f.graph[whole].extents[0] != loop->steps.count)
+        others.insert(whole);
+    }
+  }
+  for (const Kernel& k : f.checks)
+    for (TensorId t : k.arguments()) others.insert(t);
+  std::erase_if(result, [&](TensorId t) { return others.count(t) > 0; });
+  return result;
+}
+
 // The kernels that need each tensor. `by_step`: of which one step is in memory.
 class Lives {
  public:
@@ -46,6 +69,7 @@ class Lives {
     // A derivative that is not given is zeroed first.
     for (auto& [t, life] : all_)
       if (f.places[t.value] == Place::given) life.first = 0;
+    if (f.kind == FunctionKind::backward) find_in_step();
   }
 
   std::vector<Life> run() {
@@ -124,30 +148,40 @@ class Lives {
     }
   }
 
+  void find_in_step() {
+    const std::set<TensorId> saved = saved_by_step(f_);
+    for (auto& [t, life] : all_) {
+      if (is_argument(f_.graph[t].role)) {
+        if (saved.count(t)) life.in_step = taken_in(life).second;
+        continue;
+      }
+      const int first = life.first > 0 && loop_of(f_, life.first - 1) ? taken_in(life).first : 0;
+      if (first > life.first) life.in_step = first;
+    }
+  }
+
+  // The first and the last kernel that takes a tensor during its life.
+  std::pair<int, int> taken_in(const Life& life) const {
+    std::pair<int, int> result = {0, 0};
+    for (int n = std::max(life.first, 1); n <= life.last; ++n)
+      for (TensorId t : f_.kernels[static_cast<size_t>(n) - 1].arguments()) {
+        if (whole_of(f_, t) != life.tensor) continue;
+        if (result.first == 0) result.first = n;
+        result.second = n;
+      }
+    return result;
+  }
+
   const Function& f_;
   const std::set<TensorId> by_step_;
   std::map<TensorId, Life> all_;
 };
 
-// What forward saves of a recurrence, and only the kernels of a step read.
+// What forward saves for backward alone, and takes step by step itself.
 std::set<TensorId> needed_by_step(const Function& f) {
-  std::set<TensorId> result, others;
-  std::map<TensorId, const Loop*> loops;
-  for (const Slice& s : f.slices) {
-    if (f.places[s.whole.value] == Place::saved && lies_by_step(f, s)) result.insert(s.whole);
-  }
-  for (size_t n = 0; n < f.kernels.size(); ++n) {
-    for (TensorId t : f.kernels[n].arguments()) {
-      const TensorId whole = whole_of(f, t);
-      const auto [it, is_first] = loops.try_emplace(whole, loop_of(f, n));
-      if (whole == t || it->second != loop_of(f, n)) others.insert(whole);
-    }
-  }
-  for (const Kernel& k : f.checks)
-    for (TensorId t : k.arguments()) others.insert(t);
-  std::erase_if(result, [&](TensorId t) {
-    return others.count(t) || is_argument(f.graph[t].role) || f.graph.is_output(t);
-  });
+  std::set<TensorId> result = saved_by_step(f);
+  std::erase_if(result,
+                [&](TensorId t) { return is_argument(f.graph[t].role) || f.graph.is_output(t); });
   return result;
 }
 

@@ -78,11 +78,12 @@ class Execution {
     const size_t n_tensors = static_cast<size_t>(frame_.base[ATTN_SLICES]);
     const size_t n_sizes = static_cast<size_t>(frame_.model.n_sizes);
     CallKey key(context_, CallKey::words_of<attn_program>() + CallKey::words_of<attn_function>() +
-                              n_tensors + n_sizes + 2);
+                              n_tensors + n_sizes + 3);
     key.add_table(frame_.program);
     key.add_table(f_);
     key.add(frame_.header[0]);
     key.add(call_.saved.data);
+    key.add(call_.workspace.data);
     for (size_t k = 0; k < n_sizes; ++k) key.add(frame_.value[k]);
     for (size_t k = 0; k < n_tensors; ++k) key.add(frame_.tensors[k].data);
     known_ = context_->graphs.begin(context_, key);
@@ -151,8 +152,9 @@ class Execution {
     return pieces_[life].bytes >= 0 && t.data == nullptr && t.shape->count > 0;
   }
 
-  char* place(int32_t life) const {
-    const Piece& piece = pieces_[life];
+  char* place(int32_t life) const { return place_of(pieces_[life]); }
+
+  char* place_of(const Piece& piece) const {
     if (piece.loan < 0) return static_cast<char*>(call_.workspace.data) + piece.offset;
     const int32_t lender = loans_[piece.loan].tensor;
     return static_cast<char*>(call_.tensors[lender >> 24][lender & 0xffffff].data) + piece.offset;
@@ -219,18 +221,27 @@ class Execution {
       for (int32_t s = 0; s < f_.n_slices; ++s) {
         const attn_slice& slice = f_.slices[s];
         if (slice.loop != k) continue;
-        const Tensor& whole = frame_.tensor(slice.whole);
-        Tensor& t = frame_.tensor(ATTN_TENSOR(ATTN_SLICES, s));
-        const attn_dimension& steps = whole.shape->dim[slice.dimension];
-        // Of what rolls, fewer steps are in memory than the loop has.
-        const bool is_alone = slice.life >= 0 && pieces_[slice.life].is_step;
-        const int64_t place = is_alone ? 0 : step % steps.extent;
-        show(t, static_cast<char*>(whole.data) + place * steps.stride * whole.element_bytes);
+        show(frame_.tensor(ATTN_TENSOR(ATTN_SLICES, s)), place_of_step(slice, step));
       }
       ATTN_TRY(launch_all(loop.first, loop.end));
     }
     steps_ = 0;
     return ATTN_OK;
+  }
+
+  char* place_of_step(const attn_slice& slice, int64_t step) {
+    const Tensor& whole = frame_.tensor(slice.whole);
+    const attn_dimension& steps = whole.shape->dim[slice.dimension];
+    int64_t place = step % steps.extent;  // of what rolls, fewer steps are in memory
+    if (slice.life >= 0 && pieces_[slice.life].is_step) place = 0;
+    if (slice.life >= 0 && pieces_[slice.life].turn != nullptr) {
+      // Forward ends with it, and backward begins.
+      const bool is_up = f_.loops[slice.loop].is_down == 0;
+      const bool turns_at_end = is_up == (f_.kind == ATTN_FORWARD);
+      if (step == (turns_at_end ? steps.extent - 1 : 0)) return place_of(*pieces_[slice.life].turn);
+      if (!turns_at_end) --place;
+    }
+    return static_cast<char*>(whole.data) + place * steps.stride * whole.element_bytes;
   }
 
   attn_status launch_all(int32_t first, int32_t end) {

@@ -76,7 +76,7 @@ Frame::Frame(attn_context* c, const attn_model& m, const attn_function* f)
   for (int32_t k = 0; k < function->n_kernels; ++k)
     n_arguments_ += 1 + function->kernels[k].n_arguments;
   n_pieces_ = function->n_lives;
-  if (function->kind == ATTN_BACKWARD) n_pieces_ += program.forward->n_lives;
+  if (function->kind == ATTN_BACKWARD) n_pieces_ += program.forward->n_lives + program.n_saved;
 }
 
 size_t Frame::assign(char* memory) {

@@ -114,7 +114,7 @@ class Frame : public Cached {
   Interval* intervals;     // of each tensor of the caller, workspace and saved block
   int64_t* saved_offsets;  // in the saved block
   // Of the function's lives, in their order. Of forward and backward together: of forward's, then
-  // of backward's; a part of the saved block has the same memory in both.
+  // of backward's; a part of the saved block has the same memory in both. After those, turns.
   Piece* pieces;
   Loan* loans;
   attn_sizes call_sizes;  // of the model, once they are known
@@ -140,7 +140,10 @@ class Frame : public Cached {
   int64_t outermost(int32_t shape) const;
   bool is_there(const attn_function& f, int32_t tensor) const;
   void add_pieces(const attn_function& f, Piece* to, int32_t shift);
-  void join_saved(bool is_laid_out);
+  int32_t join_saved();
+  bool is_turned(int32_t saved, int32_t own) const;
+  void split_turn(int32_t saved, int32_t own, Piece* turn);
+  void place_saved();
   attn_status solve(const attn_size_rule& rule, int64_t given, int64_t* size) const;
   attn_status check_sizes() const;
 

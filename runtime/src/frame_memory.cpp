@@ -7,6 +7,22 @@
 #include "frame.h"
 
 namespace attn::rt {
+namespace {
+
+// Which part of the saved block a life is of; -1: of none.
+int32_t saved_of(const attn_life& life) {
+  return life.tensor >> 24 == ATTN_SAVED ? life.tensor & 0xffffff : -1;
+}
+
+// The loop that runs a kernel of a life; null: none.
+const attn_loop* loop_of(const attn_function& f, int32_t moment) {
+  const int32_t kernel = f.n_checks + moment - 1;
+  const auto has = [=](const attn_loop& loop) { return loop.first <= kernel && kernel < loop.end; };
+  const attn_loop* loop = std::find_if(f.loops, f.loops + f.n_loops, has);
+  return moment > 0 && loop < f.loops + f.n_loops ? loop : nullptr;
+}
+
+}  // namespace
 
 int64_t Frame::bytes(attn_type type, int32_t shape) const {
   int64_t result;
@@ -59,6 +75,7 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
     Piece& piece = to[n] = {};
     piece.first = shift + life.first;
     piece.last = shift + life.last;
+    piece.start = life.in_step > 0 ? shift + life.in_step : 0;
     if (life.over >= 0) piece.over = static_cast<int32_t>(to - pieces) + life.over;
     const attn_local tensor = local(f, life.tensor);
     piece.is_step = life.of_step != 0;
@@ -68,7 +85,11 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
     if (is_there(f, life.tensor)) {
       if (is_given) continue;
       piece.lender = life.tensor;
-      loans[n_loans_++] = {life.tensor, piece.first, size, piece.element};
+      loans[n_loans_++] = {.tensor = life.tensor,
+                           .until = piece.first,
+                           .bytes = size,
+                           .element = piece.element,
+                           .start = piece.start};
     } else if (group == ATTN_WORKSPACE ||
                (group == ATTN_SAVED && is_forward && memory_ != Memory::own)) {
       piece.bytes = size;
@@ -79,28 +100,60 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
   }
 }
 
-// A part of the saved block is one part of both functions' lives: the first, which lives until the
-// second ends; once memory is laid out, the second lies where it lies.
-void Frame::join_saved(bool is_laid_out) {
+// A part of the saved block is one piece of both functions' lives: the first, which lives until the
+// second ends. The number of turns, which are pieces of their own.
+int32_t Frame::join_saved() {
   const attn_function& forward = *program.forward;
   const attn_life* lives = function->lives;
   Piece* own = pieces + forward.n_lives;
-  const auto saved_of = [](const attn_life& life) {
-    return life.tensor >> 24 == ATTN_SAVED ? life.tensor & 0xffffff : -1;
-  };
   for (int32_t n = 0; n < forward.n_lives; ++n)
     if (saved_of(forward.lives[n]) >= 0) saved_piece_[saved_of(forward.lives[n])] = n;
   for (int32_t n = 0; n < function->n_lives; ++n) {
-    if (saved_of(lives[n]) >= 0) {
-      Piece& first = pieces[saved_piece_[saved_of(lives[n])]];
-      if (is_laid_out)
-        own[n] = first;
-      else
-        first.last = own[n].last;
-    }
-    const int32_t over = is_laid_out || lives[n].over < 0 ? -1 : saved_of(lives[lives[n].over]);
+    if (saved_of(lives[n]) >= 0) pieces[saved_piece_[saved_of(lives[n])]].last = own[n].last;
+    const int32_t over = lives[n].over < 0 ? -1 : saved_of(lives[lives[n].over]);
     if (over >= 0) own[n].over = saved_piece_[over];
   }
+  Piece* const turns = own + function->n_lives;
+  int32_t n_turns = 0;
+  for (int32_t n = 0; n < function->n_lives; ++n)
+    if (saved_of(lives[n]) >= 0 && is_turned(saved_piece_[saved_of(lives[n])], n))
+      split_turn(saved_piece_[saved_of(lives[n])], n, turns + n_turns++);
+  return n_turns;
+}
+
+// Whether the step that forward computes last is the one that backward takes first, and each step
+// of the two takes its own alone.
+bool Frame::is_turned(int32_t saved, int32_t own) const {
+  const attn_function& forward = *program.forward;
+  if (forward.n_unsaved_lives == 0 || forward.unsaved_lives[saved].of_step == 0) return false;
+  const attn_loop* up = loop_of(forward, forward.unsaved_lives[saved].first);
+  const attn_loop* down = loop_of(*function, function->lives[own].in_step);
+  if (up == nullptr || down == nullptr || up->is_down == down->is_down) return false;
+  const bool is_alone =
+      pieces[saved].over < 0 && std::none_of(pieces, pieces + forward.n_lives + function->n_lives,
+                                             [=](const Piece& p) { return p.over == saved; });
+  return is_alone && pieces[saved].bytes > 0 && extent(up->count) == extent(down->count);
+}
+
+// That step is in memory from its kernel in the last step of forward's loop to its kernel in the
+// first step of backward's.
+void Frame::split_turn(int32_t saved, int32_t own, Piece* turn) {
+  const attn_function& forward = *program.forward;
+  Piece& others = pieces[saved];
+  *turn = others;
+  turn->bytes /= outermost(local(forward, forward.lives[saved].tensor).shape);
+  turn->first = forward.unsaved_lives[saved].first;
+  turn->last += function->lives[own].in_step - function->lives[own].last;
+  turn->is_turn = true;
+  others.bytes -= turn->bytes;
+  others.turn = turn;
+}
+
+// Once memory is laid out: a part of the saved block lies where forward left it.
+void Frame::place_saved() {
+  Piece* own = pieces + program.forward->n_lives;
+  for (int32_t n = 0; n < function->n_lives; ++n)
+    if (const int32_t k = saved_of(function->lives[n]); k >= 0) own[n] = pieces[saved_piece_[k]];
 }
 
 int64_t Frame::lay_out(Memory memory, const attn_tensor* const* given) {
@@ -121,13 +174,13 @@ int64_t Frame::lay_out(Memory memory, const attn_tensor* const* given) {
     count += forward.n_lives;
     add_pieces(forward, pieces, 0);
     add_pieces(*function, pieces + forward.n_lives, forward.n_kernels - forward.n_checks + 1);
-    join_saved(false);
+    count += join_saved();
   } else {
     add_pieces(*function, pieces, 0);
   }
   workspace_bytes_ = rt::lay_out({pieces, static_cast<size_t>(count)},
                                  {loans, static_cast<size_t>(n_loans_)}, order_);
-  if (is_together) join_saved(true);
+  if (is_together) place_saved();
   return workspace_bytes_;
 }
 

@@ -81,12 +81,20 @@ class Layout {
     for (size_t n = 0; piece.is_lent && n < loans_.size(); ++n) {
       Loan& loan = loans_[n];
       const bool is_heir = piece.heir == loan.tensor && piece.bytes == loan.bytes;
-      const bool is_free = piece.end < loan.until || (is_heir && piece.end == loan.until);
+      const int32_t until = piece.is_turn ? std::max(loan.until, loan.start) : loan.until;
+      const bool is_free = piece.end < until || (is_heir && piece.end == loan.until);
       if (is_free && piece.element <= loan.element && loan.bytes >= kLeastLoan &&
           put(k, &loan.lowest, loan.bytes))
         return static_cast<int32_t>(n);
     }
     return -1;
+  }
+
+  static bool meet(const Piece& a, const Piece& b) {
+    const auto first = [](const Piece& piece, const Piece& beside) {
+      return beside.is_turn ? std::max(piece.first, piece.start) : piece.first;
+    };
+    return first(b, a) <= a.end && first(a, b) <= b.end;
   }
 
   // Puts a piece to the lowest free place of a memory of so many bytes. `lowest`: of its pieces.
@@ -95,7 +103,7 @@ class Layout {
     int64_t offset = 0;
     for (int32_t n = *lowest; n >= 0; n = at(n).above) {
       const Piece& other = at(n);
-      if (other.end < piece.first || piece.end < other.first) continue;
+      if (!meet(piece, other)) continue;
       if (other.offset - offset >= piece.bytes) break;
       offset = std::max(offset, aligned_end(other.offset, other.bytes));
     }

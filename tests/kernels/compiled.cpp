@@ -266,6 +266,8 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
                                           shown(cotangents).data(), shown(params_at_once).data(),
                                           shown(inputs_at_once).data(), &at_once)))
     return outcome;
+  outcome.apart = bytes.saved + bytes.training_workspace;
+  outcome.at_once = at_once;
   const attn_block memory_at_once = workspace(at_once);
   if (failed(f.forward_backward(context, &m, shown(params).data(), shown(inputs).data(),
                                 shown(outputs_at_once).data(), shown(cotangents).data(),

@@ -193,5 +193,18 @@ train model m(x: [B, N, D]) -> y, z {
                    2, {{{"B", 1}, {"D", 3}}, {{"B", 2}, {"D", 17}}});
 }
 
+// In one call, what forward saved of its last step is gone when the gradient of w is first written,
+// and lies where that is. There are the steps of h, two of a, and two of each of their cotangents.
+TEST(SummedSteps, LieWhereTheLastStepOfForwardLay) {
+  const int64_t step = 512 * 512 * 4;
+  for (const char* down : {"", "down"}) {
+    Library library(compile_text(layers(3, down)));
+    const Outcome o = library.call(random_call(library.model(), {{"B", 1}, {"D", 512}}, 7, 4));
+    ASSERT_EQ(o.status, ATTN_OK) << o.message;
+    EXPECT_EQ(o.at_once / step, 3 + 2 + 2 + 2);
+    EXPECT_GT(o.apart / step, 3 + 3 + 2 + 2);
+  }
+}
+
 }  // namespace
 }  // namespace attn::testing

@@ -107,6 +107,19 @@ train model gated(x: [T, B, N]) -> y {
 }
 )";
 
+// Backward adds to dw at each step, and takes c and the sum of h of that step.
+constexpr const char* kRounds = R"(
+size B, D, N = 512, R = 3
+train model rounds(x: [B, N, D]) -> y {
+  param w: [D, D]
+  scan r: R {
+    c[r,b,n,d] = tanh(sum[e] h[r-1,b,n,e] * w[d,e])
+    h[r,b,n,d] = c[r,b,n,d] * (sum[e] c[r,b,n,e] * w[d,e]) from x[b,n,d]
+  }
+  y[b,n,d] = h[R-1,b,n,d]
+}
+)";
+
 // Each step writes c, and last a step of z, which is a result.
 constexpr const char* kDelta = R"(
 size B, T, N, E
@@ -208,6 +221,18 @@ std::vector<Promise> function_promises() {
       {"a step of itself", kScans,
        [](Plan& p) { p.forward.slices[0].whole = p.forward.slices[0].tensor; }},
       {"a step of other extents", kScans, [](Plan& p) { p.forward.slices[0].dimension = 1; }},
+      {"a step of what is not saved", kGated,
+       [](Plan& p) { place(*p.backward, "c") = Place::given; }},
+      {"a step that no loop takes", kGated,
+       [](Plan& p) {
+         Function& f = *p.backward;
+         const auto own = std::ranges::find(f.slices, *f.graph.find("c"), &plan::Slice::whole);
+         const Tensor step = f.graph[own->tensor];
+         f.slices.push_back({f.graph.new_tensor(step), own->whole});
+         f.places.push_back(Place::step);
+       }},
+      {"a step of another loop", kRounds,
+       [](Plan& p) { p.backward->loops[0].steps.count = Poly(7); }},
       {"a step of nothing", kScans, [](Plan& p) { p.forward.slices.pop_back(); }},
       {"a step that no loop writes", kScans, [](Plan& p) { p.forward.loops.pop_back(); }},
       {"a loop of no kernels", kScans,
@@ -311,6 +336,14 @@ std::vector<Promise> function_promises() {
        [](Plan& p) { unsaved_life(p.forward, "y").of_step = true; }},
       {"taken as a whole, of which a step is in memory", kGated,
        [](Plan& p) { unsaved_life(p.forward, "h").of_step = true; }},
+      {"a step of no loop", kRounds, [](Plan& p) { life(*p.backward, "dx").in_step = 6; }},
+      {"taken by steps that are not its own", kRounds,
+       [](Plan& p) { life(*p.backward, "h").in_step = 4; }},
+      {"needed before the loop", kRounds, [](Plan& p) { life(*p.backward, "dx").in_step = 4; }},
+      {"needed at another time in a step", kRounds,
+       [](Plan& p) { --life(*p.backward, "c").in_step; }},
+      {"needed at another time in a step", kRounds,
+       [](Plan& p) { ++life(*p.backward, "dw.1").in_step; }},
       {"other tensors where nothing is saved", kGated,
        [](Plan& p) { p.forward.unsaved_lives.pop_back(); }},
       {"needed outside its life", kGated, [](Plan& p) { unsaved_life(p.forward, "c").last = 1; }},

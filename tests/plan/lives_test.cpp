@@ -49,7 +49,15 @@ class Function {
     f_.slices.push_back({id(step), id(whole), 0});
   }
 
-  // "a 1..2 b 2..3": in the order of their names; "b/a": may take the memory of a; "w.": a step.
+  // Each step writes all of `whole`, as `step`.
+  void sum(const char* step, const char* whole) {
+    slice(step, whole);
+    f_.slices.back().dimension.reset();
+  }
+  void kind(plan::FunctionKind k) { f_.kind = k; }
+
+  // "a 1..2 b 2..3": in the order of their names; "b/a": may take the memory of a; "w.": a step;
+  // "c 1..3 at 2": the kernel in a step.
   std::string lives() const { return text_of(plan::lives_of(f_)); }
   std::string unsaved_lives() {
     f_.lives = plan::lives_of(f_);
@@ -64,7 +72,8 @@ class Function {
       text += fmt::format("{}{}{}{} {}..{}", text.empty() ? "" : ", ", f_.graph[life.tensor].name,
                           life.of_step ? "." : "",
                           life.over.valid() ? "/" + f_.graph[life.over].name : "", life.first,
-                          life.last);
+                          life.last) +
+              (life.in_step ? fmt::format(" at {}", life.in_step) : "");
     return text;
   }
 
@@ -314,6 +323,37 @@ TEST(Lives, AreOfOneStepWhereNothingIsSaved) {
   Stepped f("c");
   EXPECT_EQ(f.lives(), "b 2..3, c 1..4, w 1..3");
   EXPECT_EQ(f.unsaved_lives(), "b/w 2..3, c 1..4, w. 1..2");
+}
+
+// Each step takes its own of w, which forward saved, as e; s grows with each step, as d.
+struct Returned : Function {
+  explicit Returned(const char* other_reads)
+      : Function(
+            "size T; w[t: T, i: 8] = 1.0; e[i: 8] = 1.0; d[i: 8] = 1.0; s[i: 8] = 1.0; "
+            "a[i: 8] = 1.0; b[i: 8] = 1.0") {
+    kind(plan::FunctionKind::backward);
+    for (const char* given : {"w", "e"}) role(given, Role::input);
+    place("w", Place::saved);
+    slice("e", "w");
+    sum("d", "s");
+    kernel("", "a");
+    kernel("e", "b");
+    kernel("eb", "a");
+    kernel("sa", "d");
+    loop(1, 4, "w");
+    kernel(other_reads, "");
+  }
+};
+
+TEST(Lives, OfBackwardHaveAKernelInAStep) {
+  EXPECT_EQ(Returned("").lives(), "a 1..4, b 2..3, s 2..4 at 4, w 2..4 at 3");
+}
+
+TEST(Lives, OfAllStepsHaveNoneInAStep) {
+  EXPECT_EQ(Returned("w").lives(), "a 1..4, b 2..3, s 2..4 at 4, w 2..5");
+  Returned other("");
+  other.kind(plan::FunctionKind::hvp);
+  EXPECT_EQ(other.lives(), "a 1..4, b 2..3, s 2..4, w 2..4");
 }
 
 TEST(Lives, AreOfAllStepsThatAreReadLater) { EXPECT_EQ(Stepped("w").unsaved_lives(), ""); }

@@ -285,6 +285,12 @@ class Mutator {
       mutate(life);
       change("life.of_step", life.of_step, !life.of_step, life.of_step ? "the whole" : "a step");
     }
+    for (plan::Life& life : f_.lives) {
+      if (life.in_step == 0) continue;
+      change("life.in_step", life.in_step, life.in_step + 1, "plus one");
+      change("life.in_step", life.in_step, life.in_step - 1, "less one");
+      change("life.in_step", life.in_step, 0, "none");
+    }
     mutate_list("function.unsaved_lives", f_.unsaved_lives);
   }
 

@@ -87,7 +87,8 @@ void count_messages(const std::string& text, std::map<std::string, int>& counts)
 
 TEST(Verify, HasATestForEachMessage) {
   std::map<std::string, int> counts;
-  for (const char* name : {"verify.cpp", "verify_function.cpp", "verify_memory.cpp"})
+  for (const char* name :
+       {"verify.cpp", "verify_function.cpp", "verify_loops.cpp", "verify_memory.cpp"})
     count_messages(read_text(std::filesystem::path(ATTN_SOURCE_DIR) / "compiler" / "plan" / name),
                    counts);
   EXPECT_GT(counts.size(), 80u);

@@ -139,6 +139,35 @@ TEST(Layout, PrefersTheLoanThatEndsFirst) {
   EXPECT_EQ(loans[static_cast<size_t>(pieces[1].loan)].tensor, 1);
 }
 
+// Of a tensor that a loop from 4 to 9 takes step by step: its first step ends at 5.
+Piece turn(int64_t bytes, bool is_lent = false) {
+  Piece p = piece(bytes, 1, 5, is_lent);
+  p.is_turn = true;
+  return p;
+}
+
+TEST(Layout, PutsWhatALoopNeedsLaterWhereATurnLay) {
+  for (const int32_t start : {0, 5, 6}) {
+    std::vector<Piece> pieces = {turn(1024), piece(1024, 4, 9)};
+    pieces[1].start = start;
+    EXPECT_EQ(lay_out(pieces), (start == 6 ? 1024 : 2048) + 64) << start;
+  }
+  // Other steps are needed throughout.
+  std::vector<Piece> pieces = {piece(1024, 1, 5), piece(1024, 4, 9)};
+  pieces[1].start = 6;
+  EXPECT_EQ(lay_out(pieces), 2048 + 64);
+}
+
+TEST(Layout, LendsWhatALoopWritesLaterToATurn) {
+  for (const int32_t start : {0, 5, 6}) {
+    std::vector<Piece> pieces = {turn(4096, true), piece(4096, 1, 5, true)};
+    std::vector<Loan> loans = {{.tensor = 7, .until = 4, .bytes = 4096, .start = start}};
+    EXPECT_EQ(lay_out(pieces, loans), (start == 6 ? 4096 : 8192) + 64) << start;
+    EXPECT_EQ(pieces[0].loan, start == 6 ? 0 : -1) << start;
+    EXPECT_EQ(pieces[1].loan, -1) << start;
+  }
+}
+
 TEST(Layout, OfMoreThanThereIsDoesNotOverflow) {
   std::vector<Piece> pieces = {piece(INT64_MAX, 1, 3), piece(INT64_MAX, 1, 3), piece(1024, 1, 3)};
   EXPECT_GT(lay_out(pieces), INT64_MAX / 2);

@@ -48,6 +48,11 @@ typedef struct attn_life {
    * (a tangent, a cotangent) is then zero. */
   int32_t is_needed;
   int32_t of_step; /* 1: one step of the tensor is in memory, and its outermost dimension is the steps */
+  /* Of backward, where a loop is part of the life; 0: not known.
+   * Of a part of the saved block, of which each step takes its own (the outermost dimension) and no
+   * other: the kernel of a step that needs it last.
+   * Else, where the life begins with the loop: the kernel of a step that needs the tensor first. */
+  int32_t in_step;
 } attn_life;
 
 /* The tensor `whole` at the present step of the function's loop `loop`; dimensions are counted from
