@@ -233,13 +233,12 @@ class Execution {
     const Tensor& whole = frame_.tensor(slice.whole);
     const attn_dimension& steps = whole.shape->dim[slice.dimension];
     int64_t place = step % steps.extent;  // of what rolls, fewer steps are in memory
-    if (slice.life >= 0 && pieces_[slice.life].is_step) place = 0;
-    if (slice.life >= 0 && pieces_[slice.life].turn != nullptr) {
-      // Forward ends with it, and backward begins.
-      const bool is_up = f_.loops[slice.loop].is_down == 0;
-      const bool turns_at_end = is_up == (f_.kind == ATTN_FORWARD);
-      if (step == (turns_at_end ? steps.extent - 1 : 0)) return place_of(*pieces_[slice.life].turn);
-      if (!turns_at_end) --place;
+    const Piece* piece = slice.life >= 0 ? &pieces_[slice.life] : nullptr;
+    if (piece != nullptr && piece->is_step) place = 0;
+    if (piece != nullptr && piece->turn != nullptr) {  // forward ends with it, and backward begins
+      const bool is_last = (f_.loops[slice.loop].is_down == 0) == (f_.kind == ATTN_FORWARD);
+      if (step == (is_last ? steps.extent - 1 : 0)) return place_of(*piece->turn);
+      if (!is_last) --place;
     }
     return static_cast<char*>(whole.data) + place * steps.stride * whole.element_bytes;
   }
@@ -375,27 +374,6 @@ class Execution {
 };
 
 }  // namespace
-
-attn_status kernel_status(attn_context* context, const char* kernel, int code) {
-  if (code == 0) return ATTN_OK;
-  if (code == kDeviceLost) return ATTN_BAD_DEVICE;  // which may be another kernel's doing
-  if (code == kKernelOutOfMemory)
-    return attn_fail(context, ATTN_NO_MEMORY, "out of memory in %s", kernel);
-  char text[1024];
-  if (code == kDeviceOutOfMemory) {
-    snprintf(text, sizeof text, "%.1000s", context->message);
-    return attn_fail(context, ATTN_NO_MEMORY, "out of memory in %s: %s", kernel, text);
-  }
-  if (code == kDeviceFailed) {
-    snprintf(text, sizeof text, "%.1000s", context->message);
-    return attn_fail(context, ATTN_BAD_DEVICE, "%s: kernel %s: %s", context->device->name, kernel,
-                     text);
-  }
-  snprintf(text, sizeof text, "%s%.500s", context->message[0] != '\0' ? ": " : "",
-           context->message);
-  return attn_fail(context, ATTN_INTERNAL, "internal error in kernel %s (%d)%s", kernel, code,
-                   text);
-}
 
 attn_status execute(Frame& frame, const Call& call, bool may_repeat) {
   return Execution(frame, call).run(may_repeat);

@@ -1,10 +1,12 @@
-// What kernels call when one of their assertions fails. The runtime checks every argument before a
-// kernel runs, so apart from memory these report defects; the codes are Halide's. Its other
-// errors are of what no kernel has: extern stages, specialisations, folded storage, parameters with
-// bounds, devices.
+// What kernels call when one of their assertions fails, and what a call makes of it. The runtime
+// checks every argument before a kernel runs, so apart from memory these report defects; the codes
+// are Halide's. Its other errors are of what no kernel has: extern stages, specialisations, folded
+// storage, parameters with bounds, devices.
 #include <stdint.h>
+#include <stdio.h>
 
 #include "context.h"
+#include "execute.h"
 
 namespace {
 
@@ -74,3 +76,28 @@ KERNEL_ERROR(split_factor_not_positive, -46,
              factor_text, factor)
 
 }  // extern "C"
+
+namespace attn::rt {
+
+attn_status kernel_status(attn_context* context, const char* kernel, int code) {
+  if (code == 0) return ATTN_OK;
+  if (code == kDeviceLost) return ATTN_BAD_DEVICE;  // which may be another kernel's doing
+  if (code == kKernelOutOfMemory)
+    return attn_fail(context, ATTN_NO_MEMORY, "out of memory in %s", kernel);
+  char text[1024];
+  if (code == kDeviceOutOfMemory) {
+    snprintf(text, sizeof text, "%.1000s", context->message);
+    return attn_fail(context, ATTN_NO_MEMORY, "out of memory in %s: %s", kernel, text);
+  }
+  if (code == kDeviceFailed) {
+    snprintf(text, sizeof text, "%.1000s", context->message);
+    return attn_fail(context, ATTN_BAD_DEVICE, "%s: kernel %s: %s", context->device->name, kernel,
+                     text);
+  }
+  snprintf(text, sizeof text, "%s%.500s", context->message[0] != '\0' ? ": " : "",
+           context->message);
+  return attn_fail(context, ATTN_INTERNAL, "internal error in kernel %s (%d)%s", kernel, code,
+                   text);
+}
+
+}  // namespace attn::rt

@@ -63,8 +63,10 @@ std::string differ(const Arrays& want, const Arrays& got, double tolerance, doub
 
 namespace {
 
-// Roundings explain no more than so many times the tolerance: a step may lie within the nudges.
+// What is off by more than so many times the tolerance is explained by roundings that it is
+// proportional to, but by no step, as of an argmax, that lies within the nudges.
 constexpr double kMostAmplified = 20;
+constexpr double kSmall = 1.0 / 16;  // nudges, of others
 
 // The largest relative error of one rounding.
 double rounding_of(ir::Storage storage) {
@@ -80,9 +82,9 @@ double rounding_of(ir::Storage storage) {
   }
 }
 
-// Every definition times 1 + e, with an e of at most four roundings that is another at each point.
-// `forward` says which are outputs of fewer bits, that a gradient reads.
-ir::Graph nudged(ir::Graph g, const ir::Graph& forward, uint64_t seed) {
+// Every definition times 1 + e, with an e of at most `size` times four roundings that is another at
+// each point. `forward` says which are outputs of fewer bits, that a gradient reads.
+ir::Graph nudged(ir::Graph g, const ir::Graph& forward, uint64_t seed, double size) {
   for (ir::Definition& d : g.definitions) {
     if (!ir::is_real(d.body.type()) || d.combine == ir::Combine::argmax) continue;
     std::vector<ir::Expr> counters = {ir::Expr(static_cast<int64_t>(seed)),
@@ -94,13 +96,13 @@ ir::Graph nudged(ir::Graph g, const ir::Graph& forward, uint64_t seed) {
     for (const ir::Output& o : forward.outputs)
       if (forward[o.tensor].name == g[d.target].name)
         rounding = std::max(rounding, rounding_of(forward[o.tensor].storage));
-    const ir::Expr e = (drawn * 2.0 - 1.0) * (4 * rounding);
+    const ir::Expr e = (drawn * 2.0 - 1.0) * (4 * size * rounding);
     d.body = d.body * (e + 1.0);
   }
   return g;
 }
 
-Arrays nudged(const driver::Compiled& model, Arrays given, uint64_t seed) {
+Arrays nudged(const driver::Compiled& model, Arrays given, uint64_t seed, double size) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> nudge(-1, 1);
   for (auto& [name, array] : given) {
@@ -109,19 +111,47 @@ Arrays nudged(const driver::Compiled& model, Arrays given, uint64_t seed) {
           return t.name == name && !ir::is_real(ir::arithmetic_type(t.storage));
         });
     if (whole) continue;
-    for (double& v : array.values) v *= 1 + std::ldexp(nudge(random), -22);
+    for (double& v : array.values) v *= 1 + size * std::ldexp(nudge(random), -22);
   }
   return given;
 }
 
 // What the model gives with inputs, and all that it computes, a little off.
-Arrays nudged_reference(const driver::Compiled& model, const Arrays& given, uint64_t seed) {
+Arrays nudged_reference(const driver::Compiled& model, const Arrays& given, uint64_t seed,
+                        double size) {
   driver::Compiled off;
   off.name = model.name;
   off.raw = model.raw;
-  off.forward = nudged(model.forward, model.forward, seed);
-  if (model.gradient) off.gradient = nudged(*model.gradient, model.forward, seed);
-  return driver::call_reference(off, {.given = nudged(model, given, seed), .gradient = true});
+  off.forward = nudged(model.forward, model.forward, seed, size);
+  if (model.gradient) off.gradient = nudged(*model.gradient, model.forward, seed, size);
+  return driver::call_reference(off, {.given = nudged(model, given, seed, size), .gradient = true});
+}
+
+// How far nudges of a size move the elements of each result.
+std::map<std::string, double> moved_by(const driver::Compiled& model, const Arrays& given,
+                                       const Arrays& exact, double size) {
+  std::map<std::string, double> moved;
+  constexpr int kDraws = 3;
+  for (uint64_t seed = 1; seed <= kDraws; ++seed)
+    for (const auto& [name, array] : nudged_reference(model, given, seed, size))
+      for (size_t k = 0; k < array.values.size(); ++k)
+        moved[name] = std::max(moved[name], std::abs(array.values[k] - exact.at(name).values[k]));
+  return moved;
+}
+
+// The results without what is explained by moves so far. Those of `is_explained` only.
+template <class IsExplained>
+Arrays without(Arrays got, const Arrays& exact, std::map<std::string, double> moved,
+               IsExplained is_explained) {
+  for (auto& [name, array] : got) {
+    const auto want = exact.find(name);
+    if (want == exact.end() || want->second.extents != array.extents || !is_explained(name))
+      continue;
+    for (size_t k = 0; k < array.values.size(); ++k)
+      if (std::abs(array.values[k] - want->second.values[k]) <= 4 * moved[name])
+        array.values[k] = want->second.values[k];
+  }
+  return got;
 }
 
 }  // namespace
@@ -131,22 +161,16 @@ std::string differ_beyond_rounding(const Library& library, const std::string& mo
                                    double least) {
   const Arrays want = library.reference(given, model);
   const std::string text = differ(want, got, tolerance, least);
-  if (text.empty() || !differ(want, got, kMostAmplified * tolerance, least).empty()) return text;
-  std::map<std::string, double> moved;
-  constexpr int kDraws = 3;
-  for (uint64_t seed = 1; seed <= kDraws; ++seed)
-    for (const auto& [name, array] : nudged_reference(library.model(model), given, seed))
-      for (size_t k = 0; k < array.values.size(); ++k)
-        moved[name] = std::max(moved[name], std::abs(array.values[k] - want.at(name).values[k]));
-  Arrays closer = got;
-  for (auto& [name, array] : closer) {
-    const auto exact = want.find(name);
-    if (exact == want.end() || exact->second.extents != array.extents) continue;
-    for (size_t k = 0; k < array.values.size(); ++k)
-      if (std::abs(array.values[k] - exact->second.values[k]) <= 4 * moved[name])
-        array.values[k] = exact->second.values[k];
-  }
-  return differ(want, closer, tolerance, least);
+  if (text.empty()) return text;
+  auto moved = moved_by(library.model(model), given, want, 1);
+  auto moved_less = moved_by(library.model(model), given, want, kSmall);
+  const auto is_proportional = [&](const std::string& name) {
+    return kSmall * moved[name] <= 2 * moved_less[name];
+  };
+  const Arrays steps = without(got, want, moved, is_proportional);
+  if (!differ(want, steps, kMostAmplified * tolerance, least).empty()) return text;
+  return differ(want, without(steps, want, moved, [](const std::string&) { return true; }),
+                tolerance, least);
 }
 
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
