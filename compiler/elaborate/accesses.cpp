@@ -331,6 +331,20 @@ void Statement::report_unproved(const Pending& p) {
   else
     d.help = fmt::format("say where it is in range: `where {}`, `where inside`, or `if {} then …`",
                          condition, condition);
+  if (low && known_extent && range.highest)
+    d.help += promise_of_at_most(*known_extent - 1, *range.highest);
+}
+
+// The promise that a size is so small that a subscript is at most `last`; "": there is none.
+std::string Statement::promise_of_at_most(int64_t last, const ir::Poly& highest) const {
+  for (const ir::SizeId id : run_time_sizes({ir::size_value(highest)})) {
+    const auto beyond = (highest - ir::Poly::size(id)).integer();
+    const ir::Size& size = m_.graph[id];
+    if (!beyond || size.definition || size.lower > last - *beyond) continue;
+    return fmt::format("; or promise it: `size {} in {}..{}`", size.name, size.lower,
+                       last - *beyond);
+  }
+  return "";
 }
 
 ir::Conditions Statement::take_inside(const std::vector<ir::IndexId>& hidden) {

@@ -199,6 +199,7 @@ class Statement {
   bool is_proved_where(const ir::Expr& condition, const Pending& p) const;
   bool is_whole_data(ir::TensorId tensor);
   void report_unproved(const Pending& p);
+  std::string promise_of_at_most(int64_t last, const ir::Poly& highest) const;
   // Settles what `inside` covers; gives the conditions that it stands for.
   ir::Conditions take_inside(const std::vector<ir::IndexId>& hidden);
   void check_pending(const std::vector<Pending>& pending);
