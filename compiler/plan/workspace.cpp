@@ -43,8 +43,9 @@ std::set<TensorId> saved_by_step(const Function& f) {
       const TensorId whole = whole_of(f, t);
       if (!result.count(whole)) continue;
       const auto [it, is_first] = loops.try_emplace(whole, loop);
-      if (whole == t || it->second != loop || f.graph[whole].extents[0] != loop->steps.count)
-        others.insert(whole);
+      const bool is_own = loop && whole != t && it->second == loop &&
+                          f.graph[whole].extents[0] == loop->steps.count;
+      if (!is_own) others.insert(whole);
     }
   }
   for (const Kernel& k : f.checks)
