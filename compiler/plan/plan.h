@@ -60,9 +60,9 @@ struct Life {
   // none.
   ir::TensorId over;
   bool of_step = false;  // of one step of the tensor, which is all of it that is in memory
-  // Of backward, where a loop is part of the life; 0: not known. Of what is saved, of which each step
-  // takes its own and no other: the kernel of a step that needs it last. Else, where the life begins
-  // with the loop: the kernel of a step that needs the tensor first.
+  // Of backward, where a loop is part of the life; 0: not known. Of what is saved, of which each
+  // step takes its own and no other: the kernel of a step that needs it last. Else, where the life
+  // begins with the loop: the kernel of a step that needs the tensor first.
   int in_step = 0;
 
   bool operator==(const Life&) const = default;

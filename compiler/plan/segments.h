@@ -4,9 +4,9 @@
 // A recurrence is planned as the graph of one step. The step is a size of that graph, which a loop
 // around its kernels counts through; a tensor of the recurrence is known by its place at the step:
 // h.t[b,n] for h[t,b,n]. What is read one step back is read from the whole tensor; of one that rolls
-// there are two steps, in turn: h[(step - 1) % 2,b,n] is the step before, and h[(T - 1) % 2,b,n] the
-// last one for what reads it later. What forward saved step by step is known by its place too, where
-// each step reads its own alone. A sum over the steps grows with each of them:
+// there are two steps, in turn: h[(step - 1) % 2,b,n] is the step before, and h[(T - 1) % 2,b,n]
+// the last one for what reads it later. What forward saved step by step is known by its place too,
+// where each step reads its own alone. A sum over the steps grows with each of them:
 //
 //   w.term.t[n] = sum[b] h.t[b,n]
 //   w.t[n]      = (if step >= 1 then w[n] else 0) + w.term.t[n]    for w[n] = sum[t,b] h[t,b,n]

@@ -24,8 +24,8 @@ void verify(const Function& f);
 void require(bool holds, const Function& f, std::string_view what);
 void require(bool holds, const Function& f, ir::TensorId t, std::string_view what);
 
-// The part of it that is about loops, and the one that runs the kernels on the names of tensors: what
-// memory holds when.
+// The part of it that is about loops, and the one that runs the kernels on the names of tensors:
+// what memory holds when.
 void verify_loops(const Function& f);
 void verify_memory(const Function& f);
 

@@ -1,4 +1,4 @@
-// The checker of whole functions and plans: claims, places, loops, checks.
+// The checker of whole functions and plans: claims, places, checks.
 #include <fmt/format.h>
 
 #include <algorithm>

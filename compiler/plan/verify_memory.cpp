@@ -119,6 +119,9 @@ class Run {
       require(life.first == static_cast<int>(loop->first) + 1, life.tensor,
               "needed before the loop");
     }
+    for (const Kernel& k : f_.checks)
+      for (TensorId t : k.arguments())
+        require(t != life.tensor, t, "needed at another time in a step");
     for (size_t n = 0; n < f_.kernels.size(); ++n) {
       const int moment = static_cast<int>(n) + 1;
       for (TensorId t : f_.kernels[n].arguments()) {

@@ -229,6 +229,7 @@ class Execution {
     return ATTN_OK;
   }
 
+  // Where a slice is at a step of its loop.
   char* place_of_step(const attn_slice& slice, int64_t step) {
     const Tensor& whole = frame_.tensor(slice.whole);
     const attn_dimension& steps = whole.shape->dim[slice.dimension];

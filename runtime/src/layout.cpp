@@ -90,6 +90,8 @@ class Layout {
     return -1;
   }
 
+  // Whether two are needed at one moment. A turn ends in the first step of a loop, in which what
+  // the loop needs from a later kernel on is not there yet.
   static bool meet(const Piece& a, const Piece& b) {
     const auto first = [](const Piece& piece, const Piece& beside) {
       return beside.is_turn ? std::max(piece.first, piece.start) : piece.first;

@@ -66,7 +66,7 @@ namespace {
 // What is off by more than so many times the tolerance is explained by roundings that it is
 // proportional to, but by no step, as of an argmax, that lies within the nudges.
 constexpr double kMostAmplified = 20;
-constexpr double kSmall = 1.0 / 16;  // nudges, of others
+constexpr double kSmall = 1.0 / 16;  // the size of the smaller nudges, which tell the two apart
 
 // The largest relative error of one rounding.
 double rounding_of(ir::Storage storage) {
@@ -139,7 +139,8 @@ std::map<std::string, double> moved_by(const driver::Compiled& model, const Arra
   return moved;
 }
 
-// The results without what is explained by moves so far. Those of `is_explained` only.
+// The results with exact elements in place of those that are within four times the move of their
+// result, where `is_explained` takes the result's name.
 template <class IsExplained>
 Arrays without(Arrays got, const Arrays& exact, std::map<std::string, double> moved,
                IsExplained is_explained) {
