@@ -166,7 +166,7 @@ std::string differ_beyond_rounding(const Library& library, const std::string& mo
   auto moved = moved_by(library.model(model), given, want, 1);
   auto moved_less = moved_by(library.model(model), given, want, kSmall);
   const auto is_proportional = [&](const std::string& name) {
-    return kSmall * moved[name] <= 2 * moved_less[name];
+    return moved_less[name] <= 2 * kSmall * moved[name];
   };
   const Arrays steps = without(got, want, moved, is_proportional);
   if (!differ(want, steps, kMostAmplified * tolerance, least).empty()) return text;
