@@ -19,7 +19,7 @@ CODE(attention_norm_f32_forward_1_square) CODE(attention_step_f32_forward_0_m_ne
 
 static const attn_function attention_forward_function = {
   ATTN_FORWARD, "forward", .reads_saved = 1, .n_checks = 0, ROWS(attn_local, workspace, {F32, 0, 0}),
-  ROWS(attn_life, lives, {S(0), 1, 4, -1, 0, 0, 0}, {S(1), 2, 4, -1, 0, 0, 0}, {S(2), 3, 4, -1, 0, 0, 0}, {S(3), 4, 4, -1, 0, 0, 0}, {S(4), 4, 5, -1, 0, 0, 0},
+  ROWS(attn_life, lives, {S(0), 1, 4, -1, 1, 0, 0}, {S(1), 2, 4, -1, 1, 0, 0}, {S(2), 3, 4, -1, 1, 0, 0}, {S(3), 4, 4, -1, 1, 0, 0}, {S(4), 4, 5, -1, 1, 0, 0},
     {O(1), 5, 6, -1, 0, 0, 0}, {W(0), 6, 7, -1, 0, 0, 0}, {O(0), 7, 7, -1, 0, 0, 0}),
   ROWS(attn_kernel, kernels,
     KERNEL("contraction q", attention_forward_0_q, 0, 1, I(0), P(0), V(0), V(1), S(0)),

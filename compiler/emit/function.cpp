@@ -93,7 +93,12 @@ class FunctionWriter {
   // with others, and derivatives that are zero where they are not given.
   std::set<TensorId> needed_in_memory() const {
     std::set<TensorId> needed;
-    if (!computes_derivatives()) return needed;
+    if (!computes_derivatives()) {
+      for (const plan::Life& life : f_.lives)
+        if (f_.places[life.tensor.value] == Place::saved && !life.if_saved)
+          needed.insert(life.tensor);
+      return needed;
+    }
     for (const plan::Kernel& k : f_.kernels) {
       needed.insert(k.reads.begin(), k.reads.end());
       if (k.writes.size() > 1) needed.insert(k.writes.begin(), k.writes.end());

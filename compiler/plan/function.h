@@ -61,6 +61,8 @@ std::vector<Life> lives_of(const Function& f);
 std::vector<Life> unsaved_lives_of(const Function& f);
 // What a kernel takes or writes of `t`, of which one step is in memory: that step. Else `t`.
 ir::TensorId taken_of(const Function& f, const Kernel& k, ir::TensorId t);
+// The sum that a kernel stores beside what it makes of it; invalid: none.
+ir::TensorId kept_of(const Form& form);
 
 // The bytes of the workspace at the kernel that needs the most, where what is saved has a block of
 // its own: a formula in the sizes of `g`, the function's graph where more of them may be known.

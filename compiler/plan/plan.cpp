@@ -82,6 +82,7 @@ Plan make_plan(const Graph& forward, const Gradient* gradient, const Costs& cost
     f.places[kept.at(t).value] = Place::saved;
     f.saved.push_back(kept.at(t));
   }
+  f.lives = lives_of(f);
   f.unsaved_lives = unsaved_lives_of(f);
   verify(f);
   verify(plan);

@@ -64,6 +64,9 @@ struct Life {
   // step takes its own and no other: the kernel of a step that needs it last. Else, where the life
   // begins with the loop: the kernel of a step that needs the tensor first.
   int in_step = 0;
+  // Of forward: nothing but the kernel that computes it takes it, for backward, and it does without
+  // memory for it where nothing is saved.
+  bool if_saved = false;
 
   bool operator==(const Life&) const = default;
 };

@@ -267,6 +267,7 @@ std::string lives_text(const Graph& g, const std::vector<Life>& lives, const cha
     text += fmt::format("      {:<8}{}", fmt::format("{}..{}", life.first, life.last),
                         shape_text(g, life.tensor));
     if (life.of_step) text += ", a step of it";
+    if (life.if_saved) text += ", if it is saved";
     if (life.in_step)
       text += fmt::format(", in a step {} {}", is_argument(g[life.tensor].role) ? "to" : "from",
                           life.in_step);

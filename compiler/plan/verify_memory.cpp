@@ -26,6 +26,7 @@ class Run {
     }
     for (const Life& life : lives) require_over(life);
     for (const Life& life : lives) require_in_step(life);
+    for (const Life& life : lives) require_if_saved(life);
   }
 
   void run() {
@@ -102,6 +103,17 @@ class Run {
     require(life.first > 0 && life.first <= static_cast<int>(f_.kernels.size()) &&
                 is_written_over(f_.kernels[life.first - 1]),
             life.tensor, "written over while it is read");
+  }
+
+  void require_if_saved(const Life& life) const {
+    if (!life.if_saved) return;
+    require(f_.kind == FunctionKind::forward && place_of(life.tensor) == Place::saved, life.tensor,
+            "left out, though a call may want it");
+    for (const auto* list : {&f_.checks, &f_.kernels})
+      for (const Kernel& k : *list)
+        for (TensorId t : k.arguments())
+          require(whole_of(f_, t) != life.tensor || kept_of(k.form) == t, life.tensor,
+                  "left out, though a kernel needs it");
   }
 
   // What a loop's first step leaves alone before a kernel, or after one of what forward saved.

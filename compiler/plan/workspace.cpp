@@ -71,6 +71,7 @@ class Lives {
     for (auto& [t, life] : all_)
       if (f.places[t.value] == Place::given) life.first = 0;
     if (f.kind == FunctionKind::backward) find_in_step();
+    if (f.kind == FunctionKind::forward) find_if_saved();
   }
 
   std::vector<Life> run() {
@@ -158,6 +159,19 @@ class Lives {
       }
       const int first = life.first > 0 && loop_of(f_, life.first - 1) ? taken_in(life).first : 0;
       if (first > life.first) life.in_step = first;
+    }
+  }
+
+  void find_if_saved() {
+    std::map<TensorId, int> takes;
+    for (const auto* list : {&f_.checks, &f_.kernels})
+      for (const Kernel& k : *list)
+        for (TensorId t : k.arguments()) ++takes[whole_of(f_, t)];
+    for (const Kernel& k : f_.kernels) {
+      const TensorId kept = kept_of(k.form);
+      if (!kept.valid() || !std::ranges::count(k.writes, kept)) continue;
+      const TensorId t = whole_of(f_, kept);
+      if (f_.places[t.value] == Place::saved && takes[t] == 1) all_.at(t).if_saved = true;
     }
   }
 
@@ -249,6 +263,11 @@ bool writes_over(const Graph& g, const Form& form, const std::vector<TensorId>& 
   if (const auto* loops = std::get_if<LoopsForm>(&form)) return reads_only_at(*loops, read);
   if (const auto* row = std::get_if<RowForm>(&form)) return reads_only_at(*row, written, read);
   return contraction && reads_only_at(*contraction, written, read);
+}
+
+TensorId kept_of(const Form& form) {
+  const auto* contraction = std::get_if<ContractionForm>(&form);
+  return contraction && contraction->kept ? contraction->sum : TensorId();
 }
 
 TensorId whole_of(const Function& f, TensorId t) {

@@ -234,6 +234,7 @@ class Execution {
     const Tensor& whole = frame_.tensor(slice.whole);
     const attn_dimension& steps = whole.shape->dim[slice.dimension];
     int64_t place = step % steps.extent;  // of what rolls, fewer steps are in memory
+    if (whole.data == nullptr) return nullptr;
     const Piece* piece = slice.life >= 0 ? &pieces_[slice.life] : nullptr;
     if (piece != nullptr && piece->is_step) place = 0;
     if (piece != nullptr && piece->turn != nullptr) {  // forward ends with it, and backward begins
@@ -339,6 +340,7 @@ class Execution {
       const int32_t id = kernel.arguments[n];
       if (id < 0) continue;
       const Tensor& t = frame_.tensor(id);
+      if (t.data == nullptr) continue;
       const bool is_shared = steps_ > 0 && id >> 24 != ATTN_SLICES;
       const bool is_written = n >= kernel.n_arguments - kernel.n_writes;
       double bytes = static_cast<double>(t.bytes()) / (is_shared ? static_cast<double>(steps_) : 1);

@@ -140,6 +140,7 @@ class Frame : public Cached {
   int64_t outermost(int32_t shape) const;
   bool is_there(const attn_function& f, int32_t tensor) const;
   void add_pieces(const attn_function& f, Piece* to, int32_t shift);
+  bool keeps(const attn_life& life) const;
   int32_t join_saved();
   bool is_turned(int32_t saved, int32_t own) const;
   void split_turn(int32_t saved, int32_t own, Piece* turn);

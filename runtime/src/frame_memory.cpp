@@ -62,6 +62,14 @@ bool Frame::is_there(const attn_function& f, int32_t tensor) const {
   return given_ != nullptr && given_[group] != nullptr && given_[group][k].data != nullptr;
 }
 
+// Whether a call of forward has memory of its own for a part of the saved block.
+bool Frame::keeps(const attn_life& life) const {
+  const bool is_cpu = context != nullptr && (context->device->id.type == ATTN_CPU ||
+                                             context->device->id.type == ATTN_OTHER);
+  return memory_ == Memory::together ||
+         (memory_ == Memory::unsaved && (life.is_needed != 0 || !is_cpu));
+}
+
 // What a function needs in memory, and what of its results' memory it lends. Its first moment is
 // `shift`, when data is checked: what is needed then stays in the workspace, so that a call that is
 // refused for its data has written nothing of the caller's.
@@ -90,8 +98,7 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
                            .bytes = size,
                            .element = piece.element,
                            .start = piece.start};
-    } else if (group == ATTN_WORKSPACE ||
-               (group == ATTN_SAVED && is_forward && memory_ != Memory::own)) {
+    } else if (group == ATTN_WORKSPACE || (group == ATTN_SAVED && is_forward && keeps(life))) {
       piece.bytes = size;
       piece.is_lent = life.first > 0;
     } else if (group != ATTN_SAVED && life.is_needed != 0) {

@@ -266,6 +266,7 @@ Outcome Library::call(const Arrays& given, const CallOptions& options, const std
                                           shown(cotangents).data(), shown(params_at_once).data(),
                                           shown(inputs_at_once).data(), &at_once)))
     return outcome;
+  outcome.unsaved = bytes.forward_workspace;
   outcome.apart = bytes.saved + bytes.training_workspace;
   outcome.at_once = at_once;
   const attn_block memory_at_once = workspace(at_once);

@@ -47,8 +47,9 @@ struct Outcome {
   Arrays values;  // outputs and probes, gradients as dNAME, tangents as tOUT, products as hNAME
   // No byte of results and saved block was written.
   bool untouched = true;
-  // What backward took in memory beside arguments and results: after forward; in one call with it.
-  int64_t apart = 0, at_once = 0;
+  // What calls took in memory beside arguments and results: a forward call that saves nothing;
+  // backward after forward; both in one call.
+  int64_t unsaved = 0, apart = 0, at_once = 0;
 };
 
 struct CallOptions {

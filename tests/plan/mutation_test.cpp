@@ -86,6 +86,7 @@ const std::map<std::string, std::string> kNeutral = {
     {"function.slices: reversed", "a set"},
     {"function.lives: reversed", "a set"},
     {"life.first: plus one", "a loop in which nothing else needs that memory"},
+    {"life.if_saved: always", "more memory than it needs"},
     {"life.in_step: plus one", "a longer time, of what is saved"},
     {"life.in_step: less one", "a longer time, of what is added to"},
     {"life.in_step: none", "a longer time"},

@@ -286,6 +286,7 @@ class Mutator {
       change("life.of_step", life.of_step, !life.of_step, life.of_step ? "the whole" : "a step");
     }
     for (plan::Life& life : f_.lives) {
+      change("life.if_saved", life.if_saved, !life.if_saved, life.if_saved ? "always" : "on");
       if (life.in_step == 0) continue;
       change("life.in_step", life.in_step, life.in_step + 1, "plus one");
       change("life.in_step", life.in_step, life.in_step - 1, "less one");

@@ -104,7 +104,7 @@ const attn_kernel kBackwardKernels[] = {{"loops dw dc", kLineDw, 0, 2, 8, kDwArg
 const attn_kernel kStepKernels[] = {{"row w", kDescend, 0, 2, 9, kDescendArguments}};
 const attn_life kForwardLives[] = {{t(ATTN_OUTPUTS, 0), 1, 1, -1, 0},
                                    {t(ATTN_OUTPUTS, 1), 1, 1, -1, 0},
-                                   {t(ATTN_SAVED, 0), 1, 1, -1, 0}};
+                                   {t(ATTN_SAVED, 0), 1, 1, -1, 1}};
 const attn_life kBackwardLives[] = {{kY, 0, 2, -1, 1},
                                     {kLoss, 0, 2, -1, 1},
                                     {kError, 1, 2, -1, 0},

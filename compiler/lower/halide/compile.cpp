@@ -60,6 +60,9 @@ class Builder {
     }
     for (ir::SizeId s : kernel_.sizes) built.arguments.push_back(arguments_.sizes.at(s));
     built.pipeline = Halide::Pipeline(outs);
+    const auto* contraction = std::get_if<plan::ContractionForm>(&kernel_.form);
+    if (contraction && contraction->kept && target_.arch == target::Arch::x86_64)
+      leave_out_kept(built.pipeline);
     join_argument_checks(built.pipeline);
     unalign_result_loads(built.pipeline);
     if (target_.arch == target::Arch::gpu) {

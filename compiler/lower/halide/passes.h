@@ -8,6 +8,10 @@ namespace attn::lower {
 // Checks of arguments that follow one another fail as one.
 void join_argument_checks(Halide::Pipeline& pipeline);
 
+// The second result of the first output is written where the caller has memory for it. (Before the
+// checks are joined.)
+void leave_out_kept(Halide::Pipeline& pipeline);
+
 // Loads of results expect the alignment of an element only. (Of stores Halide knows better.)
 void unalign_result_loads(Halide::Pipeline& pipeline);
 

@@ -45,7 +45,8 @@ typedef struct attn_life {
   int32_t over; /* the life of a tensor that its first kernel reads for the last time, each element just
                    before it writes the same of this one, which may lie in its memory; -1: none */
   /* 1: a kernel needs the caller's tensor in memory even where the caller leaves it out. What is given
-   * (a tangent, a cotangent) is then zero. */
+   * (a tangent, a cotangent) is then zero. Of what forward saves, 0: where nothing is saved, kernels of
+   * CPUs do without memory for it. */
   int32_t is_needed;
   int32_t of_step; /* 1: one step of the tensor is in memory, and its outermost dimension is the steps */
   /* Of backward, where a loop is part of the life; 0: not known.
