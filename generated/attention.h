@@ -6,8 +6,8 @@
 
 #include <attn/attn.h>
 
-#if ATTN_ABI_VERSION != 17
-#error "attention.h is for version 17 of attn/abi.h: compile attention.attn with the attnc of these headers"
+#if ATTN_ABI_VERSION != 18
+#error "attention.h is for version 18 of attn/abi.h: compile attention.attn with the attnc of these headers"
 #endif
 
 #ifdef __cplusplus

@@ -84,7 +84,7 @@ class FunctionWriter {
       list.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}",
                                  f_.places[t.value] == Place::result ? result(t) : tensor(t),
                                  life.first, life.last, life_of(life.over), needed.count(t) ? 1 : 0,
-                                 life.of_step ? 1 : 0, life.in_step));
+                                 life.of_step ? steps_of(life.tensor) : 0, life.in_step));
     }
     return list;
   }
@@ -123,10 +123,17 @@ class FunctionWriter {
     for (const plan::Slice& s : f_.slices) {
       if (!touched.count(s.tensor) || !s.dimension) continue;
       slice_of_[{number, s.tensor}] = slices_.size();
-      slices_.push_back(fmt::format("{{{}, {}, {}, {}}}", tensor(s.whole),
+      slices_.push_back(fmt::format("{{{}, {}, {}, {}, {}}}", tensor(s.whole),
                                     g_[s.whole].extents.size() - 1 - *s.dimension, number,
-                                    life_of(s.whole)));
+                                    life_of(s.whole), s.block));
     }
+  }
+
+  // The number of blocks of a tensor of which one is in memory; 1: of steps.
+  int64_t steps_of(TensorId t) const {
+    const auto slice = std::ranges::find(f_.slices, t, &plan::Slice::whole);
+    const bool is_block = slice != f_.slices.end() && slice->block > 0;
+    return is_block ? *g_.known(g_[t].extents[*slice->dimension]) / slice->block : 1;
   }
 
   std::vector<std::string> all_kernels() {

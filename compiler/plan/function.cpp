@@ -126,7 +126,7 @@ void place_slices(Function& f, const Segment& segment, std::set<TensorId>& wante
     if (later) wanted.insert(slice.tensor);
     if (later || outputs.count(slice.tensor)) f.places[slice.tensor.value] = Place::step;
   }
-  for (const Slice& slice : segment.saved) f.places[slice.tensor.value] = Place::step;
+  for (const Slice& slice : segment.given) f.places[slice.tensor.value] = Place::step;
 }
 
 void place_wholes(Function& f, const Segment& segment) {
@@ -154,28 +154,37 @@ void keep_steps_in_tiles(solve::Unmaterialised& unmaterialised, const Graph& ste
   for (const Output& o : segment.outputs) stored = std::max(stored, size(o.tensor));
   const std::vector<bool> in_tiles = solve::read_in_tiles(step);
   for (const Slice& slice : segment.slices) {
+    if (slice.block > 0) continue;
     const bool is_large = unmaterialised(slice.whole) && size(slice.tensor) > stored;
     unmaterialised.set(slice.tensor, is_large || in_tiles[slice.tensor.value]);
   }
 }
 
+// What is planned, in the order that recurrences ask for.
+struct Ordered {
+  Graph graph;
+  Rolling rolling;
+  solve::Unmaterialised unmaterialised;
+  Checks checks;
+  std::vector<TermBlocks> blocks;
+};
+
 // The segments of `g`. What only a recurrence reads is computed with each of its steps, where it is
 // in tiles then, and where no later function would find it stored. `apart` and `saved`: as
 // segments_of has them.
-std::vector<Segment> divided(Graph& g, const Rolling& rolling,
-                             const solve::Unmaterialised& unmaterialised,
-                             const std::set<TensorId>& wanted, const std::set<TensorId>& apart,
-                             const std::vector<TensorId>& saved) {
+std::vector<Segment> divided(Graph& g, const Ordered& of, const std::set<TensorId>& wanted,
+                             const std::set<TensorId>& apart, const std::vector<TensorId>& saved) {
   for (std::set<TensorId> others = wanted;;) {
     Graph joined = g;
-    const std::map<TensorId, size_t> tiled = join_tiles(joined, rolling, unmaterialised, others);
-    Rolling all = rolling;
+    const std::map<TensorId, size_t> tiled =
+        join_tiles(joined, of.rolling, of.unmaterialised, others);
+    Rolling all = of.rolling;
     all.before.insert(tiled.begin(), tiled.end());
-    std::vector<Segment> segments = segments_of(joined, all, apart, saved);
+    std::vector<Segment> segments = segments_of(joined, all, apart, saved, of.blocks);
     const size_t before = others.size();
     for (const Segment& s : segments) {
       if (!s.steps) continue;
-      solve::Unmaterialised of_step = unmaterialised;
+      solve::Unmaterialised of_step = of.unmaterialised;
       keep_steps_in_tiles(of_step, graph_of(joined, s), s);
       for (const Slice& slice : s.slices)
         if (tiled.count(slice.whole) && !of_step(slice.tensor)) others.insert(slice.whole);
@@ -194,7 +203,7 @@ size_t put_before_loop(Function& f, size_t first, const Segment& segment) {
     of_steps.insert(s.whole);
     if (f.places[s.tensor.value] == Place::step) of_steps.insert(s.tensor);
   }
-  for (const Slice& s : segment.saved) of_steps.insert(s.tensor);
+  for (const Slice& s : segment.given) of_steps.insert(s.tensor);
   const auto is_of_steps = [&](TensorId t) { return of_steps.count(t) > 0; };
   std::vector<Kernel> before, within;
   for (size_t n = first; n < f.kernels.size(); ++n) {
@@ -218,7 +227,8 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
   for (const Output& o : segment.outputs) unmaterialised.set(o.tensor, false);
   place_slices(f, segment, wanted);
   std::set<TensorId> saved(f.saved.begin(), f.saved.end());
-  for (const Slice& slice : segment.saved) saved.insert(slice.tensor);
+  for (const Slice& slice : segment.given)
+    if (saved.count(slice.whole)) saved.insert(slice.tensor);
   ClaimedGraph claimed = claim_kernels(prepared(graph_of(g, segment), costs, unmaterialised), costs,
                                        unmaterialised, wanted, saved, segment.apart);
   const size_t first = f.kernels.size();
@@ -228,7 +238,7 @@ Graph plan_segment(const std::string& model, Function& f, const Graph& g, const 
     const size_t begin = put_before_loop(f, first, segment);
     f.loops.push_back({*segment.steps, begin, f.kernels.size()});
   }
-  for (const auto* slices : {&segment.slices, &segment.saved})
+  for (const auto* slices : {&segment.slices, &segment.given})
     for (const Slice& slice : *slices)
       if (f.places[slice.tensor.value] == Place::step) f.slices.push_back(slice);
   return std::move(claimed.graph);
@@ -265,28 +275,20 @@ Request cut_given(const Function& forward, Graph graph, const std::map<TensorId,
 
 namespace {
 
-// What is planned, in the order that recurrences ask for.
-struct Ordered {
-  Graph graph;
-  Rolling rolling;
-  solve::Unmaterialised unmaterialised;
-  Checks checks;
-};
-
 Ordered ordered(Graph g, const std::set<TensorId>& wanted, const Costs& costs) {
   const solve::Unmaterialised unmaterialised(g);
   Checks checks = data_checks(g);
   Rolling rolling = roll(g, wanted, costs);
   sum_in_loops(g, wanted, costs, rolling);
-  return {std::move(g), std::move(rolling), unmaterialised, std::move(checks)};
+  std::vector<TermBlocks> blocks = block_terms(g, unmaterialised, rolling, costs);
+  return {std::move(g), std::move(rolling), unmaterialised, std::move(checks), std::move(blocks)};
 }
 
 // `apart`: as segments_of has it.
 Function planned(const std::string& model, const Request& request, const Ordered& of,
                  const Costs& costs, const std::set<TensorId>& apart) {
   Graph g = of.graph;
-  const std::vector<Segment> segments =
-      divided(g, of.rolling, of.unmaterialised, request.wanted, apart, request.saved);
+  const std::vector<Segment> segments = divided(g, of, request.wanted, apart, request.saved);
   Function f{.kind = request.kind,
              .name = request.name,
              .saved = request.saved,

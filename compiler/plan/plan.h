@@ -136,7 +136,9 @@ const Loop* loop_of(const Function& f, size_t n);
 ir::TensorId whole_of(const Function& f, ir::TensorId t);
 // Whether fewer steps of the whole tensor are in memory than its loop has.
 bool is_rolled(const Function& f, const Slice& s);
-// Whether each step is one piece of memory, and all are there: not of the two planes of a
+// Whether the steps of a loop take all of the tensor of which `step` is one, each its own part.
+bool is_taken_by(const Function& f, ir::TensorId step, const Loop& loop);
+// Whether all steps are there, and each can be one piece of memory: not of the two planes of a
 // log-sum-exp.
 bool lies_by_step(const Function& f, const Slice& s);
 

@@ -1,6 +1,8 @@
 // The printed plan: what a golden file holds, so that a lost fusion shows as a difference.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/plan/function.h"
 #include "compiler/plan/kinds.h"
 #include "compiler/solve/equalities.h"
@@ -256,9 +258,23 @@ std::string kernel_text(const Printed& printed, const Kernel& k) {
   return text + fmt::format("  ({} operations)\n", poly_text(g, operations(g, k))) + printer.text;
 }
 
-std::string loop_text(const Graph& g, const Steps& s) {
-  return fmt::format("    for each {} below {}{}\n", g[s.step].name, poly_text(g, s.count),
-                     s.down ? ", the last first" : "");
+std::string loop_text(const Function& f, const Graph& g, const Loop& loop) {
+  std::string blocks;
+  int64_t block = 0;
+  for (const Slice& s : f.slices) {
+    const auto takes = [&](const Kernel& k) {
+      return std::ranges::count(k.reads, s.tensor) || std::ranges::count(k.writes, s.tensor);
+    };
+    if (s.block == 0 || !std::any_of(f.kernels.begin() + static_cast<long>(loop.first),
+                                     f.kernels.begin() + static_cast<long>(loop.end), takes))
+      continue;
+    block = s.block;
+    blocks += " " + g[s.whole].name;
+  }
+  const Steps& s = loop.steps;
+  return fmt::format("    for each {} below {}{}{}\n", g[s.step].name, poly_text(g, s.count),
+                     s.down ? ", the last first" : "",
+                     blocks.empty() ? "" : fmt::format(", blocks of {} of{}", block, blocks));
 }
 
 std::string lives_text(const Graph& g, const std::vector<Life>& lives, const char* title) {
@@ -285,7 +301,7 @@ std::string function_text(const Function& f, const Schedule& schedule) {
                         c.is_written ? "writes" : "reads", c.read, poly_text(g, c.extent));
   for (size_t n = 0; n < f.kernels.size(); ++n) {
     for (const Loop& loop : f.loops)
-      if (loop.first == n) text += loop_text(g, loop.steps);
+      if (loop.first == n) text += loop_text(f, g, loop);
     text += (loop_of(f, n) ? "  " : "") + kernel_text(printed, f.kernels[n]);
     if (schedule) text += fmt::format("      {}\n", schedule(f, f.kernels[n]));
   }

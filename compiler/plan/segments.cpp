@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/base/check.h"
 #include "compiler/ir/recurrence.h"
 #include "compiler/plan/members.h"
@@ -17,6 +19,18 @@ SizeId new_size(Graph& g, const std::string& name) {
   for (int n = 1; g.find_size(fresh); ++n) fresh = fmt::format("{}.{}", name, n);
   g.sizes.push_back({.name = fresh});
   return {static_cast<int32_t>(g.sizes.size() - 1)};
+}
+
+// What a step leaves of a sum over steps.
+Definition added(Graph& g, const Steps& steps, const Definition& term, const Slice& sum) {
+  std::vector<IndexId> free;
+  for (IndexId i : term.free) free.push_back(g.new_index(g[i].name, g[i].extent));
+  const std::vector<Expr> at = index_values(free);
+  const Expr before = where({is_later(steps)}, g.read(sum.whole, at));
+  return normal_form({.target = sum.tensor,
+                      .free = free,
+                      .body = before + g.read(term.target, at),
+                      .where = term.where});
 }
 
 // The definitions of one recurrence, and those that are computed with it, as those of a step.
@@ -39,8 +53,8 @@ class OneStep {
     step_before_ = step_before(*s.steps);
     for (size_t k = first(); k < end(); ++k) s.slices.push_back(slice(k));
     for (TensorId t : saved)
-      if (takes_its_own(t)) s.saved.push_back(slice_of_saved(t));
-    for (const auto* slices : {&s.slices, &s.saved})
+      if (takes_its_own(t)) s.given.push_back(slice_of_saved(t));
+    for (const auto* slices : {&s.slices, &s.given})
       for (const Slice& slice : *slices) slices_.emplace(slice.whole, slice);
     for (size_t k = first(); k < end(); ++k) {
       const Definition d = at_step(k);
@@ -49,7 +63,7 @@ class OneStep {
         continue;
       }
       const TensorId whole = g_.definitions[k].target;
-      const Definition sum = added(*s.steps, d, whole);
+      const Definition sum = added(g_, *s.steps, d, slices_.at(whole));
       const auto at = s.definitions.insert(after_operands(s.definitions, d), sum);
       s.definitions.insert(at, d);
       if (apart.count(whole)) s.apart.insert(sum.target);
@@ -125,18 +139,6 @@ class OneStep {
     return at;
   }
 
-  // What a step leaves of a sum over steps.
-  Definition added(const Steps& steps, const Definition& term, TensorId whole) {
-    std::vector<IndexId> free;
-    for (IndexId i : term.free) free.push_back(g_.new_index(g_[i].name, g_[i].extent));
-    const std::vector<Expr> at = index_values(free);
-    const Expr sum = g_.read(whole, at);
-    return normal_form({.target = slices_.at(whole).tensor,
-                        .free = free,
-                        .body = where({is_later(steps)}, sum) + g_.read(term.target, at),
-                        .where = term.where});
-  }
-
   Expr read_slice(const Expr& x) const {
     if (!x.is(Kind::read)) return x;
     auto found = slices_.find(x->tensor);
@@ -159,6 +161,79 @@ class OneStep {
   const IndexId index_;  // the step
   const Rolling& rolling_;
   Expr step_, step_before_;  // the second of what rolls
+  std::map<TensorId, Slice> slices_;
+};
+
+// A sum that is taken in blocks of its terms, and what is computed for it alone, as those of a
+// block.
+class OneBlock {
+ public:
+  OneBlock(Graph& g, const TermBlocks& blocks) : g_(g), blocks_(blocks) {
+    const auto sum = std::ranges::find(g.definitions, blocks.sum, &Definition::target);
+    end_ = static_cast<size_t>(sum - g.definitions.begin()) + 1;
+  }
+
+  size_t first() const { return end_ - 1 - blocks_.own.size(); }
+  size_t end() const { return end_; }
+
+  Segment run(const std::set<TensorId>& apart) {
+    const std::string& name = g_[blocks_.terms].name;
+    Segment s;
+    s.steps = Steps{new_size(g_, name + ".block"),
+                    Poly(*g_.known(g_[blocks_.terms].extent) / blocks_.block)};
+    for (const auto& [t, dimension] : blocks_.own) s.slices.push_back(slice(t, dimension));
+    for (const auto& [t, dimension] : blocks_.given) {
+      s.given.push_back(slice(t, dimension));
+      g_[s.given.back().tensor].role = Role::input;
+    }
+    for (const auto* slices : {&s.slices, &s.given})
+      for (const Slice& slice : *slices) slices_.emplace(slice.whole, slice);
+    const Tensor sum = g_[blocks_.sum];
+    s.slices.push_back(
+        {g_.new_part(blocks_.sum, "." + name, sum.storage, sum.extents), blocks_.sum, {}});
+    for (size_t k = first(); k < end(); ++k) {
+      const TensorId t = g_.definitions[k].target;
+      ATTN_CHECK(t == blocks_.sum || blocks_.own.count(t), "a block of terms that is torn");
+      s.definitions.push_back(of_block(g_.definitions[k]));
+    }
+    s.definitions.push_back(added(g_, *s.steps, s.definitions.back(), s.slices.back()));
+    if (apart.count(blocks_.sum)) s.apart.insert(s.definitions.back().target);
+    return s;
+  }
+
+ private:
+  Slice slice(TensorId whole, size_t dimension) {
+    std::vector<Poly> extents = g_[whole].extents;
+    extents[dimension] = blocks_.block;
+    const std::string suffix = "." + g_[blocks_.terms].name;
+    return {g_.new_part(whole, suffix, g_[whole].storage, extents), whole, dimension,
+            blocks_.block};
+  }
+
+  Definition of_block(Definition d) {
+    const auto own = slices_.find(d.target);
+    const bool is_sum = own == slices_.end();
+    IndexId& terms =
+        is_sum ? *std::ranges::find(d.reduced, blocks_.terms) : d.free[*own->second.dimension];
+    const IndexId all = terms;
+    terms = g_.new_index(g_[all].name, blocks_.block);
+    const std::map<IndexId, Expr> here = {{all, index_value(terms)}};
+    map_exprs(d, [&](const Expr& e) {
+      return rewrite(substitute(e, here), [&](const Expr& x) {
+        const auto read = x.is(Kind::read) ? slices_.find(x->tensor) : slices_.end();
+        return read == slices_.end() ? x : g_.read(read->second.tensor, x.args());
+      });
+    });
+    const Tensor target = g_[d.target];
+    d.target = is_sum
+                   ? g_.new_part(d.target, ".term." + g_[all].name, target.storage, target.extents)
+                   : own->second.tensor;
+    return normal_form(std::move(d));
+  }
+
+  Graph& g_;
+  const TermBlocks& blocks_;
+  size_t end_ = 0;
   std::map<TensorId, Slice> slices_;
 };
 
@@ -201,6 +276,7 @@ void find_outputs(const Graph& g, std::vector<Segment>& segments) {
         if (auto found = from.find(t);
             found != from.end() && (found->second.first != &s || found->second.second != t))
           wanted.insert(t);
+    for (const Slice& slice : s.given) wanted.insert(slice.whole);
   }
   for (TensorId t : wanted) {
     auto found = from.find(t);
@@ -230,7 +306,8 @@ Expr step_at_end(const Graph& g, const Steps& steps) {
 }
 
 std::vector<Segment> segments_of(Graph& g, const Rolling& rolling, const std::set<TensorId>& apart,
-                                 const std::vector<TensorId>& saved) {
+                                 const std::vector<TensorId>& saved,
+                                 const std::vector<TermBlocks>& blocks) {
   std::vector<Segment> segments;
   const std::vector<Definition> all = g.definitions;
   size_t done = 0;
@@ -246,13 +323,24 @@ std::vector<Segment> segments_of(Graph& g, const Rolling& rolling, const std::se
     }
     if (done < end || end == all.size()) add(end);
   };
+  auto next_block = blocks.begin();
+  auto add_blocks = [&](size_t end) {
+    for (; next_block != blocks.end(); ++next_block) {
+      OneBlock block(g, *next_block);
+      if (block.first() >= end) break;
+      between(block.first());
+      segments.push_back(block.run(apart));
+      done = block.end();
+    }
+    between(end);
+  };
   for (const Recurrence& r : recurrences(g)) {
     OneStep recurrence(g, r, rolling);
-    between(recurrence.first());
+    add_blocks(recurrence.first());
     segments.push_back(recurrence.run(apart, saved));
     done = recurrence.end();
   }
-  between(all.size());
+  add_blocks(all.size());
   read_last_steps(g, segments, rolling.rolled);
   find_outputs(g, segments);
   return segments;

@@ -10,6 +10,9 @@
 //
 //   w.term.t[n] = sum[b] h.t[b,n]
 //   w.t[n]      = (if step >= 1 then w[n] else 0) + w.term.t[n]    for w[n] = sum[t,b] h[t,b,n]
+//
+// A sum that is taken in blocks of its terms is such a segment, too: each step has a block of a
+// dimension in the place of one element.
 #pragma once
 
 #include <optional>
@@ -18,6 +21,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/plan/rolling.h"
+#include "compiler/plan/term_blocks.h"
 
 namespace attn::plan {
 
@@ -27,19 +31,22 @@ struct Steps {
   bool down = false;
 };
 
-// A tensor of a recurrence at one step.
+// A tensor of a loop at one step.
 struct Slice {
   ir::TensorId tensor, whole;
-  // Of the whole, which the tensor lacks. None: each step writes all of the whole, a sum over steps.
+  // Of the whole, of which each step has one element, and the tensor lacks it. None: each step
+  // writes all of the whole, a sum over steps.
   std::optional<size_t> dimension = 0;
+  // Each step has so many elements of the dimension, which the tensor keeps; 0: one.
+  int64_t block = 0;
 };
 
 struct Segment {
   std::vector<ir::Definition> definitions;
   std::vector<ir::Output> outputs;  // of these definitions, that anything outside of them reads
-  std::optional<Steps> steps;       // of a recurrence
-  std::vector<Slice> slices;        // of what the recurrence computes
-  std::vector<Slice> saved;         // of what forward saved
+  std::optional<Steps> steps;       // of a loop
+  std::vector<Slice> slices;        // of what the loop computes
+  std::vector<Slice> given;         // of what forward saved; in blocks, of anything else
   std::set<ir::TensorId> apart;  // maps of which each is computed by a kernel of its own
 };
 
@@ -56,7 +63,8 @@ ir::Expr is_later(const Steps& steps);
 // sums over steps to which a kernel of its own adds the term of a step. `saved`: by forward.
 std::vector<Segment> segments_of(ir::Graph& g, const Rolling& rolling = {},
                                  const std::set<ir::TensorId>& apart = {},
-                                 const std::vector<ir::TensorId>& saved = {});
+                                 const std::vector<ir::TensorId>& saved = {},
+                                 const std::vector<TermBlocks>& blocks = {});
 
 // The graph that computes one of them.
 ir::Graph graph_of(ir::Graph g, const Segment& s);

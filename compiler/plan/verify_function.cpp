@@ -35,9 +35,7 @@ class FunctionChecker {
   }
 
  private:
-  void require(bool holds, std::string_view what) const {
-    plan::require(holds, f_, what);
-  }
+  void require(bool holds, std::string_view what) const { plan::require(holds, f_, what); }
   void require(bool holds, TensorId t, std::string_view what) const {
     plan::require(holds, f_, t, what);
   }
@@ -99,11 +97,16 @@ class FunctionChecker {
       require(s.tensor != s.whole && (!s.dimension || *s.dimension < whole.size()), s.tensor,
               "a step of itself");
       std::vector<Poly> rest = whole;
-      if (s.dimension) rest.erase(rest.begin() + static_cast<long>(*s.dimension));
-      require(f_.graph[s.tensor].extents == rest, s.tensor, "a step of other extents");
-      require(!is_argument(f_.graph[s.tensor].role) ||
-                  (f_.places.at(s.whole.value) == Place::saved && !written_.count(s.tensor) &&
-                   is_argument(f_.graph[s.whole].role) && lies_by_step(f_, s)),
+      if (s.block > 0 && s.dimension)
+        rest[*s.dimension] = s.block;
+      else if (s.dimension)
+        rest.erase(rest.begin() + static_cast<long>(*s.dimension));
+      require(f_.graph[s.tensor].extents == rest && (s.block == 0 || (s.block > 0 && s.dimension)),
+              s.tensor, "a step of other extents");
+      if (!is_argument(f_.graph[s.tensor].role)) continue;
+      require(!written_.count(s.tensor) && lies_by_step(f_, s) &&
+                  (s.block > 0 || (f_.places.at(s.whole.value) == Place::saved &&
+                                   is_argument(f_.graph[s.whole].role))),
               s.tensor, "a step of what is not saved");
     }
     for (TensorId t : f_.graph.tensor_ids())

@@ -47,6 +47,7 @@ class LoopChecker {
             check_summed(s, loop);
             continue;
           }
+          if (s.block > 0) check_blocks(s, loop);
           if (is_rolled(f_, s)) check_rolled(s, loop);
           check_carried(s, loop);
         }
@@ -59,14 +60,22 @@ class LoopChecker {
     plan::require(holds, f_, t, what);
   }
 
-  // What forward saved is taken by the steps of one loop.
+  // Blocks are all that there is of a tensor, and no step takes those of others.
+  void check_blocks(const Slice& s, const Loop& loop) const {
+    require(is_taken_by(f_, s.tensor, loop), s.tensor, "blocks of another loop");
+    for (size_t n = loop.first; n < loop.end; ++n)
+      require(!std::ranges::count(f_.kernels[n].reads, s.whole), s.tensor,
+              "a read of blocks that are not done");
+  }
+
+  // What is given is taken by the steps of one loop.
   void check_given(const Slice& s) const {
     const Loop* loop = nullptr;
     for (size_t n = 0; n < f_.kernels.size(); ++n) {
       if (!std::ranges::count(f_.kernels[n].reads, s.tensor)) continue;
       const Loop* own = loop_of(f_, n);
-      require(own && (!loop || own == loop) && own->steps.count == f_.graph[s.whole].extents[0],
-              s.tensor, "a step of another loop");
+      require(own && (!loop || own == loop) && is_taken_by(f_, s.tensor, *own), s.tensor,
+              "a step of another loop");
       loop = own;
     }
     require(loop, s.tensor, "a step that no loop takes");

@@ -124,8 +124,10 @@ class Run {
     require(loop != nullptr, life.tensor, "a step of no loop");
     const bool is_saved = is_argument(f_.graph[life.tensor].role);
     if (is_saved) {
-      require(lies_by_step(life.tensor) && place_of(life.tensor) == Place::saved &&
-                  f_.graph[life.tensor].extents[0] == loop->steps.count,
+      const bool is_all = std::ranges::all_of(f_.slices, [&](const Slice& s) {
+        return s.whole != life.tensor || is_taken_by(f_, s.tensor, *loop);
+      });
+      require(lies_by_step(life.tensor) && place_of(life.tensor) == Place::saved && is_all,
               life.tensor, "taken by steps that are not its own");
     } else {
       require(life.first == static_cast<int>(loop->first) + 1, life.tensor,
@@ -176,7 +178,7 @@ class Run {
     // The first step reads nothing of the one before.
     const TensorId in_memory = whole_of(f_, t);
     if (step_ == 0 && in_memory == t && is_whole(t)) return;
-    require(is_argument(f_.graph[t].role) || written_.count(in_memory), t,
+    require(is_argument(f_.graph[in_memory].role) || written_.count(in_memory), t,
             "a read before it is written");
     require(!life_of(in_memory) || is_intact_[in_memory.value], t,
             "a read after its memory went to another");

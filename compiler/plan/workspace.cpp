@@ -43,8 +43,7 @@ std::set<TensorId> saved_by_step(const Function& f) {
       const TensorId whole = whole_of(f, t);
       if (!result.count(whole)) continue;
       const auto [it, is_first] = loops.try_emplace(whole, loop);
-      const bool is_own = loop && whole != t && it->second == loop &&
-                          f.graph[whole].extents[0] == loop->steps.count;
+      const bool is_own = loop && whole != t && it->second == loop && is_taken_by(f, t, *loop);
       if (!is_own) others.insert(whole);
     }
   }
@@ -275,7 +274,15 @@ TensorId whole_of(const Function& f, TensorId t) {
   return slice == f.slices.end() ? t : slice->whole;
 }
 
+bool is_taken_by(const Function& f, TensorId step, const Loop& loop) {
+  const auto s = std::ranges::find(f.slices, step, &Slice::tensor);
+  return s != f.slices.end() && s->dimension &&
+         f.graph.same(f.graph[s->whole].extents[*s->dimension],
+                      loop.steps.count * Poly(std::max<int64_t>(s->block, 1)));
+}
+
 bool is_rolled(const Function& f, const Slice& s) {
+  if (s.block > 0) return false;
   const auto writes = [&](const Loop& loop) {
     for (size_t n = loop.first; n < loop.end; ++n)
       if (std::ranges::count(f.kernels[n].writes, s.tensor)) return true;
@@ -287,7 +294,8 @@ bool is_rolled(const Function& f, const Slice& s) {
 }
 
 bool lies_by_step(const Function& f, const Slice& s) {
-  return s.dimension == size_t{0} && !f.graph[s.whole].split && !is_rolled(f, s);
+  if (f.graph[s.whole].split) return false;
+  return s.block > 0 || (s.dimension == size_t{0} && !is_rolled(f, s));
 }
 
 const Loop* loop_of(const Function& f, size_t n) {

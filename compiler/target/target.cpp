@@ -81,8 +81,9 @@ constexpr Target kTargets[] = {
      .machine = "x86-64-linux-cuda-cuda_capability_80"},
 };
 
-// By Arch. Of GPUs nothing was measured: their plans are those of x86-64.
-constexpr Costs kCosts[] = {{}, {}};
+// By Arch. Of GPUs nothing was measured: their plans are those of x86-64, but for blocks of terms,
+// which are more launches.
+constexpr Costs kCosts[] = {{}, {.least_block = 0}};
 
 }  // namespace
 

@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, Optional
 from ._device import DEFAULT_STREAM, Device
 from .errors import STATUSES, Error
 
-ABI_VERSION = 17
+ABI_VERSION = 18
 
 _P, _I32, _I64, _F64, _TEXT = c.c_void_p, c.c_int32, c.c_int64, c.c_double, c.c_char_p
 

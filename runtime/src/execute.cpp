@@ -214,6 +214,9 @@ class Execution {
     const attn_loop& loop = f_.loops[k];
     const int64_t count = frame_.extent(loop.count);
     steps_ = count;
+    for (int32_t s = 0; s < f_.n_slices; ++s)
+      if (const attn_slice& slice = f_.slices[s]; slice.loop == k && slice.block > 0)
+        frame_.lay_out_block(s, slice.life >= 0 && pieces_[slice.life].is_step);
     for (int64_t n = 0; n < count; ++n) {
       const int64_t step = loop.is_down ? count - 1 - n : n;
       frame_.value[loop.step] = step;
@@ -233,7 +236,8 @@ class Execution {
   char* place_of_step(const attn_slice& slice, int64_t step) {
     const Tensor& whole = frame_.tensor(slice.whole);
     const attn_dimension& steps = whole.shape->dim[slice.dimension];
-    int64_t place = step % steps.extent;  // of what rolls, fewer steps are in memory
+    // Of what rolls, fewer steps are in memory.
+    int64_t place = slice.block > 0 ? step * slice.block : step % steps.extent;
     if (whole.data == nullptr) return nullptr;
     const Piece* piece = slice.life >= 0 ? &pieces_[slice.life] : nullptr;
     if (piece != nullptr && piece->is_step) place = 0;

@@ -273,7 +273,7 @@ void Frame::set(Tensor& tensor, attn_type type, const Shape& shape) {
 }
 
 // All of the tensors but where they are. `dim`: for slices, which have the dimensions of their
-// wholes but one.
+// wholes, and of one a part or nothing.
 void Frame::compute_tensors(attn_dimension* dim) {
   empty_bytes = 0;
   not_addressable = nullptr;
@@ -290,8 +290,14 @@ void Frame::compute_tensors(attn_dimension* dim) {
     const Tensor& whole = tensor(slice.whole);
     const attn_dimension* from = whole.shape->dim;
     Shape& shape = shapes[program.n_shapes + k];
-    shape = {dim, whole.shape->rank - 1, true, whole.shape->count / from[slice.dimension].extent};
-    for (int32_t d = 0; d < shape.rank; ++d) dim[d] = from[d < slice.dimension ? d : d + 1];
+    shape = {dim, whole.shape->rank - (slice.block > 0 ? 0 : 1), true,
+             whole.shape->count / from[slice.dimension].extent};
+    for (int32_t d = 0; d < shape.rank; ++d)
+      dim[d] = from[d < slice.dimension || slice.block > 0 ? d : d + 1];
+    if (slice.block > 0) {
+      dim[slice.dimension].extent = slice.block;
+      shape.count *= slice.block;
+    }
     *t = whole;
     t->shape = &shape;
     t->buffer.dimensions = shape.rank;
@@ -301,6 +307,16 @@ void Frame::compute_tensors(attn_dimension* dim) {
   lay_out_saved(saved_offsets);
   memory_ = Memory::none;
   has_call_sizes = false;
+}
+
+void Frame::lay_out_block(int32_t slice, bool is_alone) {
+  const Shape& shape = *tensor(ATTN_TENSOR(ATTN_SLICES, slice)).shape;
+  const Shape& whole = *tensor(function->slices[slice].whole).shape;
+  int64_t stride = 1;
+  for (int32_t d = 0; d < shape.rank; ++d) {
+    shape.dim[d].stride = is_alone ? static_cast<int32_t>(stride) : whole.dim[d].stride;
+    stride *= shape.dim[d].extent;
+  }
 }
 
 }  // namespace attn::rt

@@ -84,6 +84,8 @@ class Frame : public Cached {
   // the same for each call of these sizes; but of forward and backward together they depend on what
   // of the caller's tensors is there (`given`, in groups), which is looked at for this alone.
   int64_t lay_out(Memory memory, const attn_tensor* const* given = nullptr);
+  // The strides of a slice that is a block of another tensor: within that, or alone in memory.
+  void lay_out_block(int32_t slice, bool is_alone);
 
   const attn_argument* arguments_of(int32_t group) const {
     if (group == ATTN_RESULT) return &model.probes[function - program.probes];

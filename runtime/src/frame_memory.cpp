@@ -87,8 +87,8 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
     if (life.over >= 0) piece.over = static_cast<int32_t>(to - pieces) + life.over;
     const attn_local tensor = local(f, life.tensor);
     piece.is_step = life.of_step != 0;
-    const int64_t size =
-        bytes(tensor.type, tensor.shape) / (piece.is_step ? outermost(tensor.shape) : 1);
+    int64_t size = bytes(tensor.type, tensor.shape);
+    if (piece.is_step) size /= life.of_step > 1 ? life.of_step : outermost(tensor.shape);
     piece.element = static_cast<int32_t>(attn_type_size(tensor.type));
     if (is_there(f, life.tensor)) {
       if (is_given) continue;

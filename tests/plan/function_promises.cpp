@@ -51,6 +51,17 @@ model sums(x: [B, N, D]) -> y {
 }
 )";
 
+// The terms of y are computed in blocks, of which backward reads a.
+constexpr const char* kExperts = R"(
+size T, D, F = 1536, X
+train model experts(x: [T, D], on: int[T]) -> y {
+  param v: [X, F, D], w: [X, D, F]
+  a[t,f] = sum[d] x[t,d] * v[on[t],f,d]
+  h[t,f] = a[t,f] * sigmoid(a[t,f])
+  y[t,d] = sum[f] h[t,f] * w[on[t],d,f]
+}
+)";
+
 // Three checks of data: the least and the greatest of token, and two scalars.
 constexpr const char* kEmbed = R"(
 size T, V, D
@@ -140,7 +151,8 @@ plan::Life& unsaved_life(Function& f, const char* name) {
 }
 
 Place& place(Function& f, TensorId t) { return f.places.at(t.value); }
-Place& place(Function& f, const char* name) { return place(f, *f.graph.find(name)); }
+TensorId id(const Function& f, const char* name) { return *f.graph.find(name); }
+Place& place(Function& f, const char* name) { return place(f, id(f, name)); }
 
 // The place of the first tensor that is at `p`.
 Place& first_at(Function& f, Place p) { return *std::find(f.places.begin(), f.places.end(), p); }
@@ -226,13 +238,22 @@ std::vector<Promise> function_promises() {
       {"a step that no loop takes", kGated,
        [](Plan& p) {
          Function& f = *p.backward;
-         const auto own = std::ranges::find(f.slices, *f.graph.find("c"), &plan::Slice::whole);
+         const auto own = std::ranges::find(f.slices, id(f, "c"), &plan::Slice::whole);
          const Tensor step = f.graph[own->tensor];
          f.slices.push_back({f.graph.new_tensor(step), own->whole});
          f.places.push_back(Place::step);
        }},
       {"a step of another loop", kRounds,
        [](Plan& p) { p.backward->loops[0].steps.count = Poly(7); }},
+      {"blocks of another loop", kExperts,
+       [](Plan& p) { p.forward.graph[id(p.forward, "a")].extents[1] = Poly(2304); }},
+      {"a read of blocks that are not done", kExperts,
+       [](Plan& p) {
+         Function& f = p.forward;
+         std::vector<TensorId>& reads = f.kernels[f.loops[0].first].reads;
+         reads.insert(std::ranges::upper_bound(reads, id(f, "a")), id(f, "a"));
+       }},
+      {"a step of other extents", kExperts, [](Plan& p) { p.forward.slices[0].block = 512; }},
       {"a step of nothing", kScans, [](Plan& p) { p.forward.slices.pop_back(); }},
       {"a step that no loop writes", kScans, [](Plan& p) { p.forward.loops.pop_back(); }},
       {"a loop of no kernels", kScans,
@@ -273,7 +294,7 @@ std::vector<Promise> function_promises() {
       {"a read of a sum that is not complete", kSums,
        [](Plan& p) {
          Function& f = p.forward;
-         f.kernels[f.loops[0].first].reads.push_back(*f.graph.find("y"));
+         f.kernels[f.loops[0].first].reads.push_back(id(f, "y"));
        }},
       {"a sum that is written over while it is read", kSums,
        [](Plan& p) {

@@ -39,6 +39,9 @@ class Function {
     }
   }
   void loop(size_t first, size_t end) { f_.loops.push_back({.first = first, .end = end}); }
+  void loop_of(size_t first, size_t end, int64_t steps) {
+    f_.loops.push_back({{.count = Poly(steps)}, first, end});
+  }
   // As many steps as the tensor has along its first dimension.
   void loop(size_t first, size_t end, const char* whole) {
     f_.loops.push_back({{.count = f_.graph[id(whole)].extents[0]}, first, end});
@@ -47,6 +50,11 @@ class Function {
   void slice(const char* step, const char* whole) {
     place(step, Place::step);
     f_.slices.push_back({id(step), id(whole), 0});
+  }
+  // Each step has `block` elements of a dimension.
+  void block(const char* step, const char* whole, size_t dimension, int64_t block) {
+    place(step, Place::step);
+    f_.slices.push_back({id(step), id(whole), dimension, block});
   }
 
   // Each step writes all of `whole`, as `step`.
@@ -323,6 +331,29 @@ TEST(Lives, AreOfOneStepWhereNothingIsSaved) {
   Stepped f("c");
   EXPECT_EQ(f.lives(), "b 2..3, c 1..4, w 1..3");
   EXPECT_EQ(f.unsaved_lives(), "b/w 2..3, c 1..4, w. 1..2");
+}
+
+// Of two blocks of w, each step writes one as e.
+TEST(Lives, AreOfOneBlockWhereNothingIsSaved) {
+  Function f(
+      "size T; w[t: T, i: 8] = 1.0; e[t: T, i: 4] = 1.0; b[t: T, i: 4] = exp(e[t, i]); "
+      "c[t: T] = 1.0");
+  f.place("w", Place::saved);
+  f.block("e", "w", 1, 4);
+  f.kernel("", "e");
+  f.map("e", "b");
+  f.kernel("b", "c");
+  f.loop_of(0, 3, 2);
+  f.kernel("c", "");
+  EXPECT_EQ(f.lives(), "b 2..3, c 1..4, w 1..3");
+  EXPECT_EQ(f.unsaved_lives(), "b/w 2..3, c 1..4, w. 1..2");
+  Function other("size T; w[t: T, i: 8] = 1.0; e[t: T, i: 4] = 1.0; b[t: T, i: 4] = exp(e[t, i])");
+  other.place("w", Place::saved);
+  other.block("e", "w", 1, 4);
+  other.kernel("", "e");
+  other.map("e", "b");
+  other.loop_of(0, 2, 3);  // no blocks of w
+  EXPECT_EQ(other.unsaved_lives(), "");
 }
 
 // Each step takes its own of w, which forward saved, as e; s grows with each step, as d.

@@ -277,6 +277,8 @@ class Mutator {
       const std::optional<size_t> next = s.dimension ? *s.dimension + 1 : 0;
       change("slice.dimension", s.dimension, next, "the next");
       change("slice.dimension", s.dimension, std::optional<size_t>(), "none");
+      change("slice.block", s.block, s.block + 1, "one more");
+      if (s.block > 0) change("slice.block", s.block, int64_t{0}, "none");
     }
     mutate_list("function.slices", f_.slices);
     for (plan::Life& life : f_.lives) mutate(life);

@@ -56,7 +56,8 @@ class Builder {
       // Buffers of one Func have the same bounds.
       Halide::OutputImageParam buffer = out.output_buffers()[0];
       constrain(buffer, *written);
-      written += static_cast<int>(out.output_buffers().size());
+      for (Halide::OutputImageParam of_result : out.output_buffers())
+        free_strides(of_result, *written++);
     }
     for (ir::SizeId s : kernel_.sizes) built.arguments.push_back(arguments_.sizes.at(s));
     built.pipeline = Halide::Pipeline(outs);
@@ -119,6 +120,13 @@ class Builder {
     for (const ir::Poly& extent : g_[t].extents)
       buffer.dim(--dim).set_bounds(0, max(translator.extent(extent), 1));
     if (has_free_planes(g_[t])) buffer.dim(0).set_stride(Expr());
+  }
+
+  // A block lies within a tensor that has more elements along one dimension.
+  void free_strides(Halide::OutputImageParam& buffer, ir::TensorId t) {
+    const auto slice = std::ranges::find(f_.slices, t, &plan::Slice::tensor);
+    if (slice == f_.slices.end() || slice->block == 0) return;
+    for (int d = 1; d < buffer.dimensions(); ++d) buffer.dim(d).set_stride(Expr());
   }
 
   // The two numbers of one log-sum-exp: those of a step are not side by side among all.

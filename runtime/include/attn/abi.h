@@ -19,7 +19,7 @@ ATTN_BEGIN_C
 
 /* Grows with every change to what a model, the runtime and a program share. A generated header makes
  * its program need the symbol attn_runtime_of_abi_VERSION: linking it with another runtime fails. */
-#define ATTN_ABI_VERSION 17
+#define ATTN_ABI_VERSION 18
 #define ATTN_JOINED_(a, b) a##b
 #define ATTN_JOINED(a, b) ATTN_JOINED_(a, b)
 #define ATTN_RUNTIME_SYMBOL ATTN_JOINED(attn_runtime_of_abi_, ATTN_ABI_VERSION)

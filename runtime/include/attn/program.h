@@ -48,7 +48,9 @@ typedef struct attn_life {
    * (a tangent, a cotangent) is then zero. Of what forward saves, 0: where nothing is saved, kernels of
    * CPUs do without memory for it. */
   int32_t is_needed;
-  int32_t of_step; /* 1: one step of the tensor is in memory, and its outermost dimension is the steps */
+  /* 1: one step of the tensor is in memory, and its outermost dimension is the steps. More: one of so many
+   * blocks of some dimension is. */
+  int32_t of_step;
   /* Of backward, where a loop is part of the life; 0: not known.
    * Of a part of the saved block, of which each step takes its own (the outermost dimension) and no
    * other: the kernel of a step that needs it last.
@@ -60,7 +62,8 @@ typedef struct attn_life {
  * the innermost. Where `whole` has fewer steps than the loop, step n is at n modulo its extent. */
 typedef struct attn_slice {
   int32_t whole, dimension, loop;
-  int32_t life; /* of `whole`; -1: it has none */
+  int32_t life;  /* of `whole`; -1: it has none */
+  int32_t block; /* each step has so many elements of the dimension; 0: one, and lacks the dimension */
 } attn_slice;
 
 /* The words of a processor's features: of CPUID, by leaf and register, and the registers that the
