@@ -43,6 +43,8 @@ std::string signature(const plan::Function& f, const plan::Kernel& kernel) {
     for (TensorId t : *list) shape(t);
     text += "\n;";
   }
+  for (TensorId t : kernel.writes)
+    if (plan::is_block(f, t)) text += " " + g[t].name + " is a block";
   for (SizeId s : kernel.sizes)
     text += fmt::format("\n{} {} {}", g[s].name, g[s].lower, g[s].upper.value_or(-1));
   for (const Definition& d : g.definitions) {

@@ -134,6 +134,8 @@ std::string title(const Function& f);
 const Loop* loop_of(const Function& f, size_t n);
 // What has a place of its own: the whole tensor of a step, else the tensor itself.
 ir::TensorId whole_of(const Function& f, ir::TensorId t);
+// Whether it is a part of another tensor, which has more elements along a dimension.
+bool is_block(const Function& f, ir::TensorId t);
 // Whether fewer steps of the whole tensor are in memory than its loop has.
 bool is_rolled(const Function& f, const Slice& s);
 // Whether the steps of a loop take all of the tensor of which `step` is one, each its own part.

@@ -274,6 +274,11 @@ TensorId whole_of(const Function& f, TensorId t) {
   return slice == f.slices.end() ? t : slice->whole;
 }
 
+bool is_block(const Function& f, TensorId t) {
+  const auto slice = std::ranges::find(f.slices, t, &Slice::tensor);
+  return slice != f.slices.end() && slice->block > 0;
+}
+
 bool is_taken_by(const Function& f, TensorId step, const Loop& loop) {
   const auto s = std::ranges::find(f.slices, step, &Slice::tensor);
   return s != f.slices.end() && s->dimension &&

@@ -22,7 +22,8 @@ int blocks_in(const plan::Function& f) {
 }
 
 // What is read at the terms lies anywhere in a tensor; with a saved block, blocks lie within what
-// is saved; without one, each lies where the others did.
+// is saved; without one, each lies where the others did. `plain` and `trains` compute the same h,
+// in kernels of their own.
 TEST(TermBlocks, GiveWhatTheEvaluatorGives) {
   std::vector<driver::Compiled> models = compile_text(R"(
 size T, D = 200, F = 1536, X = 3
@@ -35,10 +36,20 @@ train model gated(x: [T, D], on: int[T], seen: bool[T, D]) -> y, s {
   y[t,d] = x[t,d] + 0.01 * (sum[f] h[t,f] * w[on[t],d,f])
   s = sum[f] g[f]
 }
-model infers(x: [T, D], on: int[T]) -> y: [D, T] {
+train model turned(x: [T, D], on: int[T]) -> y: [D, T] {
   param v: [X, F, D], w: [X, D, F]
   h[f,t] = relu(sum[d] x[t,d] * v[on[t],f,d])
   y[d,t] = sum[f] h[f,t] * w[on[t],d,f]
+}
+model plain(x: [T, D], on: int[T]) -> y {
+  param v: [X, F, D], w: [X, D, F]
+  h[t,f] = relu(sum[d] x[t,d] * v[on[t],f,d])
+  y[t,d] = sum[f] h[t,f] * w[on[t],d,f]
+}
+train model trains(x: [T, D], on: int[T]) -> y {
+  param v: [X, F, D], w: [X, D, F]
+  h[t,f] = relu(sum[d] x[t,d] * v[on[t],f,d])
+  y[t,d] = sum[f] h[t,f] * w[on[t],d,f]
 }
 train model steps(x: [T, D], on: int[T], keep: bool[T, F]) -> y {
   param v: [X, F, D], w: [X, D, F], r: [D]
@@ -46,11 +57,16 @@ train model steps(x: [T, D], on: int[T], keep: bool[T, F]) -> y {
   z[t,d] = 0.1 * (sum[f where keep[t,f]] h[t,f] * w[on[t],d,f])
   scan t: T { y[t,d] = tanh(z[t,d] + r[d] * y[t-1,d]) from 0 }
 }
-)");
+)",
+                                                      {}, Derive::as_written);
   for (const driver::Compiled& m : models)
     EXPECT_GE(blocks_in(m.plan->forward), 2) << plan::to_string(*m.plan);
   Library library(std::move(models));
-  for (const std::string model : {"gated", "infers", "steps"})
+  const Arrays given = experts_call(library.model("plain"), 11, 3);
+  const Outcome plain = library.call(given, {.gradient = false}, "plain");
+  EXPECT_EQ(differ(library.reference(given, "plain", {.gradient = false}), plain.values, 5e-5), "")
+      << plain.message;
+  for (const std::string model : {"gated", "turned", "trains", "steps"})
     for (const int64_t t : {0, 1, 3, 11}) {
       SCOPED_TRACE(model + " of " + std::to_string(t));
       expect_agreement(library, model, experts_call(library.model(model), t, 3), 5e-5);

@@ -122,10 +122,8 @@ class Builder {
     if (has_free_planes(g_[t])) buffer.dim(0).set_stride(Expr());
   }
 
-  // A block lies within a tensor that has more elements along one dimension.
   void free_strides(Halide::OutputImageParam& buffer, ir::TensorId t) {
-    const auto slice = std::ranges::find(f_.slices, t, &plan::Slice::tensor);
-    if (slice == f_.slices.end() || slice->block == 0) return;
+    if (!plan::is_block(f_, t)) return;
     for (int d = 1; d < buffer.dimensions(); ++d) buffer.dim(d).set_stride(Expr());
   }
 

@@ -21,8 +21,8 @@ using Halide::Internal::Store;
 using Halide::Internal::StringImm;
 using Halide::Internal::Variable;
 
-// A store without memory for the result goes to a few elements on the stack. There is no branch: the
-// same instructions run, so that what is made of the sum has the same bits.
+// A store without memory for the result goes to a few elements on the stack. There is no branch:
+// the same instructions run, so that what is made of the sum has the same bits.
 class LeaveOut : public Halide::Internal::IRMutator {
  public:
   explicit LeaveOut(const std::string& result)
@@ -33,7 +33,7 @@ class LeaveOut : public Halide::Internal::IRMutator {
 
   Stmt visit(const LetStmt* op) override {
     const Stmt s = IRMutator::visit(op);
-    if (op->name != result_) return s;
+    if (!is_result(op->name)) return s;
     const auto* let = s.as<LetStmt>();
     const Expr is_there =
         Halide::reinterpret<uint64_t>(pointer(result_)) != Halide::cast<uint64_t>(0);
@@ -41,7 +41,7 @@ class LeaveOut : public Halide::Internal::IRMutator {
   }
 
   Stmt visit(const Store* op) override {
-    if (op->name != result_) return IRMutator::visit(op);
+    if (!is_result(op->name)) return IRMutator::visit(op);
     extent_ = 1;
     stores_ = true;
     const Expr value = mutate(op->value);
@@ -56,7 +56,7 @@ class LeaveOut : public Halide::Internal::IRMutator {
 
   // A fallback stores some elements as they are.
   Expr visit(const Load* op) override {
-    if (op->name != result_) return IRMutator::visit(op);
+    if (!is_result(op->name)) return IRMutator::visit(op);
     ATTN_CHECK(stores_, "a sum that is read although it may not be there");
     return Load::make(op->type, op->name, index(op->index), op->image, op->param,
                       mutate(op->predicate), op->alignment);
@@ -82,6 +82,8 @@ class LeaveOut : public Halide::Internal::IRMutator {
     const Expr factor = Halide::cast(at.type().element_of(), is_there());
     return at * (at.type().is_scalar() ? factor : Broadcast::make(factor, at.type().lanes()));
   }
+
+  bool is_result(const std::string& buffer) const { return buffer == result_; }
 
   Expr is_there() const { return Variable::make(Halide::Bool(), is_there_); }
 
