@@ -66,6 +66,16 @@ bool is_contraction(const Definition& d) {
   return factors >= 2;
 }
 
+// Whether data picks a factor for each element, as `w[expert[t], f, d]` for h[t,f]. In tiles such a
+// product would be computed at each point on its own.
+bool picks_by_data(const Definition& d) {
+  const auto is_picked = [&](const Expr& site) {
+    return std::ranges::any_of(site.args(), [](const Expr& at) { return !tensors(at).empty(); }) &&
+           std::ranges::all_of(d.free, [&](IndexId i) { return uses(site, i); });
+  };
+  return std::ranges::any_of(read_sites(d.body), is_picked);
+}
+
 }  // namespace
 
 Unmaterialised::Unmaterialised(const Graph& g) {
@@ -188,7 +198,7 @@ void Unmaterialised::classify(const Graph& g) {
     bool much_larger = size[t] > kMostTimesOperands * operands;
     if (contraction)
       unmaterialised_[t] = size[t] >= kLeastUnmaterialised && operands > 0 &&
-                           largest_unmaterialised == 0 && much_larger;
+                           largest_unmaterialised == 0 && much_larger && !picks_by_data(d);
     else
       unmaterialised_[t] =
           largest_unmaterialised > 0 && size[t] >= largest_unmaterialised && much_larger;

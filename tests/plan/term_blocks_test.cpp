@@ -12,7 +12,7 @@ namespace {
 // and after a colon what else is taken in blocks.
 std::string blocks_of(const std::string& model) {
   std::string lines;
-  const auto file = planned_text("size T, N, D = 384, F = 2304, X = 4, R = 3\n" + model);
+  const auto file = planned_text("size T, N, D = 384, E = 96, F = 2304, X = 4, R = 3\n" + model);
   for (const plan::Function* f : plan::functions(*file->models.at(0).plan)) {
     std::vector<std::string> own, given;
     std::string counts;
@@ -126,6 +126,14 @@ model m(x: [T, D], on: int[T]) -> y {
   y[t,d] = sum[f] h[t,f] * w[on[t],d,f]
 })",
      ""},
+    // A hidden layer of which data picks the weights is not in tiles, however large it is.
+    {"OfNarrowLayers", R"(
+train model m(x: [T, E], on: int[T]) -> y {
+  param v: [X, F, E], w: [X, E, F]
+  h[t,f] = relu(sum[e] x[t,e] * v[on[t],f,e])
+  y[t,e] = sum[f] h[t,f] * w[on[t],e,f]
+})",
+     "forward 3 h: v w"},
     {"OfTwoLayers", R"(
 model m(x: [T, D], on: int[T]) -> y {
   param v: [2, X, F, D], w: [2, X, D, F]
