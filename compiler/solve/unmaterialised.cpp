@@ -66,14 +66,34 @@ bool is_contraction(const Definition& d) {
   return factors >= 2;
 }
 
-// Whether data picks a factor for each element, as `w[expert[t], f, d]` for h[t,f]. In tiles such a
-// product would be computed at each point on its own.
+// The indices of subscripts: of those that read data, and of the others.
+struct Subscripts {
+  std::set<IndexId> of_data, others;
+};
+Subscripts subscripts(const Expr& site) {
+  Subscripts result;
+  for (const Expr& at : site.args())
+    for (IndexId i : indices(at)) (tensors(at).empty() ? result.others : result.of_data).insert(i);
+  return result;
+}
+
+// Whether data picks a factor of a contraction for each row, as `w[expert[t], f, d]` for h[t,f]: of
+// columns that no other factor has. In tiles it would be computed at each point on its own.
 bool picks_by_data(const Definition& d) {
-  const auto is_picked = [&](const Expr& site) {
-    return std::ranges::any_of(site.args(), [](const Expr& at) { return !tensors(at).empty(); }) &&
-           std::ranges::all_of(d.free, [&](IndexId i) { return uses(site, i); });
-  };
-  return std::ranges::any_of(read_sites(d.body), is_picked);
+  const std::vector<Expr>& factors = d.body.args();
+  return std::ranges::any_of(factors, [&](const Expr& factor) {
+    const auto is_column = [&](IndexId i) {
+      return std::ranges::count(d.free, i) > 0 && std::ranges::none_of(factors, [&](const Expr& f) {
+               return !(f == factor) && uses(f, i);
+             });
+    };
+    return std::ranges::any_of(read_sites(factor), [&](const Expr& site) {
+      const Subscripts at = subscripts(site);
+      return !at.of_data.empty() && std::ranges::any_of(at.others, [&](IndexId i) {
+        return !at.of_data.count(i) && is_column(i);
+      });
+    });
+  });
 }
 
 }  // namespace

@@ -150,5 +150,28 @@ TEST_P(TermBlocks, Are) { EXPECT_EQ(blocks_of(GetParam().text), GetParam().block
 INSTANTIATE_TEST_SUITE_P(Each, TermBlocks, ::testing::ValuesIn(kCases),
                          [](const auto& c) { return std::string(c.param.name); });
 
+// Of scores data picks a factor for each point, which tiles compute there; of a hidden layer one
+// for each row.
+TEST(TermBlocks, AreOfRowsOfWhichDataPicksAFactor) {
+  const auto has_tiles = [](const std::string& model) {
+    const auto file = planned_text("size T, E = 96, F = 2304, X = 4\n" + model);
+    return std::ranges::any_of(file->models.at(0).plan->forward.kernels, [](const plan::Kernel& k) {
+      return std::holds_alternative<plan::TilesForm>(k.form);
+    });
+  };
+  EXPECT_TRUE(has_tiles(R"(
+model m(q: [2, F, E], at: int[F], v: [F, E]) -> z {
+  param near: [X, 2, E]
+  s[h,i,j] = sum[e] q[h,i,e] * near[clamp(at[i] - at[j], 0, X - 1), h, e]
+  z[h,i,e] = sum[j] s[h,i,j] * v[j,e]
+})"));
+  EXPECT_FALSE(has_tiles(R"(
+model m(x: [T, E], on: int[T]) -> y {
+  param v: [X, F, E], w: [X, E, F]
+  h[t,f] = relu(sum[e] x[t,e] * v[on[t],f,e])
+  y[t,e] = sum[f] h[t,f] * w[on[t],e,f]
+})"));
+}
+
 }  // namespace
 }  // namespace attn::testing
