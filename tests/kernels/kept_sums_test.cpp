@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "agreement.h"
+#include "compiler/lower/lower.h"
 
 namespace attn::testing {
 namespace {
@@ -36,9 +37,11 @@ train model experts(x: [T, D], on: int[T]) -> y {
           expert = static_cast<int>(std::abs(expert)) % 3;
       expect_agreement(library, model, given, 5e-5);
       const Outcome o = library.call(given, {}, model);
-      // Of h and y alone, which with a are in memory where backward follows.
+      // Of h and y alone, which with a are in memory where backward follows. (GPUs write a.)
       const int64_t h = t * 150 * 4;
-      EXPECT_LT(o.unsaved, h + h / 2 + 4096);
+      if (tested_target() == lower::host_target()) {
+        EXPECT_LT(o.unsaved, h + h / 2 + 4096);
+      }
       EXPECT_GE(o.apart, 2 * h);
       if (model == "experts") continue;
       std::vector<double>&x = given.at("x").values, &on = given.at("on").values;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "agreement.h"
+#include "compiler/lower/lower.h"
 
 namespace attn::testing {
 namespace {
@@ -25,6 +26,7 @@ int blocks_in(const plan::Function& f) {
 // is saved; without one, each lies where the others did. `plain` and `trains` compute the same h,
 // in kernels of their own.
 TEST(TermBlocks, GiveWhatTheEvaluatorGives) {
+  if (tested_target() != lower::host_target()) GTEST_SKIP() << "plans of GPUs have no blocks";
   std::vector<driver::Compiled> models = compile_text(R"(
 size T, D = 200, F = 1536, X = 3
 train model gated(x: [T, D], on: int[T], seen: bool[T, D]) -> y, s {
