@@ -37,7 +37,8 @@ class Finder {
   }
 
  private:
-  // The least part of at least that many terms, of whole cache lines; none where it is all.
+  // The least of equal parts of so many terms or more, of whole cache lines; none where there are
+  // no two such parts. (A shorter last one would be another kernel.)
   std::optional<int64_t> block_of(const Poly& extent) const {
     constexpr int64_t kLines = 64;
     const auto count = g_.known(extent);

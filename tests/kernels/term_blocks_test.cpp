@@ -1,6 +1,7 @@
 // Sums that are taken in blocks of their terms.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -53,6 +54,12 @@ train model trains(x: [T, D], on: int[T]) -> y {
   h[t,f] = relu(sum[d] x[t,d] * v[on[t],f,d])
   y[t,d] = sum[f] h[t,f] * w[on[t],d,f]
 }
+train model frozen(x: [T, D], on: int[T]) -> y {
+  param v: [X, F, D], w: [X, D, F]
+  a[t,f] = sum[d] x[t,d] * stop(v[on[t],f,d])
+  h[t,f] = a[t,f] * sigmoid(a[t,f])
+  y[t,d] = sum[f] h[t,f] * stop(w[on[t],d,f])
+}
 train model steps(x: [T, D], on: int[T], keep: bool[T, F]) -> y {
   param v: [X, F, D], w: [X, D, F], r: [D]
   h[t,f] = relu(sum[d] x[t,d] * v[on[t],f,d])
@@ -63,12 +70,15 @@ train model steps(x: [T, D], on: int[T], keep: bool[T, F]) -> y {
                                                       {}, Derive::as_written);
   for (const driver::Compiled& m : models)
     EXPECT_GE(blocks_in(m.plan->forward), 2) << plan::to_string(*m.plan);
+  // Without gradients of weights, what backward sums over the hidden values has blocks, too.
+  const auto frozen = std::ranges::find(models, "frozen", &driver::Compiled::name);
+  EXPECT_GE(blocks_in(*frozen->plan->backward), 2) << plan::to_string(*frozen->plan);
   Library library(std::move(models));
   const Arrays given = experts_call(library.model("plain"), 11, 3);
   const Outcome plain = library.call(given, {.gradient = false}, "plain");
   EXPECT_EQ(differ(library.reference(given, "plain", {.gradient = false}), plain.values, 5e-5), "")
       << plain.message;
-  for (const std::string model : {"gated", "turned", "trains", "steps"})
+  for (const std::string model : {"gated", "turned", "trains", "frozen", "steps"})
     for (const int64_t t : {0, 1, 3, 11}) {
       SCOPED_TRACE(model + " of " + std::to_string(t));
       expect_agreement(library, model, experts_call(library.model(model), t, 3), 5e-5);

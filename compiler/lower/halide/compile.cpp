@@ -122,6 +122,7 @@ class Builder {
     if (has_free_planes(g_[t])) buffer.dim(0).set_stride(Expr());
   }
 
+  // A block lies within a tensor that has more elements along one dimension.
   void free_strides(Halide::OutputImageParam& buffer, ir::TensorId t) {
     if (!plan::is_block(f_, t)) return;
     for (int d = 1; d < buffer.dimensions(); ++d) buffer.dim(d).set_stride(Expr());
