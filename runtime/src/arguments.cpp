@@ -1,5 +1,6 @@
 // What callers give: which groups of tensors a function takes, and whether a tensor fits.
 #include <attn/types.h>
+#include <string.h>
 
 #include <algorithm>
 
@@ -59,6 +60,28 @@ attn_status Frame::check(const char* kind, int32_t group, const attn_tensor* giv
         check_tensor(context, kind, argument, &given[k], wanted[base[group] + k], is_optional));
   }
   return ATTN_OK;
+}
+
+bool Frame::is_again(const attn_tensor* const* given, const void* saved,
+                     const void* workspace) const {
+  if (!is_checked_ || checked_blocks_[0] != saved || checked_blocks_[1] != workspace) return false;
+  for (int32_t g = 0; g < ATTN_SAVED; ++g) {
+    if ((checked_groups_ >> g & 1) != (given[g] != nullptr ? 1u : 0u)) return false;
+    const size_t bytes = sizeof(attn_tensor) * static_cast<size_t>(count_of(g));
+    if (given[g] != nullptr && memcmp(&checked[base[g]], given[g], bytes) != 0) return false;
+  }
+  return true;
+}
+
+void Frame::passed(const attn_tensor* const* given, const void* saved, const void* workspace) {
+  checked_groups_ = 0;
+  checked_blocks_[0] = saved;
+  checked_blocks_[1] = workspace;
+  for (int32_t g = 0; g < ATTN_SAVED; ++g) {
+    if (given[g] == nullptr) continue;
+    checked_groups_ |= 1u << g;
+    std::copy_n(given[g], count_of(g), &checked[base[g]]);
+  }
 }
 
 }  // namespace attn::rt

@@ -87,6 +87,7 @@ size_t Frame::assign(char* memory) {
   arena.take(shapes, program.n_shapes + function->n_slices);
   arena.take(dimensions_, n_dimensions_ + function->n_slices * most_rank_);
   arena.take(wanted, base[ATTN_SAVED]);
+  arena.take(checked, base[ATTN_SAVED]);
   arena.take(stored, 1 + model.n_sizes);
   arena.take(tensors, base[ATTN_GROUPS]);
   arena.take(intervals, base[ATTN_SAVED] + 2);
@@ -225,6 +226,7 @@ attn_status Frame::check_sizes() const {
 
 // The values that follow from the sizes, and all shapes.
 void Frame::compute() {
+  checked_groups_ = 0;
   if (program.values != nullptr) program.values(value);
   for (int32_t k = 0; k < program.n_values; ++k) narrow[k] = static_cast<int32_t>(value[k]);
   attn_dimension* dim = dimensions_;

@@ -96,6 +96,10 @@ class Frame : public Cached {
   // Checks all tensors of a group of the caller, which may be null, as check_tensor does.
   attn_status check(const char* kind, int32_t group, const attn_tensor* tensors,
                     bool is_optional) const;
+  // Whether all that the checks of a call look at, but for sizes of blocks and for data, is as it
+  // was in the last call that passed them. `given`: by groups of the caller.
+  bool is_again(const attn_tensor* const* given, const void* saved, const void* workspace) const;
+  void passed(const attn_tensor* const* given, const void* saved, const void* workspace);
 
   Tensor& tensor(int32_t id) { return tensors[base[id >> 24] + (id & 0xffffff)]; }
 
@@ -113,6 +117,7 @@ class Frame : public Cached {
   Tensor* tensors;
   int32_t base[ATTN_GROUPS + 1] = {};  // where each group begins in `tensors`
   attn_tensor* wanted;     // what each tensor of the caller must be, as check_tensor takes it
+  attn_tensor* checked;    // what each was in the last call that passed all checks
   Interval* intervals;     // of each tensor of the caller, workspace and saved block
   int64_t* saved_offsets;  // in the saved block
   // Of the function's lives, in their order. Of forward and backward together: of forward's, then
@@ -163,6 +168,9 @@ class Frame : public Cached {
   const attn_tensor* const* given_ = nullptr;  // while memory is laid out
   int64_t workspace_bytes_ = 0;
   bool is_checked_ = false;  // the sizes are valid, and all is computed for them
+  // Of that call: its groups that were there, a bit each; 0: there was none with these sizes.
+  uint32_t checked_groups_ = 0;
+  const void* checked_blocks_[2] = {};  // the saved block and the workspace
 };
 
 }  // namespace attn::rt

@@ -31,14 +31,14 @@ class Caller {
       : context_(context), model_(*model), frame_(frame), forward_(forward) {}
 
   attn_status run(Call call) {
-    ATTN_TRY(check_tensors(call));
-    ATTN_TRY(find_memory(call));
-    ATTN_TRY(check_overlap(context_, n_intervals_, frame_.intervals));
+    const attn_function& f = *frame_.function;
+    if (f.kind == ATTN_FORWARD && frame_.program.backward == nullptr) call.saved = {};
+    ATTN_TRY(check(call));
     ATTN_TRY(check_bools(call));
     const LaunchScope scope(context_);
     if (forward_ != nullptr) return run_together(call);
     ATTN_TRY(execute(frame_, call, true));
-    if (frame_.function->kind != ATTN_FORWARD || call.saved.data == nullptr) return ATTN_OK;
+    if (f.kind != ATTN_FORWARD || call.saved.data == nullptr) return ATTN_OK;
     return device_status(context_, context_->device->copy_in(context_, call.saved.data,
                                                              frame_.header, header_bytes()));
   }
@@ -52,6 +52,19 @@ class Caller {
     return execute(frame_, call, true);
   }
 
+  // Programs call again and again with the same tensors: to compare them takes less than to check
+  // them. Backward alone has a saved block, so that what passed is not taken for both together.
+  attn_status check(const Call& call) {
+    const bool is_again = frame_.is_again(call.tensors, call.saved.data, call.workspace.data);
+    if (!is_again) ATTN_TRY(check_tensors(call));
+    if (is_again && forward_ != nullptr) ATTN_TRY(read_sizes(*forward_, call));
+    ATTN_TRY(find_memory(call));
+    if (is_again) return ATTN_OK;
+    ATTN_TRY(check_overlap(context_, n_intervals_, frame_.intervals));
+    frame_.passed(call.tensors, call.saved.data, call.workspace.data);
+    return ATTN_OK;
+  }
+
   attn_status refuse(const char* format, const char* what) {
     return attn_fail(context_, ATTN_REFUSED, format, model_.name, what);
   }
@@ -59,9 +72,8 @@ class Caller {
   attn_status check_tensors(const Call& call) {
     if (model_.n_params > 0 && call.tensors[ATTN_PARAMS] == nullptr)
       return refuse("%s: no %s", "parameters");
-    for (Frame* frame : {&frame_, forward_})
-      if (frame != nullptr)
-        ATTN_TRY(frame->read_sizes(call.tensors[ATTN_PARAMS], call.tensors[ATTN_INPUTS]));
+    ATTN_TRY(read_sizes(frame_, call));
+    if (forward_ != nullptr) ATTN_TRY(read_sizes(*forward_, call));
     add_intervals(ATTN_PARAMS, call, false);
     add_intervals(ATTN_INPUTS, call, false);
     for (const Use& use : uses_of(frame_.function->kind)) {
@@ -72,6 +84,10 @@ class Caller {
       add_intervals(use.group, call, use.is_written || is_output_of_forward);
     }
     return ATTN_OK;
+  }
+
+  static attn_status read_sizes(Frame& frame, const Call& call) {
+    return frame.read_sizes(call.tensors[ATTN_PARAMS], call.tensors[ATTN_INPUTS]);
   }
 
   // Kernels read one bit of a bool. Memory that the host does not see is not looked at.
@@ -112,10 +128,8 @@ class Caller {
     return ATTN_OK;
   }
 
-  // A forward call may be given no saved block, and may need none.
-  attn_status find_memory(Call& call) {
+  attn_status find_memory(const Call& call) {
     const attn_function& f = *frame_.function;
-    if (f.kind == ATTN_FORWARD && frame_.program.backward == nullptr) call.saved = {};
     const Memory memory = forward_ != nullptr                                    ? Memory::together
                           : f.kind == ATTN_FORWARD && call.saved.data == nullptr ? Memory::unsaved
                                                                                  : Memory::own;

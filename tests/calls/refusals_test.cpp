@@ -26,9 +26,12 @@ class Refusals : public ::testing::Test {
     word.expect_fences();
     word.clear();
   }
-  // A call each with a change that is undone; forward has run for backward.
+  // A call each with a change that is undone, after one without it that passed; forward has run for
+  // backward.
   void forward_refuses(const std::function<void()>& change, const std::string& says,
                        attn_status wanted = ATTN_REFUSED) {
+    ASSERT_EQ(word.forward(), ATTN_OK) << word.message();
+    word.clear();
     const auto p = word.params;
     const auto i = word.inputs;
     const auto o = word.outputs;
@@ -40,7 +43,7 @@ class Refusals : public ::testing::Test {
   }
   void backward_refuses(const std::function<void()>& change, const std::string& says,
                         attn_status wanted = ATTN_REFUSED) {
-    ASSERT_EQ(word.forward(), ATTN_OK) << word.message();
+    word.both();
     word.clear();
     const auto p = word.params;
     const auto i = word.inputs;

@@ -41,6 +41,58 @@ TEST(Frames, ServeCallsOfTheirSizesAlone) {
   }
 }
 
+// The checks of a call are left out where it comes again, and only there.
+TEST(Frames, KnowACallThatComesAgain) {
+  attn::Context context(1);
+  const attn_model* m = fake_model();
+  attn::Tensor x(ATTN_F32, {4, 3}), target(ATTN_F32, {4}), w(ATTN_F32, {3}), c(ATTN_F32, {}),
+      y(ATTN_F32, {4}), loss(ATTN_F32, {});
+  for (int64_t k = 0; k < 3; ++k) w.data<float>()[k] = 1;
+  const attn_tensor params[] = {w.view(), c.view()};
+  attn_tensor inputs[] = {x.view(), target.view()}, outputs[] = {y.view(), loss.view()};
+  alignas(64) char memory[8192];
+  attn_block workspace = {memory, 4096};
+  float next = 0;
+  // Calls with other data each, and looks at what comes out.
+  const auto expect_sum = [&] {
+    for (int64_t k = 0; k < 12; ++k) x.data<float>()[k] = next;
+    ASSERT_EQ(attn_forward(context.get(), m, params, inputs, outputs, {}, workspace), ATTN_OK);
+    for (int64_t k = 0; k < 4; ++k) EXPECT_EQ(y.data<float>()[k], 3 * next);
+    ++next;
+  };
+  const auto expect_refused = [&] {
+    EXPECT_EQ(attn_forward(context.get(), m, params, inputs, outputs, {}, workspace), ATTN_REFUSED);
+  };
+  for (int n = 0; n < 3; ++n) expect_sum();
+  // Other memory of the call's own, and what overlaps it.
+  workspace.data = memory + 4096;
+  expect_sum();
+  workspace.data = x.data<float>();
+  expect_refused();
+  workspace = {memory, 0};
+  expect_refused();
+  workspace.bytes = 4096;
+  expect_sum();
+  // Other sizes between two calls, of this function and as a whole call.
+  attn_tensor shorter[] = {inputs[0], inputs[1]};
+  shorter[0].extent[0] = shorter[1].extent[0] = 2;
+  int64_t sizes[2];
+  ASSERT_EQ(attn_read_sizes(context.get(), m, params, shorter, sizes), ATTN_OK);
+  expect_sum();
+  EXPECT_EQ(last_of(context, m, 7, 2), expected(7, 2));
+  expect_sum();
+  // One change each, which is undone.
+  inputs[1].extent[0] = 5;
+  expect_refused();
+  inputs[1].extent[0] = 4;
+  expect_sum();
+  outputs[0].data = x.data<float>();
+  expect_refused();
+  expect_refused();
+  outputs[0].data = y.data<float>();
+  expect_sum();
+}
+
 // As where a library was unloaded and another one loaded in its place.
 TEST(Frames, KnowAModelThatTookTheAddressOfAnother) {
   attn::Context context(1);
