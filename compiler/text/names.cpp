@@ -35,14 +35,9 @@ Context::Context(const ir::Graph& graph) : g(graph), derived(graph.tensors.size(
 
 Writer::Writer(const Context& context, const ir::Definition* d, const Step& step)
     : context_(context), d_(d) {
-  std::vector<ir::IndexId> order;
-  if (d) {
-    order = d->free;
-    order.insert(order.end(), d->reduced.begin(), d->reduced.end());
-  } else {
-    for (size_t k = 0; k < context.g.indices.size(); ++k)
-      order.push_back({static_cast<int32_t>(k)});
-  }
+  if (!d) return;
+  std::vector<ir::IndexId> order = d->free;
+  order.insert(order.end(), d->reduced.begin(), d->reduced.end());
   std::set<std::string> used;
   if (step.index.valid()) used.insert(step.name);
   for (ir::IndexId i : order) {
@@ -53,20 +48,17 @@ Writer::Writer(const Context& context, const ir::Definition* d, const Step& step
     }
     const std::string own = identifier(context.g[i].name);
     std::string chosen = own;
-    if (d) {
-      const std::string stem = own.substr(0, own.find_last_not_of("0123456789") + 1);
-      for (int k = 2; context.taken.count(chosen) || used.count(chosen); ++k)
-        chosen = stem + std::to_string(k);
-      used.insert(chosen);
-    }
+    const std::string stem = own.substr(0, own.find_last_not_of("0123456789") + 1);
+    for (int k = 2; context.taken.count(chosen) || used.count(chosen); ++k)
+      chosen = stem + std::to_string(k);
+    used.insert(chosen);
     names_.emplace(i, std::move(chosen));
   }
 }
 
-const std::string& Writer::name(ir::IndexId index) const {
+std::string Writer::name(ir::IndexId index) const {
   auto it = names_.find(index);
-  if (it != names_.end()) return it->second;
-  return context_.g[index].name;
+  return it != names_.end() ? it->second : identifier(context_.g[index].name);
 }
 
 int Writer::position(ir::IndexId index) const {

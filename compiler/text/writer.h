@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -17,8 +19,8 @@ namespace attn::text {
 struct Context {
   explicit Context(const ir::Graph& graph);
   const ir::Graph& g;
-  std::set<std::string, std::less<>> taken;  // names that an index may not carry
-  std::vector<bool> derived;                 // per tensor: made from a cotangent or tangent
+  std::unordered_set<std::string_view> taken;  // names that an index may not carry
+  std::vector<bool> derived;                   // per tensor: made from a cotangent or tangent
 };
 
 // One addend of a sum, by its absolute value.
@@ -39,7 +41,7 @@ class Writer {
   // named as they occur.
   Writer(const Context& context, const ir::Definition* d, const Step& step = {});
 
-  const std::string& name(ir::IndexId index) const;
+  std::string name(ir::IndexId index) const;
   dsl::ExprPtr expression(const ir::Expr& e) const;
   // Joined by `and`; null where there is no condition.
   dsl::ExprPtr conditions(const ir::Conditions& c) const;
