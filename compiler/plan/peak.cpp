@@ -10,6 +10,10 @@ namespace {
 // the peaks of all at each scale.
 constexpr double kAlone = 0.1;
 constexpr double kLeastGain = 1e-6;
+// The part of a result's memory that holds nothing before the result is written, since larger
+// tensors do not fit. Of orders that need as much, the one that writes small results first needs
+// less then. By the published models: at 0.01 Swin gains nothing, at 0.1 BERT and Switch lose.
+constexpr double kUnlent = 0.03;
 // Of orders that are looked at, times their kernels: some tenths of a second.
 constexpr double kMostWork = 4e7;
 
@@ -131,6 +135,9 @@ class Peaks {
       const double bytes = tensor.bytes[std::min(m, kScales.size() - 1)];
       change_[m][first] += bytes;
       change_[m][last] -= bytes;
+      if (!tensor.is_kept || tensor.is_argument) continue;
+      change_[m][0] += kUnlent * bytes;
+      change_[m][first] -= kUnlent * bytes;
     }
   }
 

@@ -27,7 +27,8 @@ struct Access {
 // Moves kernels across the moment that needs the most memory while that lowers it, and keeps each
 // after those that write what it reads. `order`: positions of `kernels`, in an order in which they
 // can run. Memory counts at all scales, and to a tenth what is neither an argument nor kept: the
-// workspace of a call that has memory of its own for the rest.
+// workspace of a call that has memory of its own for the rest. What is kept lends its memory before
+// it is written, but for a small part.
 void lower_peak(const std::vector<Access>& kernels, const std::vector<Stored>& tensors,
                 std::vector<size_t>& order);
 

@@ -88,6 +88,19 @@ TEST(Peak, ResultsComeAfterTheMomentThatNeedsMost) {
   EXPECT_TRUE(can_run(kernels, order));
 }
 
+// A small result has no room for what is in memory beside it; a large one that is written last has.
+TEST(Peak, OfOrdersThatNeedAsMuchTheLargestResultIsLast) {
+  // 1: read by the kernels of 2 and 3; 2: read by that of 4.
+  const std::vector<Stored> tensors = {stored(1, Kind::argument), stored(8), stored(2),
+                                       stored(50, Kind::kept), stored(2, Kind::kept)};
+  const std::vector<Access> kernels = {
+      {{0}, {1}, {}}, {{1}, {2}, {}}, {{1}, {3}, {}}, {{2}, {4}, {}}};
+  EXPECT_EQ(peak(kernels, tensors, {0, 1, 2, 3}), peak(kernels, tensors, {0, 1, 3, 2}));
+  EXPECT_EQ(lowered(kernels, tensors), (std::vector<size_t>{0, 1, 3, 2}));
+  EXPECT_EQ(lowered({kernels[0], kernels[1], kernels[3], kernels[2]}, tensors),
+            (std::vector<size_t>{0, 1, 2, 3}));
+}
+
 // What a kernel writes over another's last use needs no memory of its own.
 TEST(Peak, OfWhatIsWrittenOverCountsOnce) {
   const std::vector<Stored> tensors = {stored(4, Kind::argument), stored(4), stored(4, Kind::kept)};
