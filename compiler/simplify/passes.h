@@ -25,7 +25,8 @@ ir::Graph factor(const ir::Graph& g);
 ir::Graph inline_trivial(const ir::Graph& g);
 // An index of a reduction that is read as i // c and i % c becomes two.
 ir::Graph split_indices(const ir::Graph& g);
-// An unmaterialised tensor that is read at fixed positions of an axis is a tensor for each of them.
+// A tensor that is read at one position of an axis has no such axis; an unmaterialised one that is
+// read at several fixed ones is a tensor for each of them.
 ir::Graph unstack(const ir::Graph& g);
 // A map with one reader goes into it where no element would be computed twice.
 ir::Graph inline_single(const ir::Graph& g);

@@ -22,7 +22,7 @@ constexpr Pass kInlineTrivial{"inline-trivial", "substitute maps that cost nothi
                               inline_trivial};
 constexpr Pass kSplitIndices{"split-indices", "take an index that stands for two for two",
                              split_indices};
-constexpr Pass kUnstack{"unstack", "take scores apart that are read at fixed positions of an axis",
+constexpr Pass kUnstack{"unstack", "compute what is read at fixed positions of an axis there alone",
                         unstack};
 constexpr Pass kFind{"find", "read what an earlier map computes already", find};
 constexpr Pass kHoist{"hoist", "compute expensive subexpressions over their own indices", hoist};

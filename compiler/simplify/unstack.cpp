@@ -2,7 +2,10 @@
 // own:
 //   a[h,i,j] = p[2*h, i, j] - m[h] * p[2*h + 1, i, j]
 //   ->   a[h,i,j] = p.0[h,i,j] - m[h] * p.1[h,i,j],   p.0[h,i,j] = what p is at 2*h, and so on
-// and likewise what they are made of, as far as it is unmaterialised or a reduction of that.
+// and likewise what they are made of, as far as it is unmaterialised or a reduction of that. What
+// is read at one position of an axis alone, as the last layer is at its first token, has no such
+// axis:
+//   y[b,k] = sum[d] x[b,0,d] * w[k,d]   ->   y[b,k] = sum[d] x.0[b,d] * w[k,d]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,8 +52,9 @@ std::optional<Position> position_of(const Expr& subscript) {
 // How the dimension of a tensor is taken apart: offset + period * (index of `count`).
 struct Stack {
   size_t dimension;
-  int64_t period;
+  int64_t period = 0;
   std::optional<Poly> count;  // nothing: the dimension goes
+  std::optional<Expr> only;   // where all readers read it, in place of an offset
 };
 
 class Unstacker {
@@ -66,8 +70,8 @@ class Unstacker {
   }
 
  private:
-  bool is_candidate(const Definition& d) const {
-    if (fixed_[d.target.value] || needs_.steps(d.target)) return false;
+  // Whether it has more points than can be stored, or is made of what has.
+  bool is_of_scores(const Definition& d) const {
     const std::set<TensorId> read = reads(d);
     return unmaterialised_(d.target) ||
            std::ranges::any_of(read, [&](TensorId t) { return unmaterialised_(t); });
@@ -81,12 +85,32 @@ class Unstacker {
   }
 
   std::optional<Stack> stack_of(const Definition& d) const {
-    if (static_cast<size_t>(d.target.value) >= fixed_.size() || !is_candidate(d))
-      return std::nullopt;
+    const bool is_new = static_cast<size_t>(d.target.value) >= fixed_.size();
+    if (!is_new && (fixed_[d.target.value] || needs_.steps(d.target))) return std::nullopt;
     const std::vector<Expr> all = sites(d.target);
-    for (size_t k = 0; k < d.free.size() && !all.empty(); ++k)
+    for (size_t k = 0; k < d.free.size() && !all.empty(); ++k) {
+      if (const auto only = only_position(d, k, all)) return Stack{.dimension = k, .only = only};
+      if (is_new || !is_of_scores(d)) continue;
       if (const auto stack = stack_along(d, k, all)) return stack;
+    }
     return std::nullopt;
+  }
+
+  // Where all readers read the dimension.
+  std::optional<Expr> only_position(const Definition& d, size_t k,
+                                    const std::vector<Expr>& all) const {
+    const Expr& at = all.front().args()[k];
+    const Poly& extent = result_[d.free[k]].extent;
+    const auto is_elsewhere = [&](const Expr& e) { return e.args()[k] != at; };
+    if (!indices(at).empty() || !tensors(at).empty() || std::ranges::any_of(all, is_elsewhere) ||
+        !in_range(result_, {}, at, extent))
+      return std::nullopt;
+    // Sums in tiles end where data ends them; sums of one row go over all columns. That is worth it
+    // where there are as many rows, and is not where one row reads a cache.
+    const auto is_longer = [&](IndexId i) { return !result_.same(result_[i].extent, extent); };
+    if (is_of_scores(d) && !tensors(d.guard).empty() && std::ranges::any_of(d.reduced, is_longer))
+      return std::nullopt;
+    return at;
   }
 
   std::optional<Stack> stack_along(const Definition& d, size_t k,
@@ -100,11 +124,11 @@ class Unstacker {
     }
     if (period == 0) {
       const auto known = result_.known(extent);
-      return known && *known > 1 && *known <= kMostParts ? std::optional(Stack{k, *known, {}})
+      return known && *known > 1 && *known <= kMostParts ? std::optional(Stack{k, *known, {}, {}})
                                                          : std::nullopt;
     }
     const auto count = solve::exact_quotient(result_, extent, Poly(period));
-    return period > 1 && period <= kMostParts && count ? std::optional(Stack{k, period, count})
+    return period > 1 && period <= kMostParts && count ? std::optional(Stack{k, period, count, {}})
                                                        : std::nullopt;
   }
 
@@ -122,9 +146,13 @@ class Unstacker {
     };
     auto renamed = [&](const Expr& e) {
       if (!e.is(Kind::read) || !(e->tensor == d.target)) return e;
+      std::vector<Expr> subscripts = e.args();
+      if (s.only) {
+        subscripts.erase(subscripts.begin() + static_cast<ptrdiff_t>(s.dimension));
+        return read(part(0), e.type(), std::move(subscripts));
+      }
       const Position p = *position_of(e.args()[s.dimension]);
       const int64_t offset = ((p.offset % s.period) + s.period) % s.period;
-      std::vector<Expr> subscripts = e.args();
       if (s.count)
         subscripts[s.dimension] =
             Expr(p.period / s.period) * p.step + Expr((p.offset - offset) / s.period);
@@ -146,7 +174,7 @@ class Unstacker {
     Definition part = d;
     const IndexId old = d.free[s.dimension];
     const auto own = part.free.begin() + static_cast<ptrdiff_t>(s.dimension);
-    Expr value = Expr(offset);
+    Expr value = s.only.value_or(Expr(offset));
     if (s.count) {
       *own = result_.new_index(result_[old].name, *s.count);
       value = Expr(s.period) * index_value(*own) + value;
@@ -157,7 +185,8 @@ class Unstacker {
     part.guard = conjuncts(solve::assume(result_, all_of(substitute(d.guard, by)), {}));
     part.body = solve::assume(result_, substitute(d.body, by), part.guard);
     Tensor t = result_[d.target];
-    t.name = fmt::format("{}.{}", t.name, offset);
+    const bool is_number = !s.only || s.only->is(Kind::literal);
+    t.name += is_number ? fmt::format(".{}", s.only ? (*s.only)->number.integer : offset) : ".at";
     t.extents = result_.extents(part.free);
     part.target = result_.new_tensor(std::move(t));
     return normal_form(with_fresh_indices(result_, part).definition);

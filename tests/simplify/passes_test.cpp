@@ -348,31 +348,5 @@ TEST(SplitIndices, KeepsAnIndexThatMoreReadsHaveAsOne) {
               {"y[t] = sum[n: 12] q[n,t] * k[n,t] * bias[n // 2]"});
 }
 
-TEST(Unstack, TakesScoresApartThatAreReadAtFixedPlaces) {
-  expect_pass(unstack, R"(
-    size T, H
-    input q[2 * H,T,4], v[T], m[H]
-    s[g,i,j] = sum[e] q[g,i,e] * q[g,j,e]
-    l[g,i] = logsumexp[j] s[g,i,j]
-    z[h: H,i] = sum[j] (exp(s[2*h,i,j] - l[2*h,i]) - m[h] * exp(s[2*h + 1,i,j] - l[2*h + 1,i])) * v[j]
-    output z)",
-              {"s.0[h: H,i,j] = sum[e] q[2*h,i,e] * q[2*h,j,e]",
-               "s.1[h: H,i,j] = sum[e] q[2*h + 1,i,e] * q[2*h + 1,j,e]",
-               "l.0[h,i] = logsumexp[j] s.0[h,i,j]", "l.1[h,i] = logsumexp[j] s.1[h,i,j]",
-               "z[h,i] = sum[j] (exp(s.0[h,i,j] - l.0[h,i]) - "
-               "m[h] * exp(s.1[h,i,j] - l.1[h,i])) * v[j]"});
-}
-
-TEST(Unstack, LeavesWhatIsReadAsAWhole) {
-  const ir::Graph g = build_graph(R"(
-    size T
-    input q[2,T,4], v[T]
-    s[g,i,j] = sum[e] q[g,i,e] * q[g,j,e]
-    z[i] = sum[j] s[1,i,j] * v[j]
-    y[g,j] = sum[i] s[g,i,j]
-    output z, y)");
-  EXPECT_EQ(unstack(g).definitions.size(), g.definitions.size());
-}
-
 }  // namespace
 }  // namespace attn::testing

@@ -11,7 +11,7 @@ std::string kept_small(const std::string& text) { return fmt::format("clamp({}, 
 }  // namespace
 
 void Corners::corner() {
-  switch (below(in_scan_ ? 6 : 9)) {
+  switch (below(in_scan_ ? 6 : 10)) {
     case 0:
       return constant();
     case 1:
@@ -28,8 +28,10 @@ void Corners::corner() {
       return chained();
     case 7:
       return chosen();
-    default:
+    case 8:
       return experts();
+    default:
+      return picked();
   }
 }
 
@@ -194,6 +196,53 @@ void Corners::experts() {
          {fmt::format("sum[{0}{1}] {2}[{3},{4},{0}] * {5}[{6}[{3},{4}],{7},{0}]", d.index, where, x,
                       b.index, i.index, w, data, f.index),
           4});
+}
+
+void Corners::define_inside(const std::string& name, const Axes& free, const Value& value,
+                            const std::string& after) {
+  define(name, free, value, after);
+  pool_.pop_back(), made_.pop_back();
+}
+
+// One position of a map of a map, or one row of attention: the first, or the last.
+void Corners::picked() {
+  const std::string rows = is_present("T") && chance(80)     ? "T"
+                           : is_present("S") && chance(50)   ? "S"
+                           : known_.count("M") && chance(50) ? "M"
+                                                             : "3";
+  const std::string at = chance(50) ? "0" : rows + " - 1", inner = fresh("h"), outer = fresh("h");
+  if (chance(50)) {
+    Axes free = free_axes(0, 2);
+    const size_t place = static_cast<size_t>(below(static_cast<int>(free.size()) + 1));
+    free.insert(free.begin() + static_cast<ptrdiff_t>(place), axis(rows));
+    define_inside(inner, free, expression(free, 2), guard(free, 30));
+    std::string same, picked;
+    Axes rest;
+    for (size_t k = 0; k < free.size(); ++k) {
+      same += (k ? "," : "") + free[k].index;
+      picked += (k ? "," : "") + (k == place ? at : free[k].index);
+      if (k != place) rest.push_back(free[k]);
+    }
+    const Value other = leaf(free);
+    define_inside(outer, free, {fmt::format("tanh({}[{}] * ({}))", inner, same, other.text), 1});
+    const Value last = leaf(rest);
+    return define(fresh("k"), rest,
+                  {fmt::format("{}[{}] + {}", outer, picked, last.text), 1 + last.bound},
+                  guard(rest, 20));
+  }
+  begin_statement();
+  const Axis b = axis("B"), i = axis(rows), j = axis(chance(50) ? rows : "S"), n = axis("N");
+  const Value score = expression({b, i, j}, 2);
+  const std::string where = guard({b, i, j}, 60);
+  define_inside(inner, {b, i, j},
+                {fmt::format("softmax[{}{}] ({})", j.index, where, score.text), 1});
+  const Value value = leaf({b, j, n});
+  define_inside(outer, {b, i, n},
+                {fmt::format("sum[{}] {}[{},{},{}] * ({})", bounds({j}), inner, b.index, i.index,
+                             j.index, value.text),
+                 value.bound});
+  define(fresh("k"), {b, n},
+         {fmt::format("{}[{},{},{}]", outer, b.index, at, n.index), value.bound});
 }
 
 }  // namespace attn::testing

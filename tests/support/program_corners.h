@@ -1,5 +1,6 @@
 // Statements of random programs at the corners of the language: reductions over nothing, of what
-// does not vary, and of equals, diagonals of other sizes, chained index maps, constants, experts.
+// does not vary, and of equals, diagonals of other sizes, chained index maps, constants, experts,
+// one position of what is computed for all.
 #pragma once
 
 #include "tests/support/program_frame.h"
@@ -23,6 +24,10 @@ class Corners : protected ProgramFrame {
   void chained();
   void chosen();
   void experts();
+  void picked();
+  // A definition that only the statement itself reads.
+  void define_inside(const std::string& name, const Axes& free, const Value& value,
+                     const std::string& after = "");
   // One or two indices to reduce over, of any sizes.
   Axes any_reduced();
 };
