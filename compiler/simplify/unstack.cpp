@@ -60,7 +60,9 @@ struct Stack {
 class Unstacker {
  public:
   explicit Unstacker(const Graph& g)
-      : result_(g), unmaterialised_(g), needs_(g), fixed_(fixed_tensors(g)) {}
+      : result_(g), unmaterialised_(g), needs_(g), fixed_(fixed_tensors(g)) {
+    for (const Definition& d : g.definitions) note_reads(d);
+  }
 
   Graph run() {
     // Readers first: what they read is read at their positions then.
@@ -77,6 +79,13 @@ class Unstacker {
            std::ranges::any_of(read, [&](TensorId t) { return unmaterialised_(t); });
   }
 
+  static bool is_position(const Expr& e) { return indices(e).empty() && tensors(e).empty(); }
+
+  void note_reads(const Definition& d) {
+    for (const Expr& e : read_sites(d))
+      if (std::ranges::any_of(e.args(), is_position)) picked_.insert(e->tensor);
+  }
+
   std::vector<Expr> sites(TensorId t) const {
     std::vector<Expr> all;
     for (const Definition& d : result_.definitions)
@@ -87,10 +96,12 @@ class Unstacker {
   std::optional<Stack> stack_of(const Definition& d) const {
     const bool is_new = static_cast<size_t>(d.target.value) >= fixed_.size();
     if (!is_new && (fixed_[d.target.value] || needs_.steps(d.target))) return std::nullopt;
+    const bool is_stacked = !is_new && is_of_scores(d);
+    if (!is_stacked && !picked_.count(d.target)) return std::nullopt;
     const std::vector<Expr> all = sites(d.target);
     for (size_t k = 0; k < d.free.size() && !all.empty(); ++k) {
       if (const auto only = only_position(d, k, all)) return Stack{.dimension = k, .only = only};
-      if (is_new || !is_of_scores(d)) continue;
+      if (!is_stacked) continue;
       if (const auto stack = stack_along(d, k, all)) return stack;
     }
     return std::nullopt;
@@ -102,7 +113,7 @@ class Unstacker {
     const Expr& at = all.front().args()[k];
     const Poly& extent = result_[d.free[k]].extent;
     const auto is_elsewhere = [&](const Expr& e) { return e.args()[k] != at; };
-    if (!indices(at).empty() || !tensors(at).empty() || std::ranges::any_of(all, is_elsewhere) ||
+    if (!is_position(at) || std::ranges::any_of(all, is_elsewhere) ||
         !in_range(result_, {}, at, extent))
       return std::nullopt;
     // Sums in tiles end where data ends them; sums of one row go over all columns. That is worth it
@@ -140,6 +151,7 @@ class Unstacker {
       auto found = parts.find(offset);
       if (found == parts.end()) {
         definitions.push_back(at_offset(d, s, offset));
+        note_reads(definitions.back());
         found = parts.emplace(offset, definitions.back().target).first;
       }
       return found->second;
@@ -196,6 +208,7 @@ class Unstacker {
   const solve::Unmaterialised unmaterialised_;
   const Needs needs_;
   const std::vector<bool> fixed_;
+  std::set<TensorId> picked_;  // of which some read has a subscript without an index
 };
 
 }  // namespace
