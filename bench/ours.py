@@ -20,8 +20,9 @@ CACHE = BENCH / "out/cache"
 os.environ["ATTNC"] = str(ATTNC)
 sys.path.insert(0, str(ROOT / "python"))
 import attn  # noqa: E402
-from attn._arrays import Tensors, empty  # noqa: E402
+from attn._arrays import Tensors  # noqa: E402
 from attn._library import Lent  # noqa: E402
+from attn._types import empty  # noqa: E402
 
 TYPES = {np.dtype(np.float32): "f32", np.dtype(np.int32): "i32"}
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._arrays import bfloat16
 from ._calls import Outputs
 from ._compile import cache_folder, compile, compile_text, load
 from ._description import Argument, Description, Extent, Size
 from ._device import DeviceArray
 from ._model import Model
+from ._types import bfloat16
 from ._update import Group
 from .errors import CompileError, Error
 

@@ -8,6 +8,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ._types import empty
 from .errors import Error
 
 _KINDS: Dict[str, int] = {"cpu": 0, "cuda": 2, "opencl": 4}  # attn_device_type
@@ -106,8 +107,6 @@ class DeviceArray:
 
     def numpy(self) -> np.ndarray:
         """A copy on the host; waits for the calls that write the array."""
-        from ._arrays import empty
-
         to = empty(self.shape, self.type)
         self.library.copy(self._on_host(to), self.tensor())
         return to

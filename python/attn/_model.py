@@ -10,11 +10,12 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import DTYPES, Array, Tensors
+from ._arrays import Array, Tensors
 from ._calls import Calls, Outputs, outputs_of
 from ._description import Description
 from ._device import DeviceArray
 from ._library import REPORT, Lent, Library
+from ._types import DTYPES
 from ._update import Group, Update
 
 PathLike = Union[str, "os.PathLike[str]"]

@@ -20,11 +20,11 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 import torch
 from torch.utils.dlpack import from_dlpack
 
-from ._arrays import derivative_type
 from ._description import Argument, Extent
 from ._device import DeviceArray
 from ._library import Block, Lent
 from ._model import Model
+from ._types import derivative_type
 from .errors import Error
 
 Result = Union[torch.Tensor, Tuple[torch.Tensor, ...]]
