@@ -1,5 +1,5 @@
-// Sums of products of which data hides rows, or terms, as the padding of texts: kernels leave them
-// out, and give what the evaluator gives.
+// Sums of products of which data hides rows, or terms, as the padding of texts, or of which a number
+// does: kernels leave them out, and give what the evaluator gives.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -188,6 +188,21 @@ model last(x: [B, T, D], scale: [H, E], n: int[B]) -> y {
     ASSERT_EQ(o.status, ATTN_OK) << o.message;
     EXPECT_EQ(differ(library.reference(given, "last", forward), o.values), "");
   }
+}
+
+// A number says which rows have anything, of rows that are shorter than a vector.
+TEST(HiddenRows, AreAllButOneByANumber) {
+  Library library(compile_text(R"(
+size M = 3, N = 2, K = 5
+train model at(v: [N], u: [K, N]) -> a, b, c, d {
+  param w: [N, N]
+  a[i: M, j: N] = sum[n] w[n,j] * v[n] where i == 2
+  b[i: M, j: N] = max[n: N where i >= 1] (w[n,j])
+  c[i: K, j: N] = sum[n: N where i >= 1 and i <= 2] w[n,j] * u[i,n]
+  d[i: M, j: N] = sum[n] w[n,j] * v[n] where j == 1
+}
+)"));
+  expect_agreement(library, "at", random_call(library.model(), {}, 3));
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ class Loops {
     if (!outside.empty()) {
       const std::vector<Expr> nothing = of_nothing();
       for (size_t k = 0; k < result.size(); ++k)
-        result[k] = select(t.condition(outside), result[k], nothing[k]);
+        result[k] = select(unsolved(t.condition(outside)), result[k], nothing[k]);
     }
     if (start_) result[0] = start() + result[0];
     return result;
