@@ -1,5 +1,5 @@
-// Sums of products of which data hides rows, or terms, as the padding of texts, or of which a number
-// does: kernels leave them out, and give what the evaluator gives.
+// Sums of products of which data hides rows, or terms, as the padding of texts, or of which a
+// number does: kernels leave them out, and give what the evaluator gives.
 #include <gtest/gtest.h>
 
 #include <cmath>
