@@ -76,32 +76,26 @@ TEST(Unstack, ComputesOnePositionWhereOneIsRead) {
                    {"h.at[e] = sum[d] x[T - 1, d] * w[d,e] where T > 1", "y[e] = h.at[e]"});
 }
 
+// The first of T rows of attention, over as many columns as `columns` says.
+std::string first_row_of_attention(const std::string& columns) {
+  return "size T, S\ninput q[T,4], k[" + columns + ",4], v[" + columns + R"(,4]
+    int length[]
+    s[i,j] = sum[e] q[i,e] * k[j,e]
+    l[i] = logsumexp[j where j < length] s[i,j]
+    p[i,j] = exp(s[i,j] - l[i]) where j < length
+    z[i,e] = sum[j where j < length] p[i,j] * v[j,e]
+    y[e] = z[0,e]
+    output y)";
+}
+
 // One row of attention is no tile, and sums over all columns. As many as it has rows is less than
 // all rows; the columns of a cache are many beside one row.
 TEST(Unstack, ComputesOneRowOfAttention) {
-  expect_unstacked(R"(
-    size T
-    input q[T,4], k[T,4], v[T,4]
-    int length[]
-    s[i,j] = sum[e] q[i,e] * k[j,e]
-    l[i] = logsumexp[j where j < length] s[i,j]
-    p[i,j] = exp(s[i,j] - l[i]) where j < length
-    z[i,e] = sum[j where j < length] p[i,j] * v[j,e]
-    y[e] = z[0,e]
-    output y)",
+  expect_unstacked(first_row_of_attention("T").c_str(),
                    {"s.0[j] = sum[e] q[0,e] * k[j,e]", "l.0 = logsumexp[j where j < length] s.0[j]",
                     "p.0[j] = exp(s.0[j] - l.0) where j < length",
                     "z.0[e] = sum[j where j < length] p.0[j] * v[j,e]", "y[e] = z.0[e]"});
-  expect_unchanged(R"(
-    size T, S
-    input q[T,4], k[S,4], v[S,4]
-    int length[]
-    s[i,j] = sum[e] q[i,e] * k[j,e]
-    l[i] = logsumexp[j where j < length] s[i,j]
-    p[i,j] = exp(s[i,j] - l[i]) where j < length
-    z[i,e] = sum[j where j < length] p[i,j] * v[j,e]
-    y[e] = z[0,e]
-    output y)");
+  expect_unchanged(first_row_of_attention("S").c_str());
 }
 
 TEST(Unstack, LeavesPositionsThatMayNotBeThereOrAreSeveral) {

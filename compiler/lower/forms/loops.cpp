@@ -77,6 +77,7 @@ class Loops {
     std::vector<Expr> result = reduced(t);
     if (!outside.empty()) {
       const std::vector<Expr> nothing = of_nothing();
+      // Not solved: short rows are computed several at a time, of which Halide would ask for some.
       for (size_t k = 0; k < result.size(); ++k)
         result[k] = select(unsolved(t.condition(outside)), result[k], nothing[k]);
     }
