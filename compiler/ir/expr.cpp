@@ -180,7 +180,9 @@ Expr rewrite(const Expr& e, const std::function<Expr(const Expr&)>& f) {
       args.push_back(walk(a));
       changed = changed || &args.back().node() != &a.node();
     }
-    Expr result = f(changed ? rebuild(x, std::move(args)) : x);
+    Expr result = changed ? rebuild(x, std::move(args)) : x;
+    // One of another kind is made of parts that f has had: `(i + 1) - 1` is i, which f put there.
+    if (result.kind() == x.kind()) result = f(result);
     done.emplace(&x.node(), result);
     return result;
   };

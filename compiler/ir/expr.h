@@ -166,7 +166,8 @@ Expr real_product(std::vector<Expr> factors);
 
 // The same node with other arguments, rebuilt through the constructors.
 Expr rebuild(const Expr& e, std::vector<Expr> args);
-// Bottom up: f gets each rebuilt node and returns it or another. Shared parts are done once.
+// Bottom up: f gets each rebuilt node and returns it or another. Shared parts are done once. What f
+// returns is not given to f again, nor is what becomes a node of another kind by it.
 Expr rewrite(const Expr& e, const std::function<Expr(const Expr&)>& f);
 Expr substitute(const Expr& e, const std::map<IndexId, Expr>& values);
 // Every read of the tensor, wherever it is read, gives `value` instead.

@@ -123,6 +123,16 @@ TEST(Substitute, RebuildsTheNormalForm) {
   EXPECT_TRUE(substitute(at_most(j(), i()), {{kJ, i()}}).is_true());
 }
 
+// What is put in is not looked at again, also where all that is left is what was put in.
+TEST(Substitute, ReplacesEachPlaceOnce) {
+  EXPECT_EQ(substitute(i() - 1, {{kI, i() + 1}}), i());
+  EXPECT_EQ(substitute(j() * i() + j(), {{kI, j()}, {kJ, i()}}), i() * j() + i());
+  const TensorId t = {3};
+  const Expr y = read(t, Type::f32, {i()});
+  EXPECT_EQ(replace_reads(1.0 - y, t, -y), 1.0 + y);
+  EXPECT_EQ(replace_reads(-y, t, -y), y);
+}
+
 TEST(Expression, RefusesDoublingWithoutBound) {
   EXPECT_THROW(
       {

@@ -137,5 +137,18 @@ TEST(EmptyRows, OfAProductWithGuardedDiagonals) {
   expect_finite(text, {{{"B", 2}, {"T", 4}}, {{"B", 1}, {"T", 3}}});
 }
 
+// The gradient of a softmax of what it does not run over is 0. It reads one sum at two places, of which one is negative.
+TEST(EmptyRows, OfASoftmaxOfWhatItDoesNotRunOver) {
+  expect_finite(R"(
+    size B, T, S, M = 1, N = 2
+    train model m(on: bool[S], x: [B, T, N]) -> z {
+      param w: [N, T]
+      q[i: B, j: T, m: M] = sum[l] x[i, j, l]
+      p[i: B, j: T, k: S] = softmax[k where k > 0] (sum[m] q[i, j, m] + clamp(j, 0, 4) * i)
+      z[i: B, k: S] = sum[j] p[i, j, k]
+    })",
+                {{{"B", 1}, {"T", 1}, {"S", 2}}, {{"B", 2}, {"T", 4}, {"S", 8}}});
+}
+
 }  // namespace
 }  // namespace attn::testing
