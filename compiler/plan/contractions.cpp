@@ -9,6 +9,7 @@
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/sets.h"
 #include "compiler/plan/sides.h"
+#include "compiler/solve/out_of_sum.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {
@@ -145,8 +146,10 @@ std::optional<ContractionForm> contraction_in(const Graph& g, const Costs& costs
     if (!packs(g, costs, c) || !suit(g, c, *groups)) return std::nullopt;
     c.groups = *groups;
   }
-  value.push_back(g.target(whole));
-  c.epilogue = where(of_result, multiply(std::move(value)));
+  c.epilogue =
+      where(of_result, solve::times_sum(g, multiply(std::move(value)), g.target(whole),
+                                        {whole.free.begin(), whole.free.end()},
+                                        {whole.reduced.begin(), whole.reduced.end()}, whole.guard));
   if (keep) c.kept = c.epilogue;
   if (finish) finish_with(g, c, *finish, g.target(whole));
   // Conditions that exclude each other leave nothing of a sum.

@@ -4,6 +4,7 @@
 
 #include "compiler/ops/table.h"
 #include "compiler/plan/sets.h"
+#include "compiler/solve/out_of_sum.h"
 
 namespace attn::plan {
 
@@ -218,7 +219,7 @@ class Definer {
             .reduced = {r.of_rows() ? form.column : form.row},
             .guard = guard,
             .body = product});
-    const Expr scaled = multiply({r.scale, at(sum, free)});
+    const Expr scaled = solve::times_sum(g_, r.scale, at(sum, free));
     if (summed_batch.empty()) return map(r.tensor, r.free, {}, scaled);
     define({.target = r.tensor,
             .free = r.free,

@@ -103,7 +103,8 @@ struct TileResult {
   ir::Expr panel;
   ir::Conditions panel_guard;  // 0 elsewhere
   ir::IndexId feature;         // invalid for none
-  ir::Expr scale;              // of the sum, over (batch, the kept index, feature)
+  // Of the sum, as solve::times_sum has it; over (batch, the kept index, feature).
+  ir::Expr scale;
   // The dimensions; of a scatter none. What a sum of the tile's rows or columns has scaled is added
   // up over the indices of the batch that are missing here.
   std::vector<ir::IndexId> free;

@@ -7,6 +7,7 @@
 #include "compiler/simplify/bracket_sets.h"
 #include "compiler/simplify/matching.h"
 #include "compiler/simplify/places.h"
+#include "compiler/solve/out_of_sum.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::simplify {

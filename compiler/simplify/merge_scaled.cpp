@@ -7,7 +7,7 @@
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
 #include "compiler/simplify/products.h"
-#include "compiler/solve/prove.h"
+#include "compiler/solve/out_of_sum.h"
 
 namespace attn::simplify {
 
@@ -131,15 +131,16 @@ Graph merge_scaled(const Graph& g) {
       result.definitions.push_back(normal_form(std::move(core)));
     }
     std::vector<Expr> factors = s.outer;
-    std::vector<Expr> subscripts = index_values(s.core.free);
-    factors.push_back(result.read(of_group, std::move(subscripts)));
+    const Expr sum = result.read(of_group, index_values(s.core.free));
     Definition map = d;
     map.combine = Combine::set;
     map.reduced.clear();
     map.guard = s.guard;
     const std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
     for (Expr& f : factors) f = solve::out_of_sum(g, f, reduced, d.guard);
-    map.body = times(solve::out_of_sum(g, s.coefficient, reduced), factors);
+    map.body =
+        solve::times_sum(result, times(solve::out_of_sum(g, s.coefficient, reduced), factors), sum,
+                         {d.free.begin(), d.free.end()}, reduced, d.guard);
     result.definitions.push_back(normal_form(std::move(map)));
   }
   return result;

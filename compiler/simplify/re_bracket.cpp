@@ -10,6 +10,7 @@
 #include "compiler/simplify/brackets.h"
 #include "compiler/simplify/passes.h"
 #include "compiler/simplify/places.h"
+#include "compiler/solve/out_of_sum.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::simplify {
@@ -356,7 +357,9 @@ class ReBracketing {
     for (IndexId r : p.reduced) free.erase(r);
     sum.free = ordered(d, std::move(free));
     const Expr outer = in_range_under(result_, outside, times(coefficient, factors));
-    return where(outside, outer * new_sum(d, ".part", std::move(sum)));
+    const Conditions guard = sum.guard;
+    return where(outside, solve::times_sum(result_, outer, new_sum(d, ".part", std::move(sum)),
+                                           {d.free.begin(), d.free.end()}, p.reduced, guard));
   }
 
   const int least_factors_;

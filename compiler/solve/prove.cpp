@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compiler/ops/table.h"
 #include "compiler/solve/linear.h"
 
 namespace attn::solve {
@@ -51,31 +50,6 @@ std::optional<ir::Poly> exact_quotient(const Graph& g, const ir::Poly& p, const 
   for (const auto& q : {ir::divide(p, c), ir::divide(g.expand(p), g.expand(c))})
     if (q && whole(*q)) return q;
   return std::nullopt;
-}
-
-Expr out_of_sum(const Graph& g, const Expr& factor, const std::set<ir::IndexId>& reduced,
-                const ir::Conditions& guard) {
-  if (factor.is(ir::Kind::multiply)) {
-    std::vector<Expr> all;
-    for (const Expr& f : factor.args()) all.push_back(out_of_sum(g, f, reduced, guard));
-    return ir::multiply(std::move(all));
-  }
-  if (!factor.is(ir::Kind::power) || !factor.args()[1].is(ir::Kind::literal) ||
-      factor.args()[1]->number.value() >= 0)
-    return factor;
-  const Expr& base = factor.args()[0];
-  const bool converted = ir::meaning(base) == ir::Meaning::to_real;
-  const Expr& n = converted ? base.args()[0] : base;
-  if (n.is(ir::Kind::size)) {
-    const ir::Poly rest = n->size - ir::Poly(1);
-    if (nonnegative(g, rest) || !nonnegative(g, rest, reduced)) return factor;
-  } else {
-    if (ir::is_real(n.type())) return factor;
-    const Expr at_least_one = ir::at_least_zero(n - 1);
-    if (proves(g, {}, at_least_one) || !proves(g, guard, at_least_one)) return factor;
-  }
-  const Expr positive = ops::apply("max", {n, Expr(1)});
-  return rebuild(factor, {converted ? rebuild(base, {positive}) : positive, factor.args()[1]});
 }
 
 }  // namespace attn::solve

@@ -38,10 +38,4 @@ bool nonnegative(const ir::Graph& g, const ir::Poly& p, const std::set<ir::Index
 // p / c where that is a polynomial of integers, if only of what is known of the sizes.
 std::optional<ir::Poly> exact_quotient(const ir::Graph& g, const ir::Poly& p, const ir::Poly& c);
 
-// A factor of a sum over `reduced` where `guard` in which none of these occurs, as it is written
-// outside of the sum, where it is computed also if the sum has no term: 1 / n becomes 1 / max(n, 1)
-// where n, a size or data, is at least 1 for every term.
-ir::Expr out_of_sum(const ir::Graph& g, const ir::Expr& factor,
-                    const std::set<ir::IndexId>& reduced, const ir::Conditions& guard = {});
-
 }  // namespace attn::solve

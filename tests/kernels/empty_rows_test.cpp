@@ -137,6 +137,53 @@ TEST(EmptyRows, OfAProductWithGuardedDiagonals) {
   expect_finite(text, {{{"B", 2}, {"T", 4}}, {{"B", 1}, {"T", 3}}});
 }
 
+// Means of the rows before: of the first there is none, and a division by 0 is none of its terms,
+// also where it is taken out of the sum.
+constexpr const char* kMeans[] = {
+    R"(
+    train model m(w: [T, T], v: [T, D]) -> y {
+      c[i: T] = sum[k: T where k < i] 1
+      y[i: T, d] = sum[k where k < i] w[i, k] * v[k, d] / c[i]
+    })",
+    R"(
+    train model m(w: [T, T], v: [T, D]) -> y {
+      c[i: T] = sum[k: T where k < i] 1
+      inverse[i: T] = 1 / sqrt(c[i])
+      y[i: T, d] = sum[k where k < i] w[i, k] * v[k, d] * inverse[i]
+    })",
+    R"(
+    train model m(q: [T, D], k: [T, D], v: [T, D]) -> z {
+      c[i: T] = sum[j: T where j < i] 1
+      s[i: T, j: T] = sum[d] q[i, d] * k[j, d]
+      z[i: T, d] = sum[j where j < i] sigmoid(s[i, j]) * v[j, d] / c[i]
+    })",
+    R"(
+    train model m(x: [T]) -> a, b {
+      c[i: T] = sum[k: T where k < i] 1
+      a[i: T] = sum[k where k < i] x[k] / c[i]
+      b[i: T] = sum[k where k < i] x[k]
+    })"};
+
+class MeansOfNothing : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(MeansOfNothing, AreZero) {
+  expect_finite(std::string("size T, D = 40") + GetParam(), {{{"T", 0}}, {{"T", 1}}, {{"T", 37}}});
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, MeansOfNothing, ::testing::ValuesIn(kMeans));
+
+// The weight of a row in its gradient is infinite where it has no terms, and does not vary.
+TEST(EmptyRows, OfALogsumexpThatDoesNotVary) {
+  expect_finite(R"(
+    size B, S, N = 8
+    train model m(on: bool[B], c: f32, x: [N], w: [N, S]) -> y: [S, N] {
+      y[i: S, j: N] = clamp(logsumexp[k: B, l: 2 where k < i]
+          ((if w[j, i] < c then w[j, i] else j * 0.0625) +
+           (if j + 1 < N then w[j + 1, i] else x[j])), -16, 16)
+    })",
+                {{{"B", 2}, {"S", 3}}, {{"B", 0}, {"S", 3}}});
+}
+
 // The gradient of a softmax of what it does not run over is 0. It reads one sum at two places, of which one is negative.
 TEST(EmptyRows, OfASoftmaxOfWhatItDoesNotRunOver) {
   expect_finite(R"(

@@ -125,5 +125,8 @@ TEST(RandomAttention, GivesWhatTheEvaluatorGives) {
 // gradient sums 2000 of these roundings, times distances of up to 128.
 TEST(RandomAttention, OfRowsThatSeeOneKeyIsOffByRoundings) { check_seed(332495); }
 
+// Of no batch the gradient of a value is a sum of nothing, times a key that no row sees.
+TEST(RandomAttention, OfNoBatchSeesNoKey) { check_seed(333469); }
+
 }  // namespace
 }  // namespace attn::testing

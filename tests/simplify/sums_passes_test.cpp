@@ -40,7 +40,8 @@ TEST(MergeScaled, SumsOnce) {
     a[i] = sum[e] 2 * u[i] * x[i,e]^2
     b[i] = sum[e] 3 * x[i,e]^2
     output a, b)",
-      {"a.core[i] = sum[e] x[i,e]^2", "a[i] = 2 * u[i] * a.core[i]", "b[i] = 3 * a.core[i]"});
+      {"a.core[i] = sum[e] x[i,e]^2", "a[i] = 2 * u[i] * a.core[i] where a.core[i] != 0",
+       "b[i] = 3 * a.core[i]"});
 }
 
 TEST(MergeScaled, SumsOnceWhereOneHasNoCondition) {
@@ -50,7 +51,8 @@ TEST(MergeScaled, SumsOnceWhereOneHasNoCondition) {
     a[i] = sum[e where u[i] > 0] v[i] * x[i,e]^2
     b[i] = sum[e] 3 * x[i,e]^2
     output a, b)",
-              {"a.core[i] = sum[e] x[i,e]^2", "a[i] = v[i] * a.core[i] where u[i] > 0",
+              {"a.core[i] = sum[e] x[i,e]^2",
+               "a[i] = v[i] * a.core[i] where u[i] > 0 and a.core[i] != 0",
                "b[i] = 3 * a.core[i]"});
   // Else it would be computed where nobody asks for it.
   expect_pass(merge_scaled, R"(
@@ -60,7 +62,8 @@ TEST(MergeScaled, SumsOnceWhereOneHasNoCondition) {
     b[i] = sum[e where u[i] < 0] 3 * x[i,e]^2
     c[i] = sum[e where u[i] > 0] 2 * x[i,e]^2
     output a, b, c)",
-              {"a.core[i] = sum[e where u[i] > 0] x[i,e]^2", "a[i] = v[i] * a.core[i]",
+              {"a.core[i] = sum[e where u[i] > 0] x[i,e]^2",
+               "a[i] = v[i] * a.core[i] where a.core[i] != 0",
                "b[i] = sum[e where u[i] < 0] 3 * x[i,e]^2", "c[i] = 2 * a.core[i]"});
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/ir/operation.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/vector_math.h"
+#include "compiler/solve/out_of_sum.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::lower {
@@ -65,7 +66,9 @@ Expr Translator::where(const ir::Conditions& c, const Expr& value, const Expr& o
 
 Expr Translator::scaled(const Expr& sum, const ir::Expr& scale) {
   const auto times = [&](const ir::Expr& factor) {
-    return factor.is_one() ? sum : sum * cast<float>((*this)(factor));
+    if (factor.is_one()) return sum;
+    const Expr product = sum * cast<float>((*this)(factor));
+    return solve::is_finite(g_, factor) ? product : select(sum == 0.0f, 0.0f, product);
   };
   const bool hides = scale.is(Kind::select) && scale.args()[2].is_zero();
   return hides ? where(ir::conjuncts(scale.args()[0]), times(scale.args()[1])) : times(scale);

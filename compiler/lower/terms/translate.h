@@ -61,8 +61,8 @@ class Translator {
   Expr condition(const ir::Conditions& c);
   // `value` where the conditions hold, else `otherwise` or 0.
   Expr where(const ir::Conditions& c, const Expr& value, const Expr& otherwise = {});
-  // sum * scale in f32. Where a condition of the scale hides the sum it gives 0, also if what was
-  // summed there is not finite.
+  // sum * scale in f32, as solve::times_sum has it. Where a condition of the scale hides the sum it
+  // gives 0, also if what was summed there is not finite.
   Expr scaled(const Expr& sum, const ir::Expr& scale);
   // As an extent: at least 0.
   Expr extent(const ir::Poly& p);

@@ -3,6 +3,7 @@
 
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/tiles/tiles.h"
+#include "compiler/solve/out_of_sum.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {
@@ -283,9 +284,11 @@ class Conversion {
     for (IndexId i : d_.reduced)
       if (contains(part.free, i)) rest.reduced.push_back(i);
     if (rest.reduced.empty()) rest.combine = Combine::set;
-    factors.push_back(g_.target(part));
     rest.guard = guard;
-    rest.body = multiply(std::move(factors));
+    const Expr factor = multiply(std::move(factors)), sum = g_.target(part);
+    rest.body = rest.combine == Combine::sum ? multiply({factor, sum})
+                                             : solve::times_sum(g_, factor, sum, set_of(d_.free),
+                                                                set_of(d_.reduced), d_.guard);
     result_.rest = with_fresh_indices(g_, rest).definition;
     result_.result.tensor = part.target;
     result_.stored = part;
