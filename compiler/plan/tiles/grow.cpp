@@ -229,8 +229,14 @@ void split_inner_sums(Graph& g, std::set<TensorId>& candidates) {
     for (IndexId i : d.reduced) (points.count(i) ? outer : inner).push_back(i);
     const bool of_points =
         std::ranges::all_of(d.free, [&](IndexId i) { return points.count(i) > 0; });
+    // An index that runs further than the tensor is held back by a condition of the reader.
+    const auto runs_as_far = [&](const Expr& read) {
+      for (size_t k = 0; k < read.args().size(); ++k)
+        if (!g.same(g[read.args()[k]->index].extent, g[read->tensor].extents[k])) return false;
+      return true;
+    };
     if (!site || points.size() != site->args().size() || inner.empty() || outer.empty() ||
-        !of_points || d.body.is(Kind::add)) {
+        !of_points || d.body.is(Kind::add) || !runs_as_far(*site)) {
       result.push_back(std::move(d));
       continue;
     }
