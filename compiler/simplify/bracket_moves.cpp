@@ -32,8 +32,10 @@ void Brackets::try_existing(const Task& t, const Split& s, Bracketing& best) {
           if (!found) return false;
           Task left{rest, without(t.reduced, found->gone), without(t.conditions, found->conditions),
                     t.depth};
-          left.factors.push_back(found->read);
           left.factors.insert(left.factors.end(), s.outer.begin(), s.outer.end());
+          left.conditions.merge(
+              has_terms(found->read, left.factors, found->gone, found->conditions));
+          left.factors.push_back(found->read);
           Bracketing b2 = plan_product(std::move(left));
           scale_parts(b2, *scale);
           if (b2.cost < best.cost) best = std::move(b2);
@@ -78,7 +80,8 @@ void Brackets::try_pairs(const Task& t, const Split& s, Bracketing& best) {
       }
       // An unmaterialised intermediate must at least have fewer indices than the whole.
       if (of_pair.size() >= whole.size() && unmaterialised_.is_unbounded(g_, extents)) continue;
-      Conditions conditions = without(t.conditions, pair.guard);
+      const Conditions guard = pair.guard;
+      Conditions conditions = without(t.conditions, guard);
       double cost = 2 * points(of_pair);
       const Expr &left = s.inner[x], &right = s.inner[y];
       if (left.is(Kind::read) && right.is(Kind::read) &&
@@ -87,7 +90,9 @@ void Brackets::try_pairs(const Task& t, const Split& s, Bracketing& best) {
       if (cost >= best.cost) continue;
       const Type type = precise_ ? Type::f64 : pair.body.type();
       TensorId made = new_tentative(std::move(pair));
-      others.push_back(ir::read(made, type, std::move(subscripts)));
+      const Expr sum = ir::read(made, type, std::move(subscripts));
+      conditions.merge(has_terms(sum, others, gone, guard));
+      others.push_back(sum);
       Bracketing b = plan_product({std::move(others), without(t.reduced, gone), conditions, -1});
       b.cost += cost;
       if (b.cost < best.cost) best = std::move(b);

@@ -186,6 +186,7 @@ std::optional<Bracketing> Brackets::plan_known_terms(const std::vector<Product>&
     if (!next(0, {}, std::nullopt, {})) continue;
     Task t{found->rest, without(around.reduced, found->gone),
            without(around.conditions, found->conditions), around.depth};
+    t.conditions.merge(has_terms(found->read, found->rest, found->gone, found->conditions));
     t.factors.push_back(found->read);
     Bracketing b = plan_product(std::move(t));
     scale_parts(b, found->scale);
@@ -227,6 +228,17 @@ Conditions Brackets::not_proved(const Conditions& c) const {
   for (const Expr& x : c)
     if (!solve::proves(g_, {}, x)) result.insert(x);
   return result;
+}
+
+Conditions Brackets::has_terms(const Expr& sum, const std::vector<Expr>& factors,
+                               const std::set<IndexId>& gone, const Conditions& guard) const {
+  const auto definition_of = [&](TensorId t) {
+    return static_cast<size_t>(t.value) < by_target_.size() ? by_target_[t.value] : nullptr;
+  };
+  const bool may_be_infinite = std::ranges::any_of(
+      factors, [&](const Expr& f) { return solve::has_pole(definition_of, f); });
+  if (!may_be_infinite || solve::has_a_term(g_, indices(sum), gone, guard)) return {};
+  return {negation(equal(sum, Expr(0)))};
 }
 
 Bracketing Brackets::as_it_stands(const Task& t, const Split& s) const {

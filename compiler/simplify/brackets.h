@@ -90,6 +90,10 @@ class Brackets {
                               const std::vector<ir::Expr>& rest, const Task& t) const;
   std::vector<const KnownSum*> candidates(const std::vector<ir::Expr>& factors, bool several) const;
   ir::Conditions not_proved(const ir::Conditions& c) const;
+  // Where factors count that stood in the terms of `sum`, which is over `gone` where `guard`: it
+  // may have no term, and they be infinite then.
+  ir::Conditions has_terms(const ir::Expr& sum, const std::vector<ir::Expr>& factors,
+                           const std::set<ir::IndexId>& gone, const ir::Conditions& guard) const;
   ir::TensorId new_tentative(ir::Definition d);
   // What an expression mentions, remembered while one definition is planned.
   struct Mentions {

@@ -138,9 +138,10 @@ Graph merge_scaled(const Graph& g) {
     map.guard = s.guard;
     const std::set<IndexId> reduced(d.reduced.begin(), d.reduced.end());
     for (Expr& f : factors) f = solve::out_of_sum(g, f, reduced, d.guard);
+    const Expr outer =
+        in_range_under(g, map.guard, times(solve::out_of_sum(g, s.coefficient, reduced), factors));
     map.body =
-        solve::times_sum(result, times(solve::out_of_sum(g, s.coefficient, reduced), factors), sum,
-                         {d.free.begin(), d.free.end()}, reduced, d.guard);
+        solve::times_sum(result, outer, sum, {d.free.begin(), d.free.end()}, reduced, d.guard);
     result.definitions.push_back(normal_form(std::move(map)));
   }
   return result;

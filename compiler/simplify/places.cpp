@@ -102,23 +102,32 @@ bool in_range(const Graph& g, const Conditions& known, const Expr& value, const 
 
 Expr in_range_under(const Graph& g, Conditions& guard, const Expr& body) {
   Conditions everywhere;
-  Expr result = rewrite_under(body, guard, [&](const Expr& e, const Conditions& known) {
-    if (!e.is(Kind::read)) return e;
-    Conditions missing;
-    for (size_t k = 0; k < e.args().size(); ++k) {
-      const Expr& at = e.args()[k];
-      const Poly& extent = g[e->tensor].extents[k];
-      if (!tensors(at).empty() || in_range(g, known, at, extent)) continue;
-      missing.merge(conjuncts(at_least_zero(at)));
-      missing.merge(conjuncts(less(at, size_value(extent))));
-    }
-    missing = solve::tidy(g, missing, known);
-    if (missing.empty()) return e;
-    if (known != guard) return select(all_of(missing), e, Expr(0));
-    everywhere.merge(missing);
-    return e;
-  });
-  guard.merge(everywhere);
+  const auto kept = [&](const Expr& part, const Conditions& around) {
+    return rewrite_under(part, around, [&](const Expr& e, const Conditions& known) {
+      if (!e.is(Kind::read)) return e;
+      Conditions missing;
+      for (size_t k = 0; k < e.args().size(); ++k) {
+        const Expr& at = e.args()[k];
+        const Poly& extent = g[e->tensor].extents[k];
+        if (!tensors(at).empty() || in_range(g, known, at, extent)) continue;
+        missing.merge(conjuncts(at_least_zero(at)));
+        missing.merge(conjuncts(less(at, size_value(extent))));
+      }
+      missing = solve::tidy(g, missing, known);
+      if (missing.empty()) return e;
+      if (known != around) return select(all_of(missing), e, Expr(0));
+      everywhere.merge(missing);
+      return e;
+    });
+  };
+  Expr result = kept(body, guard);
+  // Conditions that read nothing are tried before those that do.
+  Conditions first, all;
+  for (const Expr& c : guard)
+    if (tensors(c).empty()) first.insert(c);
+  for (const Expr& c : guard) all.merge(conjuncts(tensors(c).empty() ? c : kept(c, first)));
+  all.merge(everywhere);
+  guard = std::move(all);
   return result;
 }
 

@@ -56,9 +56,10 @@ bool holds(const ir::Graph& g, const ir::Conditions& known, const ir::Conditions
 bool in_range(const ir::Graph& g, const ir::Conditions& known, const ir::Expr& value,
               const ir::Poly& extent);
 
-// The body of a new definition under `guard`: what keeps a read of it in range and is not known
-// there joins the guard, or chooses the read where the read is inside a choice. Where a definition
-// loses indices or conditions it loses what they said, as n == 1 says that there is an element 1.
+// The body of a new definition under `guard`: what keeps a read of it, or of the guard, in range
+// and is not known there joins the guard, or chooses the read where the read is inside a choice.
+// Where a definition loses indices or conditions it loses what they said, as n == 1 says that there
+// is an element 1.
 ir::Expr in_range_under(const ir::Graph& g, ir::Conditions& guard, const ir::Expr& body);
 
 }  // namespace attn::simplify

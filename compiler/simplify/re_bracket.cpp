@@ -311,6 +311,12 @@ class ReBracketing {
     for (Part& p : parts) {
       with_made(p.outer);
       with_made(p.inner);
+      Conditions conditions;
+      for (Expr c : p.conditions) {
+        for (const auto& [tentative, sum] : made) c = replace_reads(c, tentative, sum);
+        conditions.merge(conjuncts(c));
+      }
+      p.conditions = std::move(conditions);
     }
     Definition whole = d;
     if (parts.size() == 1 && parts[0].outer.empty() && !parts[0].reduced.empty()) {

@@ -162,6 +162,19 @@ constexpr const char* kMeans[] = {
       c[i: T] = sum[k: T where k < i] 1
       a[i: T] = sum[k where k < i] x[k] / c[i]
       b[i: T] = sum[k where k < i] x[k]
+    })",
+    R"(
+    train model m(w: [T, T], v: [T, D], g: [D]) -> y, z {
+      c[i: T] = sum[k: T where k < i] 1
+      y[i: T, d] = sum[k where k < i] w[i, k] * v[k, d] / c[i] * g[d]
+      z[i: T, d] = sum[k where k < i] w[i, k] * v[k, d]
+    })",
+    R"(
+    train model m(v: [T, D], s: [T], g: [D]) -> y, z {
+      c[i: T] = sum[k: T where k > 5] 1
+      inverse[i: T] = 1 / c[i]
+      y[i: T, d] = sum[k where k > 5] v[k, d] * inverse[i] * s[i]
+      z[i: T] = sum[d] y[i, d] * g[d]
     })"};
 
 class MeansOfNothing : public ::testing::TestWithParam<const char*> {};
@@ -171,6 +184,27 @@ TEST_P(MeansOfNothing, AreZero) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, MeansOfNothing, ::testing::ValuesIn(kMeans));
+
+// The condition of a sum reads what a row of the sum says is there.
+TEST(EmptyRows, OfAProductWhoseRowsSayWhatIsThere) {
+  expect_finite(R"(
+    size B, T in 1.., N
+    train model m(x: [B, T, N]) -> s {
+      s[i: N, j: T] = prod[k: T where j <= i] tanh(if 1 < B and 1 < T then x[1, 1, j] else 0)
+    })",
+                {{{"B", 2}, {"T", 3}, {"N", 0}}, {{"B", 2}, {"T", 3}, {"N", 2}}});
+}
+
+// A gradient over x runs further than the rows that read it.
+TEST(EmptyRows, WhereThereAreMoreElementsThanRows) {
+  expect_finite(R"(
+    size T, N, D = 40
+    train model m(q: [T, D], v: [N, D], x: [N]) -> y {
+      s[j: T, i: N] = sum[d] q[j, d] * v[i, d]
+      y[j: T, d] = sum[i where j <= i] sigmoid(s[j, i]) * v[i, d] * x[j]
+    })",
+                {{{"T", 3}, {"N", 17}}, {{"T", 17}, {"N", 3}}, {{"T", 2}, {"N", 0}}});
+}
 
 // The weight of a row in its gradient is infinite where it has no terms, and does not vary.
 TEST(EmptyRows, OfALogsumexpThatDoesNotVary) {
@@ -184,7 +218,8 @@ TEST(EmptyRows, OfALogsumexpThatDoesNotVary) {
                 {{{"B", 2}, {"S", 3}}, {{"B", 0}, {"S", 3}}});
 }
 
-// The gradient of a softmax of what it does not run over is 0. It reads one sum at two places, of which one is negative.
+// The gradient of a softmax of what it does not run over is 0. It reads one sum at two places, of
+// which one is negative.
 TEST(EmptyRows, OfASoftmaxOfWhatItDoesNotRunOver) {
   expect_finite(R"(
     size B, T, S, M = 1, N = 2

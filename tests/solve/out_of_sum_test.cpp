@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
+#include "compiler/ops/table.h"
+
 namespace attn::solve {
 namespace {
 
@@ -65,6 +69,26 @@ TEST_F(TimesSum, AsksWhetherThereIsATerm) {
   EXPECT_TRUE(is_left_out(read(input, i), {k}, {ir::at_most(1, read_of(k))}));
   const Expr alone = times_sum(g, read(input, i), read(sum, i), {}, {j}, {});
   EXPECT_TRUE(alone.is(Kind::select));
+}
+
+TEST_F(TimesSum, FindsPoles) {
+  const Expr x = read(input, i);
+  const Expr inverse = ir::power(x, Expr(-1));
+  std::optional<ir::Definition> map;
+  const auto has = [&](const Expr& e) {
+    return has_pole([&](ir::TensorId t) { return map && map->target == t ? &*map : nullptr; }, e);
+  };
+  EXPECT_TRUE(has(2 * inverse));
+  EXPECT_TRUE(has(ops::apply("log", {x})));
+  EXPECT_FALSE(has(x * x));
+  EXPECT_FALSE(has(ir::power(x * x + Expr(1e-5), Expr(-0.5))));
+  EXPECT_FALSE(has(ir::power(ops::apply("max", {x, Expr(1e-5)}), Expr(-1))));
+  map = ir::Definition{.target = sum, .free = {i}, .body = inverse};
+  EXPECT_TRUE(has(x * read(sum, i)));
+  map->body = x;
+  EXPECT_FALSE(has(x * read(sum, i)));
+  map->combine = ir::Combine::logsumexp;
+  EXPECT_TRUE(has(ops::apply("exp", {x - read(sum, i)})));
 }
 
 }  // namespace
