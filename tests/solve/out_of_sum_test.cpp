@@ -61,12 +61,12 @@ TEST_F(TimesSum, LeavesOutWhatNeedNotBeFinite) {
 }
 
 TEST_F(TimesSum, AsksWhetherThereIsATerm) {
-  const auto read_of = [&](IndexId index) { return ir::index_value(index); };
   // i is there, so T is at least 1; T is not known to be where nothing has i.
   EXPECT_FALSE(is_left_out(read(input, i), {j}, {}));
-  EXPECT_FALSE(is_left_out(read(input, i), {j, n}, {ir::at_most(read_of(j), read_of(i))}));
+  EXPECT_FALSE(
+      is_left_out(read(input, i), {j, n}, {ir::at_most(ir::index_value(j), ir::index_value(i))}));
   EXPECT_FALSE(is_left_out(read(input, i), {k}, {}));
-  EXPECT_TRUE(is_left_out(read(input, i), {k}, {ir::at_most(1, read_of(k))}));
+  EXPECT_TRUE(is_left_out(read(input, i), {k}, {ir::at_most(1, ir::index_value(k))}));
   const Expr alone = times_sum(g, read(input, i), read(sum, i), {}, {j}, {});
   EXPECT_TRUE(alone.is(Kind::select));
 }
