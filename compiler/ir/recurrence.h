@@ -49,7 +49,7 @@ class Needs {
   bool may_read(const Definition& reader, const Expr& read) const;
   // The same for all reads in `e`.
   bool may_hold(const Definition& reader, const Expr& e) const;
-  // Whether both are defined in one recurrence, or one of them in any.
+  // Whether both are defined in one recurrence.
   bool in_one(TensorId a, TensorId b) const;
   bool steps(TensorId t) const { return of_.count(t) > 0; }
   // Which subscript of a read is the step of its reader, which is part of a recurrence.

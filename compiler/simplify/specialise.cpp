@@ -19,7 +19,7 @@ namespace {
 class Specialiser {
  public:
   explicit Specialiser(const Graph& g)
-      : result_(g), unmaterialised_(g), definitions_(g), needs_(g) {
+      : result_(g), unmaterialised_(g), definitions_(g), needs_(g), carried_(carried(g)) {
     result_.definitions.clear();
   }
 
@@ -39,7 +39,8 @@ class Specialiser {
       const Definition* d = definitions_.find(x->tensor);
       if (!d || plain_subscripts(x) || !stores_exactly(result_, x->tensor)) return x;
       if (indices(x).size() >= d->free.size()) return x;
-      if (needs_.in_one(reader.target, x->tensor)) return x;
+      // A carried tensor at a step would be computed from the step before it, and that again.
+      if (needs_.in_one(reader.target, x->tensor) || carried_.count(x->tensor)) return x;
       std::map<IndexId, Expr> map = subscript_map(*d, x);
       if (d->combine == Combine::set) {
         Conditions guard = substitute(d->guard, map);
@@ -85,6 +86,7 @@ class Specialiser {
   solve::Unmaterialised unmaterialised_;
   ByTarget definitions_;  // of the graph as it came
   const Needs needs_;
+  const std::set<TensorId> carried_;
 };
 
 }  // namespace

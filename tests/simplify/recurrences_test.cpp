@@ -63,6 +63,19 @@ TEST(Recurrences, CarryNothingTwice) {
   EXPECT_FALSE(g.definition_of(g.find("b").value())) << text::to_string(g);
 }
 
+// dh[i,t] needs dh[i,t+1]; the gradient of what h starts from reads it at t = 0 alone.
+TEST(Recurrences, AreNotComputedAtOneStepFromTheStepBefore) {
+  const auto e = elaborate_text(
+      "size B, T in 1.., N\nmodel m(x: [B, T], z: [T, T]) -> y {\n  param w: [N], h0: f32\n  scan "
+      "t: T {\n"
+      "    h[i: B,t,j] = tanh(0.5 * h[i,t - 1,j] + (float(int(z[t,t])) + w[j])) from h0\n  }\n"
+      "  y[i: T] = tanh(z[i,i] +\n"
+      "    (if 0 <= i - 2 < B and 0 < T and 1 < N then h[i - 2,0,1] else 0))\n}\n");
+  ASSERT_EQ(e->program.models.size(), 1u) << e->messages();
+  const ir::Graph g = simplified_gradient(e->graph());
+  EXPECT_TRUE(ir::Needs(g).steps(g.find("dh").value())) << text::to_string(g);
+}
+
 TEST(Recurrences, AreOnlyThoseThatStep) {
   ir::Graph g;
   g.name = "m";
