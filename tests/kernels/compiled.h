@@ -95,7 +95,8 @@ std::string differ_from_differences(const driver::Compiled& model, const Arrays&
                                     double tolerance = 1e-6);
 // The same along one direction of all inputs and parameters at once, which takes four evaluations.
 // At values beside the given ones, which may be equal or at a step, and in steps that are smaller
-// than what is between them.
-std::string differ_from_slope(const driver::Compiled& model, Arrays given, double tolerance = 1e-5);
+// than what is between them. Where the outputs jump beside these, too, at others.
+std::string differ_from_slope(const driver::Compiled& model, const Arrays& given,
+                              double tolerance = 1e-5);
 
 }  // namespace attn::testing
