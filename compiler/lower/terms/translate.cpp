@@ -310,6 +310,9 @@ bool falls(const ir::Expr& e) {
   });
 }
 
+// Whether it takes every second value at most, as 6 - 2*i does: Halide knows its last bits.
+bool has_stride(const Expr& e) { return Halide::Internal::modulus_remainder(e).modulus != 1; }
+
 }  // namespace
 
 std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
@@ -330,11 +333,12 @@ std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
                   solve::proves(g_, {}, ir::less(s, ir::size_value(t.extents[k])));
     if (arguments_.hides_data && !tensors(s).empty()) value = hidden_data(value);
     const bool falls_in_known = constant(limit) > 0 && falls(s);
-    // Beside conditions on other indices, Halide drops the promise below and its range.
-    if (!proved || (falls_in_known && bounded_))
-      value =
-          clamp(value, 0,
-                (constant(limit) > 0 && !bounded_ ? limit : buffer.dim(at.size()).extent()) - 1);
+    // Beside conditions on other indices, and of every second element or fewer, Halide drops the
+    // promise below and its range.
+    const bool drops = falls_in_known && (bounded_ || has_stride(value));
+    const bool by_size = constant(limit) > 0 && !bounded_ && !drops;
+    if (!proved || drops)
+      value = clamp(value, 0, (by_size ? limit : buffer.dim(at.size()).extent()) - 1);
     else if (falls_in_known)
       // Halide fails on a vector that is read backwards from an index that it knows. (By the one
       // more its range is not exact, or the promise would go as superfluous, and with it the
