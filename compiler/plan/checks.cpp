@@ -7,6 +7,7 @@
 
 #include "compiler/ir/under.h"
 #include "compiler/plan/function.h"
+#include "compiler/solve/equalities.h"
 #include "compiler/solve/prove.h"
 
 namespace attn::plan {
@@ -133,15 +134,15 @@ class Copies {
   std::map<TensorId, TensorId> copies_;
 };
 
-// Indices that only conditions mention are reduced first, to whether these hold somewhere: along
-// such an index lies what they read, and the subscript is read once.
+// Indices that only conditions mention are reduced first, to how often these hold: along such an
+// index lies what they read, and the subscript is read once.
 void reduce_conditions(Graph& g, Definition& d, const std::string& data,
                        std::vector<Definition>& result) {
   std::vector<IndexId> others;
   for (IndexId i : d.reduced)
     if (!uses(d.body, i)) others.push_back(i);
   if (others.empty()) return;
-  Definition holds{.combine = Combine::max, .reduced = others, .body = Expr(1)};
+  Definition holds{.combine = Combine::sum, .reduced = others, .body = Expr(1)};
   for (const Expr& c : Conditions(d.guard))
     if (std::ranges::any_of(others, [&](IndexId i) { return uses(c, i); }))
       holds.guard.insert(d.guard.extract(c));
@@ -151,8 +152,10 @@ void reduce_conditions(Graph& g, Definition& d, const std::string& data,
     if (used.count(i)) holds.free.push_back(i);
   holds.target = g.new_tensor(
       {.name = data + ".seen", .storage = Storage::i32, .extents = g.extents(holds.free)});
-  d.guard.insert(is_zero(g.target(holds) - Expr(1)));
-  result.push_back(with_fresh_indices(g, holds).definition);
+  d.guard.insert(not_zero(g.target(holds)));
+  // Solved as every definition is: for i == 0 and j <= i Halide asks for one region of all j that
+  // are wanted and of those that the conditions leave.
+  result.push_back(solve::solve_equalities(g, with_fresh_indices(g, holds).definition));
 }
 
 }  // namespace

@@ -128,5 +128,8 @@ TEST(RandomAttention, OfRowsThatSeeOneKeyIsOffByRoundings) { check_seed(332495);
 // Of no batch the gradient of a value is a sum of nothing, times a key that no row sees.
 TEST(RandomAttention, OfNoBatchSeesNoKey) { check_seed(333469); }
 
+// One row counts, so that little of the data in subscripts is checked.
+TEST(RandomAttention, OfOneRow) { check_seed(334970); }
+
 }  // namespace
 }  // namespace attn::testing

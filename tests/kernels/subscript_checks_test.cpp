@@ -76,5 +76,35 @@ model maps(x: [N], n: int[K], c: int[J, K]) -> y {
   }
 }
 
+// Conditions that name an index, so that few points of the checked data are seen.
+TEST(SubscriptChecks, SeeWhatConditionsOnOneIndexLeave) {
+  Library library(compile_text(R"(
+size B, T
+model first(x: [B, T], n: int[B, T], g: [3, 3]) -> y {
+  y[b,i] = sum[j: T where n[b,i] == n[b,j]] (
+    if i == 0 and j <= i then g[n[b,i],n[b,j]] * x[b,j] else 0)
+}
+model third(x: [B, T], n: int[B, T], g: [3, 3]) -> y {
+  y[b,i] = sum[j: T where n[b,i] == n[b,j]] (
+    if i == j and i == 2 then g[n[b,i],n[b,j]] * x[b,j] else 0)
+}
+)",
+                               {}, Derive::as_written));
+  constexpr CallOptions kForward{.gradient = false};
+  for (const auto& [name, seen] : {std::pair<const char*, size_t>{"first", 0}, {"third", 2}})
+    for (int64_t t : {0, 1, 3, 15, 16, 17, 33, 100}) {
+      const auto steps = static_cast<size_t>(t);
+      Arrays given = random_call(library.model(name), {{"B", 2}, {"T", t}}, 1);
+      std::vector<double>& n = given.at("n").values;
+      for (size_t k = 0; k < n.size(); ++k) n[k] = k % steps == seen ? 2 : 7;
+      const Outcome o = library.call(given, kForward, name);
+      ASSERT_EQ(o.status, ATTN_OK) << name << " T=" << t << ": " << o.message;
+      EXPECT_EQ(differ(library.reference(given, name, kForward), o.values, 1e-6), "");
+      if (seen >= steps) continue;
+      n[steps + seen] = 3;
+      EXPECT_EQ(library.call(given, kForward, name).status, ATTN_BAD_DATA) << name << " T=" << t;
+    }
+}
+
 }  // namespace
 }  // namespace attn::testing
