@@ -111,11 +111,12 @@ class Loops {
     return {from_accumulated(d_.combine, type_, to_accumulate(d_.combine, start))};
   }
 
-  // Reduced indices that have one value are numbers.
+  // Indices that have one value are numbers.
   std::map<ir::IndexId, ir::Expr> single_values() const {
     std::map<ir::IndexId, ir::Expr> result;
-    for (ir::IndexId r : d_.reduced)
-      if (g_.known(g_[r].extent) == 1) result.emplace(r, ir::Expr(0));
+    for (const std::vector<ir::IndexId>* all : {&d_.free, &d_.reduced})
+      for (ir::IndexId i : *all)
+        if (g_.known(g_[i].extent) == 1) result.emplace(i, ir::Expr(0));
     return result;
   }
 
@@ -209,7 +210,12 @@ class Loops {
     Expr position = for_domain()(scatter.position);
     Expr limit =
         Translator(g_, scope_.arguments, {}).extent(g_[d_.target].extents[scatter.dimension]);
-    return position >= 0 && position < limit;
+    const Expr inside = position >= 0 && position < limit;
+    // Of a minimum, as min(i - 1, T - 1), Halide takes the condition for the clamp of what is
+    // written, drops that, and asks for the element -1.
+    return ir::any_part(scatter.position, [](const ir::Expr& e) { return e.is(ir::Kind::call); })
+               ? unsolved(inside)
+               : inside;
   }
 
   Expr scattered(const solve::Scatter& scatter) {
