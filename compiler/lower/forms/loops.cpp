@@ -213,9 +213,7 @@ class Loops {
     const Expr inside = position >= 0 && position < limit;
     // Of a minimum, as min(i - 1, T - 1), Halide takes the condition for the clamp of what is
     // written, drops that, and asks for the element -1.
-    return ir::any_part(scatter.position, [](const ir::Expr& e) { return e.is(ir::Kind::call); })
-               ? unsolved(inside)
-               : inside;
+    return chooses(scatter.position) ? unsolved(inside) : inside;
   }
 
   Expr scattered(const solve::Scatter& scatter) {

@@ -292,13 +292,6 @@ bool made_of_sums(const ir::Expr& e) {
   });
 }
 
-// Whether a minimum or a condition chooses it. Halide knows which one it is in a part of a loop
-// that runs for some sizes only, and asks for that element whatever the size.
-bool chooses(const ir::Expr& e) {
-  return ir::any_part(
-      e, [](const ir::Expr& part) { return part.is(Kind::call) || part.is(Kind::select); });
-}
-
 bool has_remainder(const ir::Expr& e) {
   return ir::any_part(e, [](const ir::Expr& part) { return part.is(Kind::remainder); });
 }
@@ -314,6 +307,11 @@ bool falls(const ir::Expr& e) {
 bool has_stride(const Expr& e) { return Halide::Internal::modulus_remainder(e).modulus != 1; }
 
 }  // namespace
+
+bool chooses(const ir::Expr& e) {
+  return ir::any_part(
+      e, [](const ir::Expr& part) { return part.is(Kind::call) || part.is(Kind::select); });
+}
 
 std::vector<Expr> Translator::subscripts(const ir::Expr& e) {
   const ir::Tensor& t = g_[e->tensor];

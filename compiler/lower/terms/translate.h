@@ -93,6 +93,10 @@ class Translator {
   std::map<ir::Expr, Expr> done_;
 };
 
+// Whether a minimum or a condition chooses a subscript. Halide knows which one it is in a part of a
+// loop that runs for some sizes only, and asks for that element whatever the size.
+bool chooses(const ir::Expr& e);
+
 // `value` in a call of `attn_data`: nothing is known of what it gives, and it stays where it is.
 Expr hidden_data(const Expr& value);
 
