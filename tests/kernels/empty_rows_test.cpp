@@ -195,6 +195,33 @@ TEST(EmptyRows, OfAProductWhoseRowsSayWhatIsThere) {
                 {{{"B", 2}, {"T", 3}, {"N", 0}}, {{"B", 2}, {"T", 3}, {"N", 2}}});
 }
 
+// A condition bounds the steps by an index that has one value.
+TEST(EmptyRows, OfConditionsOnAnIndexOfOneValue) {
+  Library library(compile_text(R"(
+    size B, T, S in 1.., N = 1
+    train model m(x1: [B, T, N], x2: [B, S]) -> m5 {
+      param scalar: f32
+      m5[i: N, t: T] = clamp(max[j: S where t <= i] scalar, 1, 4)
+    })"));
+  for (int64_t t : {0, 1, 5, 17})
+    expect_agreement(library, "m", random_call(library.model(), {{"B", 1}, {"S", 3}, {"T", t}}, 3),
+                     1e-5);
+}
+
+// The gradient is scattered to a minimum, of which the condition leaves out the first row.
+TEST(EmptyRows, OfAScatterToAMinimum) {
+  Library library(compile_text(R"(
+    size T in 1.., S, N = 2
+    train model m(on: bool[S]) -> y {
+      param w: [T]
+      p[i: N, j: T, k] = k * w[k]
+      y[i: S, j] = if on[i] then 1 else p[1, clamp(i - 1, 0, T - 1), j] where not i == 0
+    })"));
+  for (int64_t t : {1, 4, 17})
+    for (int64_t s : {0, 1, 5})
+      expect_agreement(library, "m", random_call(library.model(), {{"S", s}, {"T", t}}, 3), 1e-5);
+}
+
 // A gradient over x runs further than the rows that read it.
 TEST(EmptyRows, WhereThereAreMoreElementsThanRows) {
   expect_finite(R"(
