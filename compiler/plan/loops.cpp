@@ -57,11 +57,14 @@ Claimed added(const Graph& g, const Costs& costs, const Definition& sum, const D
 }
 
 // The free index in whose place `read` has the reduced one, if it reads a tensor like the target.
+// Not the last: a plane runs along that.
 IndexId index_of_planes(const Graph& g, const Definition& d, const Expr& read) {
   const Tensor &from = g[read->tensor], &to = g[d.target];
   if (from.storage != to.storage || !std::ranges::equal(from.extents, to.extents)) return {};
   for (IndexId i : d.free)
-    if (read.args() == index_values(mixed_point(d, i)) && g.known(g[i].extent)) return i;
+    if (i != d.free.back() && read.args() == index_values(mixed_point(d, i)) &&
+        g.known(g[i].extent))
+      return i;
   return {};
 }
 
