@@ -230,14 +230,17 @@ Conditions Brackets::not_proved(const Conditions& c) const {
   return result;
 }
 
-Conditions Brackets::has_terms(const Expr& sum, const std::vector<Expr>& factors,
-                               const std::set<IndexId>& gone, const Conditions& guard) const {
+bool Brackets::may_be_infinite(const std::vector<Expr>& factors) const {
   const auto definition_of = [&](TensorId t) {
     return static_cast<size_t>(t.value) < by_target_.size() ? by_target_[t.value] : nullptr;
   };
-  const bool may_be_infinite = std::ranges::any_of(
-      factors, [&](const Expr& f) { return solve::has_pole(definition_of, f); });
-  if (!may_be_infinite || solve::has_a_term(g_, indices(sum), gone, guard)) return {};
+  return std::ranges::any_of(factors,
+                             [&](const Expr& f) { return solve::has_pole(definition_of, f); });
+}
+
+Conditions Brackets::has_terms(const Expr& sum, const std::vector<Expr>& factors,
+                               const std::set<IndexId>& gone, const Conditions& guard) const {
+  if (!may_be_infinite(factors) || solve::has_a_term(g_, indices(sum), gone, guard)) return {};
   return {negation(equal(sum, Expr(0)))};
 }
 
@@ -263,7 +266,8 @@ Bracketing Brackets::as_it_stands(const Task& t, const Split& s) const {
 
 Bracketing Brackets::plan_product(Task task) {
   ++steps_;
-  // An index that occurs nowhere counts how often the rest is added.
+  // An index that occurs nowhere counts how often the rest is added. Where that is 0, what may be
+  // infinite is not computed.
   std::set<IndexId> used = indices(task.conditions);
   for (const Expr& f : task.factors) merge_in(used, mentions(f).indices);
   Expr count = 1;
@@ -271,6 +275,8 @@ Bracketing Brackets::plan_product(Task task) {
     if (!solve::nonnegative(g_, g_[r].extent)) continue;
     count = count * size_value(g_[r].extent);
     task.reduced.erase(r);
+    if (may_be_infinite(task.factors))
+      task.conditions.merge(not_proved({at_least_zero(size_value(g_[r].extent) - 1)}));
   }
   Split s;
   s.inside = on(task.conditions, task.reduced);

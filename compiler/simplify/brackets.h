@@ -90,6 +90,8 @@ class Brackets {
                               const std::vector<ir::Expr>& rest, const Task& t) const;
   std::vector<const KnownSum*> candidates(const std::vector<ir::Expr>& factors, bool several) const;
   ir::Conditions not_proved(const ir::Conditions& c) const;
+  // Where a sum has no term and a factor is of that row, say a logsumexp.
+  bool may_be_infinite(const std::vector<ir::Expr>& factors) const;
   // Where factors count that stood in the terms of `sum`, which is over `gone` where `guard`: it
   // may have no term, and they be infinite then.
   ir::Conditions has_terms(const ir::Expr& sum, const std::vector<ir::Expr>& factors,

@@ -245,6 +245,18 @@ TEST(EmptyRows, OfALogsumexpThatDoesNotVary) {
                 {{{"B", 2}, {"S", 3}}, {{"B", 0}, {"S", 3}}});
 }
 
+// The weight does not vary along the whole sum: a product of its size and the weight, which is
+// infinite where the size is 0.
+TEST(EmptyRows, OfALogsumexpThatCountsItsSize) {
+  expect_finite(R"(
+    size T in 1.., S
+    train model m(x: [T, T], w: [1], s: [S]) -> y, z {
+      y[i: T] = clamp(logsumexp[k: S where T > 1] (x[i, i] + w[0]), -4, 4)
+      z[i: T] = x[i, i]
+    })",
+                {{{"T", 3}, {"S", 0}}, {{"T", 3}, {"S", 2}}, {{"T", 1}, {"S", 2}}});
+}
+
 // The gradient of a softmax of what it does not run over is 0. It reads one sum at two places, of
 // which one is negative.
 TEST(EmptyRows, OfASoftmaxOfWhatItDoesNotRunOver) {
