@@ -222,6 +222,17 @@ TEST(EmptyRows, OfAScatterToAMinimum) {
       expect_agreement(library, "m", random_call(library.model(), {{"S", s}, {"T", t}}, 3), 1e-5);
 }
 
+// The gradient goes to one row, which N = 1 does not have.
+TEST(EmptyRows, OfAScatterToARowThatIsNotThere) {
+  expect_finite(R"(
+    size T, M = 2, N
+    train model m(w: [N, M], x: [T]) -> y {
+      k[i: N, j: T] = 1 + w[i, j % 2]
+      y[i: M] = if 1 < N and i < T then k[1, i] else 1
+    })",
+                {{{"T", 5}, {"N", 1}}, {{"T", 5}, {"N", 3}}, {{"T", 0}, {"N", 1}}});
+}
+
 // A gradient over x runs further than the rows that read it.
 TEST(EmptyRows, WhereThereAreMoreElementsThanRows) {
   expect_finite(R"(

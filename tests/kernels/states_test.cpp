@@ -91,6 +91,14 @@ model guarded(x: [B, T], at: int[B], keep: bool[B, T], w: [B, S]) -> y, z {
   y[b,s] = exp(w[b,s]) * seen'[b,s]
   z[b,s] = exp(w[b,s]) * kept'[b,s]
 }
+# A row that conditions fix, which need not be there.
+model one_row(x: [B, T], at: int[B]) -> y, z {
+  state seen: [B, S], turned: [S, B]
+  seen'[b, at[b] + t]   = x[b,t] where b == 1
+  turned'[at[b] + t, b] = x[b,t] where 2 <= b and b <= 2
+  y[b,s] = seen'[b,s]
+  z[b,s] = turned'[s,b]
+}
 # What stays is a subscript too.
 model lookup(letter: int[B, T], at: int[B], table: [4]) -> y, z {
   state letters: int[B, S], first: int[B, 3], known: bool[B, S]
@@ -147,6 +155,9 @@ TEST(States, ChangeInPlace) {
         given = random_call(library().model("guarded"), sizes, 8);
         place(given, "at", t + more, t);
         expect_same("guarded", given);
+        given = random_call(library().model("one_row"), sizes, 10);
+        place(given, "at", t + more, t);
+        expect_same("one_row", given);
         given = random_call(library().model("lookup"), sizes, 9, 4);
         place(given, "at", t + more, t);
         expect_same("lookup", given);

@@ -12,6 +12,27 @@ namespace {
 
 using ir::Combine;
 
+// Whether conditions bound a free index from both sides, as 1 <= t and t <= 1 do, or t == 1. Where
+// they are solved Halide asks for that part whatever the extent.
+bool is_bounded_alone(const ir::Definition& d, ir::IndexId i) {
+  const auto is_of_it = [&](const ir::Expr& c) {
+    return ir::tensors(c).empty() && ir::indices(c) == std::set<ir::IndexId>{i};
+  };
+  const auto count = std::count_if(d.guard.begin(), d.guard.end(), is_of_it);
+  return count > 1 || std::any_of(d.guard.begin(), d.guard.end(), [&](const ir::Expr& c) {
+           return is_of_it(c) && !c.is(ir::Kind::at_least_zero);
+         });
+}
+
+// Whether it is one of these conditions. They are not solved where the index says what is written:
+// the tensor need not have that element.
+bool bounds_alone(const ir::Definition& d, const ir::Expr& condition) {
+  const std::set<ir::IndexId> used = ir::indices(condition);
+  return used.size() == 1 && ir::tensors(condition).empty() &&
+         std::count(d.free.begin(), d.free.end(), *used.begin()) > 0 &&
+         is_bounded_alone(d, *used.begin());
+}
+
 class Loops {
  public:
   Loops(const Scope& scope, const plan::LoopsForm& form, Scatter scatter)
@@ -135,21 +156,9 @@ class Loops {
     Translator t(g_, scope_.arguments, indices);
     std::vector<ir::IndexId> bounded = d_.reduced;
     for (ir::IndexId i : d_.free)
-      if (is_bounded_alone(i)) bounded.push_back(i);
+      if (is_bounded_alone(d_, i)) bounded.push_back(i);
     t.bound_by(d_.guard, bounded);
     return t;
-  }
-
-  // Whether conditions bound a free index from both sides by numbers, as 1 <= t and t <= 1 do:
-  // Halide asks for that part whatever the extent.
-  bool is_bounded_alone(ir::IndexId i) const {
-    const auto is_of_it = [&](const ir::Expr& c) {
-      return ir::tensors(c).empty() && ir::indices(c) == std::set<ir::IndexId>{i};
-    };
-    const auto count = std::count_if(d_.guard.begin(), d_.guard.end(), is_of_it);
-    return count > 1 || std::any_of(d_.guard.begin(), d_.guard.end(), [&](const ir::Expr& c) {
-             return is_of_it(c) && !c.is(ir::Kind::at_least_zero);
-           });
   }
 
   std::vector<Expr> args() const { return {spec_.vars.begin(), spec_.vars.end()}; }
@@ -221,9 +230,11 @@ class Loops {
     Translator t = in_classes ? for_domain() : at_points();
     Expr position = t(scatter.position);
     Expr limit = t.extent(g_[d_.target].extents[scatter.dimension]);
-    ir::Conditions others = d_.guard;
-    others.erase(scatter.condition);
+    ir::Conditions others, alone;
+    for (const ir::Expr& c : d_.guard)
+      if (c != scatter.condition) (bounds_alone(d_, c) ? alone : others).insert(c);
     domain_.where(domain_condition(others) && domain_condition(scatter));
+    if (!alone.empty()) domain_.where(unsolved(domain_condition(alone)));
     if (scope_.arguments.hides_data && !ir::tensors(scatter.position).empty())
       position = hidden_data(position);
     if (in_classes) {
@@ -296,7 +307,10 @@ class Placed {
         place = hidden_data(place);
       at[k] = clamp(place, 0, last);
     }
-    if (!d_.guard.empty()) domain.where(t.condition(d_.guard));
+    ir::Conditions solved, alone;
+    for (const ir::Expr& c : d_.guard) (bounds_alone(d_, c) ? alone : solved).insert(c);
+    if (!solved.empty()) domain.where(t.condition(solved));
+    if (!alone.empty()) domain.where(unsolved(t.condition(alone)));
     const Expr value = cast(spec.stored, cast(spec.computed, t(d_.body)));
     std::reverse(at.begin(), at.end());
     spec.vars.assign(all.rbegin(), all.rend());
