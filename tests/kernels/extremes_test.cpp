@@ -16,6 +16,29 @@ void expect_agreement_at(Library& library, const std::string& model,
   }
 }
 
+// Beside an integer that is as far from 0 as one of 32 bits can be.
+TEST(Extremes, OfIntegersAtTheEndOfTheirRange) {
+  Library library(compile_text(R"(
+size T
+model m(k: int[T]) -> a, b, c, d, e, f {
+  a[i] = min(k[i] - 2, 2147483647)
+  b[i] = max(-2147483647, k[i] + 3)
+  c[i] = if k[i] > 1 then -2147483647 else k[i] + 2
+  d[i] = if k[i] > 1 then k[i] - 2 else 2147483647
+  e[i: T] = min[t: T where t == i] (k[t] - 3)
+  f = max[t where t == T - 1] (k[t] + T - t)
+}
+)",
+                               {}, Derive::as_written));
+  constexpr CallOptions kForward{.gradient = false};
+  for (int64_t t : {0, 1, 3, 16, 17, 37}) {
+    const Arrays given = random_call(library.model(), {{"T", t}}, 2);
+    const Outcome o = library.call(given, kForward);
+    ASSERT_EQ(o.status, ATTN_OK) << o.message;
+    EXPECT_EQ(differ(library.reference(given, "m", kForward), o.values, 0), "") << t;
+  }
+}
+
 TEST(Extremes, OfProducts) {
   Library library(compile_text(R"(
 size T, S in 1.., E

@@ -31,6 +31,12 @@ Expr unsolved(Expr condition) { return cast<uint8_t>(std::move(condition)) != ca
 
 Expr opaque(Expr index) { return std::move(index) ^ Expr(0); }
 
+Expr beside(const Expr& other, const Expr& value) {
+  constexpr int64_t kFar = 1 << 30;
+  const auto known = Halide::Internal::as_const_int(other);
+  return known && (*known > kFar || *known < -kFar) ? opaque(value) : value;
+}
+
 std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents) {
   std::vector<Expr> coordinates(extents.size());
   for (size_t i = extents.size(); i-- > 1;) {

@@ -22,6 +22,10 @@ Expr unsolved(Expr condition);
 // The same value, of which Halide knows nothing at all; it keeps the operation, LLVM drops it.
 Expr opaque(Expr index);
 
+// The value, opaque where the other is a constant far from 0: of min(x - 2, 2147483647) and
+// select(c, x - 2, 2147483647) Halide computes 2147483647 + 2.
+Expr beside(const Expr& other, const Expr& value);
+
 // The coordinates, outermost first, of a linear index into row-major extents. Division by a
 // run-time extent goes through doubles (exact below 2^31), since vectors have no division.
 std::vector<Expr> decode_index(Expr linear, const std::vector<Expr>& extents);

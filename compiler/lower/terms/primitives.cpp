@@ -4,6 +4,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/ir/operation.h"
+#include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/translate.h"
 #include "compiler/lower/terms/vector_math.h"
 #include "compiler/ops/philox.h"
@@ -49,8 +50,10 @@ const std::map<std::string_view, Form>& forms() {
       {"cos", [](Args a, Type, Exponential) { return cos(a[0]); }},
       {"atan", [](Args a, Type, Exponential) { return atan(a[0]); }},
       {"abs", [](Args a, Type t, Exponential) { return cast(t, abs(a[0])); }},
-      {"min", [](Args a, Type, Exponential) { return kept(a, min(a[0], a[1])); }},
-      {"max", [](Args a, Type, Exponential) { return kept(a, max(a[0], a[1])); }},
+      {"min",
+       [](Args a, Type, Exponential) { return kept(a, combined(Combine::min, a[0], a[1])); }},
+      {"max",
+       [](Args a, Type, Exponential) { return kept(a, combined(Combine::max, a[0], a[1])); }},
       {"floor", [](Args a, Type, Exponential) { return floor(a[0]); }},
       {"float", [](Args a, Type t, Exponential) { return cast(t, a[0]); }},
       {"int", [](Args a, Type t, Exponential) { return cast(t, a[0]); }},
@@ -89,8 +92,9 @@ Expr neutral(Combine combine, const Type& type) {
 }
 
 Expr combined(Combine combine, const Expr& a, const Expr& b) {
-  if (combine == Combine::max || combine == Combine::logsumexp) return max(a, b);
-  if (combine == Combine::min) return min(a, b);
+  if (combine == Combine::max || combine == Combine::logsumexp)
+    return max(beside(b, a), beside(a, b));
+  if (combine == Combine::min) return min(beside(b, a), beside(a, b));
   return combine == Combine::prod ? a * b : a + b;
 }
 

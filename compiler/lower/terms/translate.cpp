@@ -75,7 +75,8 @@ Expr Translator::scaled(const Expr& sum, const ir::Expr& scale) {
 }
 
 Expr Translator::choose(bool affine, const Expr& condition, const Expr& a, const Expr& b) {
-  if (affine || !decoded_ || a.type().is_bool()) return select(condition, a, b);
+  if (affine || !decoded_ || a.type().is_bool())
+    return select(condition, beside(b, a), beside(a, b));
   return masked(condition, a, b);
 }
 
