@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/ir/under.h"
 #include "compiler/plan/function.h"
@@ -18,6 +19,7 @@ using namespace ir;
 struct Site {
   Expr subscript;
   Conditions known;
+  std::vector<IndexId> over;  // all indices of the definition
   TensorId read;
   size_t dimension;
   bool is_written = false;
@@ -26,6 +28,8 @@ struct Site {
 // The subscripts of `d` that read data and that no proof bounds.
 std::vector<Site> sites_of(const Graph& g, const Definition& d) {
   std::vector<Site> sites;
+  std::vector<IndexId> over = d.free;
+  over.insert(over.end(), d.reduced.begin(), d.reduced.end());
   const auto look_at = [&](TensorId t, const std::vector<Expr>& subscripts, const Conditions& known,
                            bool is_written) {
     for (size_t k = 0; k < subscripts.size(); ++k) {
@@ -33,7 +37,7 @@ std::vector<Site> sites_of(const Graph& g, const Definition& d) {
       if (tensors(s).empty()) continue;
       const Expr extent = size_value(g[t].extents[k]);
       if (!solve::proves(g, known, at_least_zero(s)) || !solve::proves(g, known, less(s, extent)))
-        sites.push_back({s, known, t, k, is_written});
+        sites.push_back({s, known, over, t, k, is_written});
     }
   };
   const auto look = [&](const Expr& e, const Conditions& known) {
@@ -158,15 +162,24 @@ void reduce_conditions(Graph& g, Definition& d, const std::string& data,
   result.push_back(solve::solve_equalities(g, with_fresh_indices(g, holds).definition));
 }
 
-}  // namespace
+// The values of a subscript, where its conditions hold.
+struct Range {
+  Expr subscript;
+  Conditions known;
+  std::vector<IndexId> over;
+  DataCheck check;
 
-Checks data_checks(Graph& g) {
-  std::vector<Site> sites;
-  for (const Definition& d : g.definitions)
-    for (Site& s : sites_of(g, d)) sites.push_back(std::move(s));
-  Checks result;
-  Copies copies(g, result.definitions);
-  // Equal checks of several definitions are one: their indices are renamed to common ones.
+  // Whether all values of the other are among these.
+  bool holds(const Range& other) const {
+    return this != &other && subscript == other.subscript && check.extent == other.check.extent &&
+           std::ranges::includes(other.known, known) && known.size() < other.known.size();
+  }
+};
+
+// Indices of one name and extent are one in all of them, so that equal ranges of several
+// definitions are one.
+std::vector<Range> ranges_of(Graph& g, const std::vector<Site>& sites, Copies& copies) {
+  std::vector<Range> ranges;
   std::map<std::pair<std::string, Poly>, IndexId> common;
   std::set<std::tuple<Expr, Expr, Poly>> seen;
   for (const Site& s : sites) {
@@ -174,36 +187,69 @@ Checks data_checks(Graph& g) {
     std::set<IndexId> used = indices(s.subscript);
     Conditions known;
     for (const Expr& c : s.known)
-      if (copies.can_copy(c)) known.insert(copies.of(c));
+      if (copies.can_copy(c)) known.insert(c);
     // Conditions bind further indices where they mention one that is used.
     for (const Expr& c : known)
       for (IndexId i : indices(c)) used.insert(i);
+    // Where another index has no value, nothing is read.
+    for (IndexId i : s.over) {
+      const Expr is_there = at_least_zero(size_value(g[i].extent) - 1);
+      if (!used.count(i) && !solve::proves(g, {}, is_there)) known.insert(is_there);
+    }
     std::map<IndexId, Expr> names;
-    std::vector<IndexId> bound;
+    Range range;
     for (IndexId i : used) {
       Index index = g[i];
       auto [it, fresh] = common.try_emplace({index.name, index.extent});
       if (fresh) it->second = g.new_index(index.name, index.extent);
       names.emplace(i, index_value(it->second));
-      bound.push_back(it->second);
+      range.over.push_back(it->second);
     }
-    Definition d{.reduced = bound,
-                 .guard = substitute(known, names),
-                 .body = substitute(copies.of(s.subscript), names)};
-    const Poly& extent = g[s.read].extents[s.dimension];
-    if (!seen.insert({d.body, all_of(d.guard), extent}).second) continue;
-    DataCheck check{.extent = extent,
-                    .data = g[*tensors(s.subscript).begin()].name,
-                    .read = g[s.read].name,
-                    .is_written = s.is_written};
+    range.known = substitute(known, names);
+    range.subscript = substitute(s.subscript, names);
+    range.check = {.extent = g[s.read].extents[s.dimension],
+                   .data = g[*tensors(s.subscript).begin()].name,
+                   .read = g[s.read].name,
+                   .is_written = s.is_written};
+    if (seen.insert({range.subscript, all_of(range.known), range.check.extent}).second)
+      ranges.push_back(std::move(range));
+  }
+  return ranges;
+}
+
+}  // namespace
+
+Expr of_nothing(Combine combine) {
+  using Limits = std::numeric_limits<int32_t>;
+  return Expr(combine == Combine::min ? Limits::max() : Limits::min());
+}
+
+Checks data_checks(Graph& g) {
+  std::vector<Site> sites;
+  for (const Definition& d : g.definitions)
+    for (Site& s : sites_of(g, d)) sites.push_back(std::move(s));
+  Checks result;
+  Copies copies(g, result.definitions);
+  std::vector<Range> ranges = ranges_of(g, sites, copies);
+  for (const Range& range : ranges) {
+    if (std::ranges::any_of(ranges, [&](const Range& r) { return r.holds(range); })) continue;
+    Definition d{.reduced = range.over, .body = copies.of(range.subscript)};
+    for (const Expr& c : range.known) d.guard.insert(copies.of(c));
+    DataCheck check = range.check;
     reduce_conditions(g, d, check.data, result.definitions);
     for (Combine combine : {Combine::min, Combine::max}) {
-      d.combine = d.reduced.empty() ? Combine::set : combine;
-      d.target = g.new_tensor(
+      Definition end = d;
+      end.combine = combine;
+      if (d.reduced.empty()) {
+        end.combine = Combine::set;
+        end.body = select(all_of(end.guard), end.body, of_nothing(combine));
+        end.guard.clear();
+      }
+      end.target = g.new_tensor(
           {.name = fmt::format("{}.{}", check.data, combine == Combine::min ? "least" : "greatest"),
            .storage = Storage::i32});
-      (combine == Combine::min ? check.lowest : check.highest) = d.target;
-      result.definitions.push_back(d);
+      (combine == Combine::min ? check.lowest : check.highest) = end.target;
+      result.definitions.push_back(std::move(end));
     }
     result.checks.push_back(check);
   }

@@ -45,6 +45,9 @@ struct Checks {
   std::vector<DataCheck> checks;
 };
 Checks data_checks(ir::Graph& g);
+// What min and max of integers give over nothing. A subscript that a condition hides is checked as
+// this: the least is above the greatest.
+ir::Expr of_nothing(ir::Combine combine);
 
 // Whether a kernel of that form may write one tensor to the memory of another that it reads: a map,
 // a contraction in what finishes its sum, a scatter in what it starts as, or a row kernel, that

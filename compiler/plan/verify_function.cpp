@@ -183,16 +183,18 @@ class FunctionChecker {
     for (const DataCheck& c : f_.data_checks) {
       const Definition *least = take(ends, c.lowest), *greatest = take(ends, c.highest);
       require(least && greatest, "a check of data that no kernel computes");
-      Definition other = *greatest;
-      other.target = least->target;
-      other.combine = least->combine;
-      other.where = least->where;
-      require(other == *least, c.lowest, "a check of two things");
       require(least->reduced.empty()
                   ? least->combine == Combine::set && greatest->combine == Combine::set
                   : least->combine == Combine::min && greatest->combine == Combine::max,
               c.lowest, "a check of no least and greatest");
       require(least->target < greatest->target, c.lowest, "a check that is turned");
+      Definition other = *greatest;
+      other.target = least->target;
+      other.combine = least->combine;
+      other.where = least->where;
+      if (other.body.is(Kind::select) && other.body.args()[2] == of_nothing(Combine::max))
+        other.body = select(other.body.args()[0], other.body.args()[1], of_nothing(Combine::min));
+      require(other == *least, c.lowest, "a check of two things");
       const auto read = f_.graph.find(c.read);
       require(read && f_.graph.find(c.data), c.lowest, "a check of no tensor");
       const std::vector<Poly>& extents = f_.graph[*read].extents;

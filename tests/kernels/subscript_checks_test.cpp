@@ -1,4 +1,5 @@
 // Data in a subscript beside an index is checked over all values of the index.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "agreement.h"
@@ -104,6 +105,50 @@ model third(x: [B, T], n: int[B, T], g: [3, 3]) -> y {
       n[steps + seen] = 3;
       EXPECT_EQ(library.call(given, kForward, name).status, ATTN_BAD_DATA) << name << " T=" << t;
     }
+}
+
+// A subscript counts where its definition has an element and its conditions hold.
+TEST(SubscriptChecks, SeeNothingWhereNothingIsRead) {
+  Library library(compile_text(R"(
+size S, T
+model plain(x: [S], at: int, w: [T]) -> y { y[i] = w[i] + x[at] }
+model under_a_condition(x: [S], at: int, w: [T]) -> y {
+  y[i] = w[i] + (if at > 3 then x[at] else 0)
+}
+model at_one_point(x: [S], at: int, w: [T]) -> y {
+  y[i] = w[i] * sum[t: T where t == 1] x[at + T - 1 - t]
+}
+model stored(at: int, w: [T]) -> y {
+  state seen: [S, S]
+  seen'[at + t, at] = w[t]
+  y[i, j] = seen'[i, j]
+}
+)",
+                               {}, Derive::as_written));
+  constexpr CallOptions kForward{.gradient = false};
+  int refused = 0, done = 0;
+  for (const char* name : {"plain", "under_a_condition", "at_one_point", "stored"})
+    for (int64_t s : {0, 1, 5})
+      for (int64_t t : {0, 1, 2, 17})
+        for (int64_t at : {-1, 0, 2, 4, 7}) {
+          SCOPED_TRACE(fmt::format("{}: S = {}, T = {}, at = {}", name, s, t, at));
+          Arrays given = random_call(library.model(name), {{"S", s}, {"T", t}}, 1);
+          given.at("at").values = {static_cast<double>(at)};
+          const Outcome o = library.call(given, kForward, name);
+          Arrays wanted;
+          try {
+            wanted = library.reference(given, name, kForward);
+          } catch (const evaluate::CallError&) {
+            EXPECT_EQ(o.status, ATTN_BAD_DATA);
+            ++refused;
+            continue;
+          }
+          ASSERT_EQ(o.status, ATTN_OK) << o.message;
+          EXPECT_EQ(differ(wanted, o.values, 1e-5), "");
+          ++done;
+        }
+  EXPECT_GT(refused, 80);
+  EXPECT_GT(done, 80);
 }
 
 }  // namespace
