@@ -202,9 +202,10 @@ void Statement::check_names(const dsl::ExprPtr& e) {
   }
 }
 
-std::optional<ir::Storage> Statement::storage(const Value& body, const dsl::Type* declared) {
+std::optional<ir::Storage> Statement::storage(const Value& body, const dsl::Type* declared,
+                                              bool is_state) {
   const Span where = definition_.value->where;
-  if (!declared || declared->dtype.text.empty()) {
+  if (!declared || (declared->dtype.text.empty() && !is_state)) {
     switch (body.sort) {
       case Sort::truth:
         return ir::Storage::boolean;
@@ -226,11 +227,13 @@ std::optional<ir::Storage> Statement::storage(const Value& body, const dsl::Type
                         ? body.sort <= Sort::integer && body.sort != Sort::truth
                         : body.sort != Sort::truth;
   if (fits) return storage;
-  Diagnostic& d = m_.error(where, fmt::format("`{}` is declared as {}, and this is {}",
-                                              definition_.target.text, declared->dtype.text,
-                                              body.sort == Sort::truth  ? "a truth value"
-                                              : body.sort == Sort::real ? "real"
-                                                                        : "int"));
+  const std::string& type_name = declared->dtype.text;
+  Diagnostic& d =
+      m_.error(where, fmt::format("`{}` is declared as {}, and this is {}", definition_.target.text,
+                                  type_name.empty() ? "f32" : type_name,
+                                  body.sort == Sort::truth  ? "a truth value"
+                                  : body.sort == Sort::real ? "real"
+                                                            : "int"));
   d.others.push_back({declared->where, "declared here"});
   if (body.sort == Sort::real && type == ir::Type::integer) d.help = "convert it with `int(…)`";
   if (body.sort == Sort::truth) d.help = "write `if … then 1 else 0`";
@@ -245,7 +248,7 @@ std::optional<ir::TensorId> Statement::finish(Part part) {
     as_stored = {ir::Expr(0.0), Sort::real};
   const dsl::State* state = scope_.state_of(definition_.target.text);
   const auto stored =
-      storage(as_stored, state ? &state->type : scope_.output_type(definition_.target.text));
+      storage(as_stored, state ? &state->type : scope_.output_type(definition_.target.text), state);
   if (!stored) return std::nullopt;
   if (ir::is_real(ir::arithmetic_type(*stored)) && part.combine != ir::Combine::argmax)
     part.body = as_real(part.body);

@@ -230,7 +230,8 @@ class Statement {
   bool find_position();
   ir::TensorId place(ir::Definition d, const ir::Tensor& value);
   bool takes_place_of(const ir::Tensor& declared, const ir::Tensor& defined);
-  std::optional<ir::Storage> storage(const Value& body, const dsl::Type* declared);
+  // As declared, else as the value is. A state that is declared without a type is f32.
+  std::optional<ir::Storage> storage(const Value& body, const dsl::Type* declared, bool is_state);
   void check_names(const dsl::ExprPtr& e);
   void push(const Bound& bound);
   void pop(const Bound& bound);

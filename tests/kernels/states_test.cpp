@@ -99,6 +99,13 @@ model one_row(x: [B, T], at: int[B]) -> y, z {
   y[b,s] = seen'[b,s]
   z[b,s] = turned'[s,b]
 }
+# A state without a type is f32, whatever is stored in it.
+model narrow(x: f64[B, T]) -> y {
+  state total: [B], n: [B]
+  total'[b] = total[b] + sum[t] x[b,t]
+  n'[b] = T
+  y[b] = total'[b] / (1 + n'[b])
+}
 # What stays is a subscript too.
 model lookup(letter: int[B, T], at: int[B], table: [4]) -> y, z {
   state letters: int[B, S], first: int[B, 3], known: bool[B, S]
@@ -155,6 +162,7 @@ TEST(States, ChangeInPlace) {
         given = random_call(library().model("guarded"), sizes, 8);
         place(given, "at", t + more, t);
         expect_same("guarded", given);
+        expect_same("narrow", random_call(library().model("narrow"), sizes, 11));
         given = random_call(library().model("one_row"), sizes, 10);
         place(given, "at", t + more, t);
         expect_same("one_row", given);
