@@ -233,6 +233,16 @@ TEST(EmptyRows, OfAScatterToARowThatIsNotThere) {
                 {{{"T", 5}, {"N", 1}}, {{"T", 5}, {"N", 3}}, {{"T", 0}, {"N", 1}}});
 }
 
+// Where i is odd, i - 1 is no less than 0.
+TEST(EmptyRows, OfAScatterToAClampThatAConditionMakesSuperfluous) {
+  expect_finite(R"(
+    size T
+    train model m(u: [3], w: [T]) -> c {
+      c[i] = w[i] * u[clamp(i - 1, 0, 1)] where i % 2 == 1
+    })",
+                {{{"T", 0}}, {{"T", 1}}, {{"T", 2}}, {{"T", 5}}});
+}
+
 // A gradient over x runs further than the rows that read it.
 TEST(EmptyRows, WhereThereAreMoreElementsThanRows) {
   expect_finite(R"(

@@ -33,6 +33,14 @@ bool bounds_alone(const ir::Definition& d, const ir::Expr& condition) {
          is_bounded_alone(d, *used.begin());
 }
 
+// The value of a place that is written, before it is bounded. Of max(min(i, T - 1), 0) in a loop
+// over T points, and of clamp(i - 1, 0, n) where i % 2 == 1, Halide drops the maximum and asks for
+// the element -1; it knows nothing of a hidden one.
+Expr place_of(const Scope& scope, const ir::Expr& place, const Expr& value) {
+  if (scope.arguments.hides_data && !ir::tensors(place).empty()) return hidden_data(value);
+  return chooses(place) ? hidden_place(value) : value;
+}
+
 class Loops {
  public:
   Loops(const Scope& scope, const plan::LoopsForm& form, Scatter scatter)
@@ -219,24 +227,19 @@ class Loops {
     Expr position = for_domain()(scatter.position);
     Expr limit =
         Translator(g_, scope_.arguments, {}).extent(g_[d_.target].extents[scatter.dimension]);
-    const Expr inside = position >= 0 && position < limit;
-    // Of a minimum, as min(i - 1, T - 1), Halide takes the condition for the clamp of what is
-    // written, drops that, and asks for the element -1.
-    return chooses(scatter.position) ? unsolved(inside) : inside;
+    return position >= 0 && position < limit;
   }
 
   Expr scattered(const solve::Scatter& scatter) {
     const bool in_classes = scatter_ == Scatter::in_classes;
     Translator t = in_classes ? for_domain() : at_points();
-    Expr position = t(scatter.position);
+    const Expr position = place_of(scope_, scatter.position, t(scatter.position));
     Expr limit = t.extent(g_[d_.target].extents[scatter.dimension]);
     ir::Conditions others, alone;
     for (const ir::Expr& c : d_.guard)
       if (c != scatter.condition) (bounds_alone(d_, c) ? alone : others).insert(c);
     domain_.where(domain_condition(others) && domain_condition(scatter));
     if (!alone.empty()) domain_.where(unsolved(domain_condition(alone)));
-    if (scope_.arguments.hides_data && !ir::tensors(scatter.position).empty())
-      position = hidden_data(position);
     if (in_classes) {
       const int last = static_cast<int>(d_.reduced.size());
       domain_.where(unsolved(position % kScatterClasses == domain_[last]));
@@ -302,10 +305,7 @@ class Placed {
     for (size_t k = 0; k < rank; ++k) {
       if (is_plain[k]) continue;
       const Expr last = max(t.extent(g_[d_.target].extents[k]) - 1, 0);
-      Expr place = t(d_.position[k]);
-      if (scope_.arguments.hides_data && !ir::tensors(d_.position[k]).empty())
-        place = hidden_data(place);
-      at[k] = clamp(place, 0, last);
+      at[k] = clamp(place_of(scope_, d_.position[k], t(d_.position[k])), 0, last);
     }
     ir::Conditions solved, alone;
     for (const ir::Expr& c : d_.guard) (bounds_alone(d_, c) ? alone : solved).insert(c);

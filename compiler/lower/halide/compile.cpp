@@ -66,9 +66,10 @@ class Builder {
       leave_out_kept(built.pipeline);
     join_argument_checks(built.pipeline);
     unalign_result_loads(built.pipeline);
-    if (target_.arch == target::Arch::gpu) {
-      skip_bodies(built.pipeline);
-      show_data(built.pipeline);
+    const bool is_gpu = target_.arch == target::Arch::gpu;
+    if (is_gpu) skip_bodies(built.pipeline);
+    show_data(built.pipeline);
+    if (is_gpu) {
       keep_registers_private(built.pipeline);
       join_barriers(built.pipeline);
       if (target_.device == ATTN_CUDA) {

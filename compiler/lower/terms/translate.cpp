@@ -85,6 +85,11 @@ Expr hidden_data(const Expr& value) {
   return Call::make(value.type(), kDataCall, {value}, Call::Extern);
 }
 
+Expr hidden_place(const Expr& value) {
+  using Halide::Internal::Call;
+  return Call::make(value.type(), kDataCall, {value}, Call::PureExtern);
+}
+
 Expr Translator::operator()(const ir::Expr& e) {
   if (auto it = done_.find(e); it != done_.end()) return it->second;
   Expr result = build(e);

@@ -99,6 +99,8 @@ bool chooses(const ir::Expr& e);
 
 // `value` in a call of `attn_data`: nothing is known of what it gives, and it stays where it is.
 Expr hidden_data(const Expr& value);
+// The same, but it may move: for what is no data.
+Expr hidden_place(const Expr& value);
 
 // A call of a primitive; arguments have the types that the operation takes. For every other
 // operation the table has an expansion.
