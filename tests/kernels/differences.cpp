@@ -117,23 +117,29 @@ Arrays nudged(const driver::Compiled& model, Arrays given, uint64_t seed, double
 }
 
 // What the model gives with inputs, and all that it computes, a little off.
-Arrays nudged_reference(const driver::Compiled& model, const Arrays& given, uint64_t seed,
-                        double size) {
+Arrays nudged_reference(const driver::Compiled& model, const Arrays& given,
+                        const CallOptions& options, uint64_t seed, double size) {
   driver::Compiled off;
   off.name = model.name;
   off.raw = model.raw;
   off.forward = nudged(model.forward, model.forward, seed, size);
   if (model.gradient) off.gradient = nudged(*model.gradient, model.forward, seed, size);
-  return driver::call_reference(off, {.given = nudged(model, given, seed, size), .gradient = true});
+  if (model.jvp) off.jvp = nudged(*model.jvp, model.forward, seed, size);
+  if (model.hvp) off.hvp = nudged(*model.hvp, model.forward, seed, size);
+  return driver::call_reference(off, {.given = nudged(model, given, seed, size),
+                                      .gradient = options.gradient,
+                                      .jvp = options.jvp,
+                                      .hvp = options.hvp});
 }
 
 // How far nudges of a size move the elements of each result.
 std::map<std::string, double> moved_by(const driver::Compiled& model, const Arrays& given,
-                                       const Arrays& exact, double size) {
+                                       const CallOptions& options, const Arrays& exact,
+                                       double size) {
   std::map<std::string, double> moved;
   constexpr int kDraws = 3;
   for (uint64_t seed = 1; seed <= kDraws; ++seed)
-    for (const auto& [name, array] : nudged_reference(model, given, seed, size))
+    for (const auto& [name, array] : nudged_reference(model, given, options, seed, size))
       for (size_t k = 0; k < array.values.size(); ++k)
         moved[name] = std::max(moved[name], std::abs(array.values[k] - exact.at(name).values[k]));
   return moved;
@@ -160,11 +166,17 @@ Arrays without(Arrays got, const Arrays& exact, std::map<std::string, double> mo
 std::string differ_beyond_rounding(const Library& library, const std::string& model,
                                    const Arrays& given, const Arrays& got, double tolerance,
                                    double least) {
-  const Arrays want = library.reference(given, model);
+  return differ_beyond_rounding(library, model, given, {}, got, tolerance, least);
+}
+
+std::string differ_beyond_rounding(const Library& library, const std::string& model,
+                                   const Arrays& given, const CallOptions& options,
+                                   const Arrays& got, double tolerance, double least) {
+  const Arrays want = library.reference(given, model, options);
   const std::string text = differ(want, got, tolerance, least);
   if (text.empty()) return text;
-  auto moved = moved_by(library.model(model), given, want, 1);
-  auto moved_less = moved_by(library.model(model), given, want, kSmall);
+  auto moved = moved_by(library.model(model), given, options, want, 1);
+  auto moved_less = moved_by(library.model(model), given, options, want, kSmall);
   const auto is_proportional = [&](const std::string& name) {
     return moved_less[name] <= 2 * kSmall * moved[name];
   };

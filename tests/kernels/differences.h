@@ -9,6 +9,7 @@ namespace attn::testing {
 
 using evaluate::Array;
 using evaluate::Arrays;
+struct CallOptions;
 class Library;
 
 // "" or the first row of `got` that is further from `want` than `tolerance` of the row's scale: its
@@ -31,6 +32,9 @@ std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-
 std::string differ_beyond_rounding(const Library& library, const std::string& model,
                                    const Arrays& given, const Arrays& got, double tolerance,
                                    double least);
+std::string differ_beyond_rounding(const Library& library, const std::string& model,
+                                   const Arrays& given, const CallOptions& options,
+                                   const Arrays& got, double tolerance, double least);
 
 // Whether all elements are the same to the last bit, NaN among them.
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b);

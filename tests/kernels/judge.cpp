@@ -47,10 +47,32 @@ std::string not_finite(const Arrays& results) {
   return "";
 }
 
+// "" or how the tangents of outputs and the gradients disagree: both give the slope along the
+// tangents, one weighted by what is given for the outputs.
+std::string differ_from_gradient(const driver::Compiled& model, const Arrays& given,
+                                 const Arrays& results) {
+  double of_tangents = 0, of_gradients = 0, scale = 0;
+  const auto add = [&](double& sum, const std::string& computed, const std::string& weight) {
+    const auto x = results.find(computed), y = given.find(weight);
+    if (x == results.end() || y == given.end()) return;
+    for (size_t k = 0; k < x->second.values.size(); ++k) {
+      const double product = x->second.values[k] * y->second.values[k];
+      sum += product;
+      scale += std::abs(product);
+    }
+  };
+  for (const ir::Output& o : model.forward.outputs) add(of_tangents, "t" + o.name, "d" + o.name);
+  for (const ir::Tensor& t : model.forward.tensors)
+    if (ir::is_argument(t.role)) add(of_gradients, "d" + t.name, "t" + t.name);
+  if (std::abs(of_tangents - of_gradients) <= 1e-7 * (1 + scale)) return "";
+  return fmt::format("tangents say {}, gradients {}", of_tangents, of_gradients);
+}
+
 Verdict judge_graphs_at(const driver::Compiled& model, const RandomProgram& program,
                         const Sizes& sizes) {
   const Arrays given = random_call(model, sizes, 3, program.integers);
-  const Arrays want = driver::call_reference(model, {.given = given, .gradient = true});
+  const Arrays want =
+      driver::call_reference(model, {.given = given, .gradient = true, .jvp = true, .hvp = true});
   const double tolerance = std::max(1e-8, program.tolerance - 1e-4);
   if (std::string text = differ_as_graphs(model.raw, given, want, tolerance); !text.empty())
     return {Verdict::simplified, text};
@@ -59,6 +81,9 @@ Verdict judge_graphs_at(const driver::Compiled& model, const RandomProgram& prog
   if (std::string text = differ_as_graphs(*model.raw_gradient, given, want, 1e-7 + tolerance);
       !text.empty())
     return {Verdict::simplified, text};
+  if (model.jvp)
+    if (std::string text = differ_from_gradient(model, given, want); !text.empty())
+      return {Verdict::slope, text};
   // A stop is a constant for derivatives alone.
   if (program.text.find("stop(") != std::string::npos) return {};
   if (std::string text = differ_from_slope(model, given); !text.empty())
@@ -70,7 +95,9 @@ Verdict judge_graphs_at(const driver::Compiled& model, const RandomProgram& prog
 
 Verdict front(const RandomProgram& program, std::vector<driver::Compiled>& models) {
   try {
-    for (driver::Compiled& m : compile_text(program.text)) models.push_back(std::move(m));
+    const Derive derive = program.has_tangents ? Derive::all : Derive::gradients;
+    for (driver::Compiled& m : compile_text(program.text, {}, derive))
+      models.push_back(std::move(m));
     return {};
   } catch (const InternalError& e) {
     return {Verdict::broken, e.what()};
@@ -99,10 +126,12 @@ Verdict judge_graphs(const RandomProgram& program) {
 Verdict judge_calls(Library& library, const std::string& name, const RandomProgram& program) {
   return judge_each(program, [&](const Sizes& sizes) -> Verdict {
     const Arrays given = random_call(library.model(name), sizes, 3, program.integers);
-    const Outcome o = library.call(given, {}, name);
+    const driver::Compiled& model = library.model(name);
+    const CallOptions options{.jvp = model.jvp.has_value(), .hvp = model.hvp.has_value()};
+    const Outcome o = library.call(given, options, name);
     if (o.status != ATTN_OK) return {Verdict::call, o.message};
     const std::string text =
-        differ_beyond_rounding(library, name, given, o.values, program.tolerance, 0.05);
+        differ_beyond_rounding(library, name, given, options, o.values, program.tolerance, 0.05);
     return {text.empty() ? Verdict::fine : Verdict::wrong, text};
   });
 }

@@ -16,7 +16,7 @@ struct Verdict {
     broken,      // the compiler fails
     simplified,  // a graph means something else after simplification
     not_finite,  // a result is NaN or infinite, or a gradient as large as nothing in the program
-    slope,       // the gradient is not the derivative
+    slope,       // the gradient is not the derivative, or the tangents are not what it says
     call,        // a call is refused
     wrong,       // kernels give other numbers than the evaluator
   } kind = fine;

@@ -13,7 +13,12 @@ ProgramFrame::ProgramFrame(uint64_t seed) : Expressions(seed), seed_(seed) {
 
 RandomProgram ProgramFrame::finished() {
   RandomProgram program;
-  const std::string list = results(program);
+  std::string list = results(program);
+  program.has_tangents = seed_ % 5 == 4;
+  if (program.has_tangents) {
+    list = "loss, " + list;
+    line("loss = " + loss());
+  }
   program.text = fmt::format(
       "{}{}\nfn bump(x, c) = x * exp(-(x - c)^2)\n{}\ntrain model r{}({}) -> {} {{\n{}{}}}\n",
       uses_, sizes_, blocks_, seed_, joined_inputs(), list, params_, body_);
@@ -103,6 +108,22 @@ std::string ProgramFrame::results(RandomProgram& program) {
     program.tolerance = 1.0 / 128;
   }
   return list.empty() ? made_.back() : list;
+}
+
+// A scalar of what was made last, which is real.
+std::string ProgramFrame::loss() const {
+  for (size_t k = pool_.size(); k-- > 0;) {
+    const Pooled& p = pool_[k];
+    if (p.given || whole_.count(p.name)) continue;
+    std::string indices, ranges;
+    for (size_t n = 0; n < p.extents.size(); ++n) {
+      indices += fmt::format("{}at{}", n == 0 ? "" : ", ", n);
+      ranges += fmt::format("{}at{}: {}", n == 0 ? "" : ", ", n, p.extents[n]);
+    }
+    if (indices.empty()) return fmt::format("tanh({})", p.name);
+    return fmt::format("sum[{}] tanh({}[{}])", ranges, p.name, indices);
+  }
+  return "tanh(scalar)";
 }
 
 // A use after the definition, whose own left side is one mention.

@@ -46,6 +46,7 @@ class ProgramFrame : protected Expressions {
   std::string storage();
   std::string joined_inputs() const;
   std::string results(RandomProgram& program);
+  std::string loss() const;
   bool mentioned(const std::string& name) const;
   std::vector<std::map<std::string, int64_t>> calls();
   std::string left(const std::string& name, const Axes& free);

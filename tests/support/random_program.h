@@ -15,8 +15,9 @@ struct RandomProgram {
   std::string text;  // one train model, named after its seed
   // Calls: run-time sizes by name, empty ones among them.
   std::vector<std::map<std::string, int64_t>> calls;
-  int64_t integers = 3;     // values of integers that are given are below this
-  double tolerance = 1e-4;  // of kernels against the evaluator, of the scale of a row
+  int64_t integers = 3;       // values of integers that are given are below this
+  double tolerance = 1e-4;    // of kernels against the evaluator, of the scale of a row
+  bool has_tangents = false;  // is compiled with Jacobian and Hessian products, of a `loss`
 };
 
 // The same program for the same seed, valid by construction.
