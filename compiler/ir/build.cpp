@@ -140,7 +140,6 @@ Scaled split_coefficient(const Expr& e) {
 
 Expr add(std::vector<Expr> terms) {
   if (terms.size() == 1) return terms[0];
-  Type type = terms.empty() ? Type::integer : widest(terms);
   Sum sum;
   for (const Expr& t : terms) sum.take(t);
   while (sum.join_guarded()) {
@@ -176,6 +175,8 @@ Expr add(std::vector<Expr> terms) {
   }
   if (out.size() == 1) return out[0];
   std::sort(out.begin(), out.end());
+  // Of what is left: reals may have cancelled.
+  const Type type = widest(out);
   return node(Kind::add, type, std::move(out));
 }
 

@@ -62,6 +62,14 @@ TEST(Sum, KeepsTheTypeThatItsRealNumberGives) {
   EXPECT_EQ((i() + 5).type(), Type::integer);
 }
 
+// Reals that cancel leave the type of what is left, which building it again gives.
+TEST(Sum, HasTheTypeOfWhatIsLeft) {
+  const Expr left = add({Expr(1), i(), x(), -x()});
+  EXPECT_EQ(left, i() + 1);
+  EXPECT_EQ(left.type(), Type::integer);
+  EXPECT_EQ(rebuild(left, left.args()), left);
+}
+
 TEST(Power, FoldsNestedExponents) {
   Expr root = ops::apply("sqrt", {x()});
   EXPECT_EQ(root * root, x());
