@@ -287,6 +287,8 @@ bool Statement::takes_place_of(const ir::Tensor& declared, const ir::Tensor& def
   for (size_t k = 0; k < declared.extents.size(); ++k)
     ATTN_CHECK(m_.graph.same(declared.extents[k], defined.extents[k]), "the shape of a recurrence");
   if (declared.storage == defined.storage) return true;
+  // What made it f64 may have gone, as of x - x; it was read as f64.
+  if (declared.storage == ir::Storage::f64 && defined.storage == ir::Storage::f32) return true;
   Diagnostic& d = m_.error(
       definition_.value->where,
       fmt::format("`{}` is {}, and what is read one step back is {} here", definition_.target.text,

@@ -89,6 +89,20 @@ train model m(x: [B, T, N], h0: [B, M]) -> y {
   expect_agreement(compile_text(text), all);
 }
 
+// What made a step f64 has gone from its value; the step before is read as f64.
+TEST(Recurrences, OfWhatIsF64NoMore) {
+  expect_agreement(compile_text(R"(
+size T
+train model m(x: f64[T]) -> y {
+  scan t: T {
+    a[t] = (x[t] - x[t]) * 0.5 from 1
+    y[t] = tanh(a[t-1] + y[t-1] + x[t]) from 0
+  }
+}
+)"),
+                   {{{"T", 0}}, {{"T", 1}}, {{"T", 7}}});
+}
+
 TEST(Recurrences, WithLongShortTermMemory) {
   expect_agreement(memory(), {{{"B", 1}, {"T", 1}}, {{"B", 5}, {"T", 9}}, {{"B", 0}, {"T", 3}}},
                    {.gradient = true, .jvp = true, .hvp = true});
