@@ -233,6 +233,27 @@ TEST(EmptyRows, OfAScatterToARowThatIsNotThere) {
                 {{{"T", 5}, {"N", 1}}, {{"T", 5}, {"N", 3}}, {{"T", 0}, {"N", 1}}});
 }
 
+// One condition twice, of a softmax and of its gradient, on the index of a row.
+TEST(EmptyRows, OfASoftmaxInFewRows) {
+  expect_finite(R"(
+    size T, N
+    train model m(w: [N], x: [T]) -> loss, other {
+      p[i: N, j: T] = softmax[j where i == 0 and j < 2] (w[i] * x[j])
+      q[i: N, j: T] = softmax[j where i < N - 1] (w[i] * x[j])
+      loss = sum[i, j] p[i, j]^2
+      other = sum[i, j] tanh(q[i, j])
+    })",
+                {{{"T", 0}, {"N", 1}}, {{"T", 5}, {"N", 0}}, {{"T", 5}, {"N", 3}}});
+}
+
+// Data and an equality of the result's own indices are conditions of one sum.
+TEST(EmptyRows, OfTiesOnADiagonal) {
+  expect_finite(R"(
+    size M = 3, N = 2
+    train model m(x: [N, N]) -> y { y = max[i] min[j: M where j % 2 == 1] x[i, i] })",
+                {{}});
+}
+
 // Where i is odd, i - 1 is no less than 0.
 TEST(EmptyRows, OfAScatterToAClampThatAConditionMakesSuperfluous) {
   expect_finite(R"(

@@ -102,7 +102,10 @@ class Loops {
       const bool is_outside = holds_to_a_number(at_zero);
       (is_outside ? outside : inside).insert(is_outside ? at_zero : c);
     }
+    const ir::Conditions of_data =
+        on_a_diagonal(inside) ? data_conditions(&inside) : ir::Conditions{};
     if (!inside.empty()) domain_.where(domain_condition(inside));
+    if (!of_data.empty()) domain_.where(unsolved(domain_condition(of_data)));
     std::vector<Expr> result = reduced(t);
     if (!outside.empty()) {
       const std::vector<Expr> nothing = of_nothing();
@@ -157,6 +160,23 @@ class Loops {
     if (std::find(d_.free.begin(), d_.free.end(), *used.begin()) == d_.free.end()) return false;
     return !ir::any_part(
         c, [&](const ir::Expr& part) { return part.is(ir::Kind::size) && !g_.known(part->size); });
+  }
+
+  // Whether an equality of the result's own indices, as i == n, leaves a diagonal of it. Of solved
+  // conditions on data beside it Halide makes two vectors under one name.
+  bool on_a_diagonal(const ir::Conditions& conditions) const {
+    return std::ranges::any_of(conditions, [&](const ir::Expr& c) {
+      return c.is(ir::Kind::is_zero) && ir::tensors(c).empty() &&
+             std::ranges::none_of(d_.reduced, [&](ir::IndexId r) { return ir::uses(c, r); });
+    });
+  }
+
+  // Takes those out.
+  static ir::Conditions data_conditions(ir::Conditions* conditions) {
+    ir::Conditions result;
+    for (const ir::Expr& c : ir::Conditions(*conditions))
+      if (!ir::tensors(c).empty()) result.insert(conditions->extract(c));
+    return result;
   }
 
   Translator at_points() const { return at(indices_); }

@@ -60,7 +60,12 @@ Expr Translator::condition(const ir::Conditions& c) {
 
 Expr Translator::where(const ir::Conditions& c, const Expr& value, const Expr& otherwise) {
   if (c.empty()) return value;
-  return choose(tensors(c).empty(), condition(c), value,
+  // A part on one index may be a variable of its own, which Halide fails on as on data; see
+  // `masked`.
+  const bool affine = tensors(c).empty() && std::ranges::none_of(c, [](const ir::Expr& part) {
+                        return indices(part).size() == 1;
+                      });
+  return choose(affine, condition(c), value,
                 otherwise.defined() ? otherwise : make_zero(value.type()));
 }
 
