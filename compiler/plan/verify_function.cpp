@@ -192,7 +192,9 @@ class FunctionChecker {
       other.target = least->target;
       other.combine = least->combine;
       other.where = least->where;
-      if (other.body.is(Kind::select) && other.body.args()[2] == of_nothing(Combine::max))
+      // Where a condition hides it the two differ in what they give for nothing.
+      if (!(other == *least) && other.body.is(Kind::select) &&
+          other.body.args()[2] == of_nothing(Combine::max))
         other.body = select(other.body.args()[0], other.body.args()[1], of_nothing(Combine::min));
       require(other == *least, c.lowest, "a check of two things");
       const auto read = f_.graph.find(c.read);

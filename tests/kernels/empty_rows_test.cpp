@@ -246,14 +246,6 @@ TEST(EmptyRows, OfASoftmaxInFewRows) {
                 {{{"T", 0}, {"N", 1}}, {{"T", 5}, {"N", 0}}, {{"T", 5}, {"N", 3}}});
 }
 
-// Data and an equality of the result's own indices are conditions of one sum.
-TEST(EmptyRows, OfTiesOnADiagonal) {
-  expect_finite(R"(
-    size M = 3, N = 2
-    train model m(x: [N, N]) -> y { y = max[i] min[j: M where j % 2 == 1] x[i, i] })",
-                {{}});
-}
-
 // Where i is odd, i - 1 is no less than 0.
 TEST(EmptyRows, OfAScatterToAClampThatAConditionMakesSuperfluous) {
   expect_finite(R"(

@@ -16,6 +16,15 @@ void expect_agreement_at(Library& library, const std::string& model,
   }
 }
 
+// Data and an equality of the result's own indices are conditions of one sum.
+TEST(Extremes, OnADiagonal) {
+  Library library(compile_text(R"(
+size M = 3, N = 2
+train model m(x: [N, N]) -> y { y = max[i] min[j: M where j % 2 == 1] x[i, i] }
+)"));
+  expect_agreement_at(library, "m", {{}});
+}
+
 // Beside an integer that is as far from 0 as one of 32 bits can be.
 TEST(Extremes, OfIntegersAtTheEndOfTheirRange) {
   Library library(compile_text(R"(

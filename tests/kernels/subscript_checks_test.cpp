@@ -118,6 +118,10 @@ model under_a_condition(x: [S], at: int, w: [T]) -> y {
 model at_one_point(x: [S], at: int, w: [T]) -> y {
   y[i] = w[i] * sum[t: T where t == 1] x[at + T - 1 - t]
 }
+model at_the_end(x: [S], at: int, w: [T]) -> y, z {
+  y = x[if at > 3 then at else -2147483647 - 1]
+  z[i] = w[i]
+}
 model stored(at: int, w: [T]) -> y {
   state seen: [S, S]
   seen'[at + t, at] = w[t]
@@ -127,7 +131,7 @@ model stored(at: int, w: [T]) -> y {
                                {}, Derive::as_written));
   constexpr CallOptions kForward{.gradient = false};
   int refused = 0, done = 0;
-  for (const char* name : {"plain", "under_a_condition", "at_one_point", "stored"})
+  for (const char* name : {"plain", "under_a_condition", "at_one_point", "at_the_end", "stored"})
     for (int64_t s : {0, 1, 5})
       for (int64_t t : {0, 1, 2, 17})
         for (int64_t at : {-1, 0, 2, 4, 7}) {
