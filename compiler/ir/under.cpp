@@ -12,6 +12,17 @@ Conditions with(const Conditions& known, const Expr& condition) {
   return result;
 }
 
+// What holds where the parts of `e`, a conjunction or a disjunction, that read data are evaluated:
+// the parts that read nothing are tried first.
+Conditions with_parts_that_read_nothing(const Conditions& known, const Expr& e) {
+  Conditions result = known;
+  for (const Expr& a : e.args())
+    if (tensors(a).empty()) result.merge(conjuncts(e.is(Kind::both) ? a : negation(a)));
+  return result;
+}
+
+bool is_of_parts(const Expr& e) { return e.is(Kind::both) || e.is(Kind::either); }
+
 class Visitor {
  public:
   using Function = std::function<bool(const Expr&, const Conditions&)>;
@@ -30,6 +41,12 @@ class Visitor {
       walk(e.args()[0], known, seen);
       walk(e.args()[1], with(known, e.args()[0]));
       walk(e.args()[2], with(known, negation(e.args()[0])));
+      return;
+    }
+    if (is_of_parts(e)) {
+      const Conditions first = with_parts_that_read_nothing(known, e);
+      for (const Expr& a : e.args())
+        first == known || tensors(a).empty() ? walk(a, known, seen) : walk(a, first);
       return;
     }
     for (const Expr& a : e.args()) walk(a, known, seen);
@@ -59,6 +76,11 @@ class Rewriter {
     if (e.is(Kind::select)) {
       args = {walk(e.args()[0], known, done), walk(e.args()[1], with(known, e.args()[0])),
               walk(e.args()[2], with(known, negation(e.args()[0])))};
+    } else if (is_of_parts(e)) {
+      const Conditions first = with_parts_that_read_nothing(known, e);
+      for (const Expr& a : e.args())
+        args.push_back(first == known || tensors(a).empty() ? walk(a, known, done)
+                                                            : walk(a, first));
     } else {
       for (const Expr& a : e.args()) args.push_back(walk(a, known, done));
     }

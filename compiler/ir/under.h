@@ -9,7 +9,8 @@
 namespace attn::ir {
 
 // Calls f on every node of e, parents first, with the conditions that hold there (`known` and those
-// of the selects above). The condition of a select is itself evaluated under what holds around it.
+// of the selects above). The condition of a select is itself evaluated under what holds around it,
+// and the parts of a conjunction or disjunction that read data under those that read none.
 // f returns false to skip a node's arguments.
 void visit_under(const Expr& e, const Conditions& known,
                  const std::function<bool(const Expr&, const Conditions&)>& f);
