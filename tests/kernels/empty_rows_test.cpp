@@ -13,9 +13,10 @@ namespace {
 using Sizes = std::map<std::string, int64_t>;
 
 // Kernels and the evaluator agree, and no value is NaN or infinite.
-void expect_finite(const std::string& text, const std::vector<Sizes>& calls) {
+void expect_finite(const std::string& text, const std::vector<Sizes>& calls,
+                   Derive derive = Derive::gradients) {
   SCOPED_TRACE(text);
-  Library library(compile_text(text));
+  Library library(compile_text(text, {}, derive));
   for (const Sizes& sizes : calls) {
     const Arrays given = random_call(library.model(), sizes, 1);
     const Outcome result = library.call(given);
@@ -244,6 +245,24 @@ TEST(EmptyRows, OfASoftmaxInFewRows) {
       other = sum[i, j] tanh(q[i, j])
     })",
                 {{{"T", 0}, {"N", 1}}, {{"T", 5}, {"N", 0}}, {{"T", 5}, {"N", 3}}});
+}
+
+// A condition that is a part of another; and one of two indices that is met three times.
+TEST(EmptyRows, OfASoftmaxInTwoRows) {
+  expect_finite(R"(
+    size N = 2
+    train model m(x: f32) -> loss, p {
+      p[i: 2, j: N] = softmax[j where j > 0 or i % 2 == 1] (x)
+      loss = sum[i, j] p[i, j]
+    })",
+                {{}});
+  expect_finite(R"(
+    size T, N = 2
+    train model m(x: f32, w: [N, T, T]) -> loss, p {
+      p[i: N, j, k: T] = softmax[k where k - i < 1] (w[i, j, j] * i * x)
+      loss = sum[i, j, k] tanh(p[i, j, k])
+    })",
+                {{{"T", 0}}, {{"T", 1}}, {{"T", 5}}}, Derive::all);
 }
 
 // Where i is odd, i - 1 is no less than 0.

@@ -71,6 +71,7 @@ class Stages {
     scope_.decode(row_.rows, cell.row, indices);
     if (cell.column.defined()) scope_.decode(row_.columns, cell.column, indices);
     Translator t = scope_.at(std::move(indices));
+    t.choose_by_bits();
     for (ir::TensorId read : ir::reads(d)) {
       auto it = stages_.find(read);
       if (it == stages_.end()) continue;

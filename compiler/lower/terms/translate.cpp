@@ -60,12 +60,7 @@ Expr Translator::condition(const ir::Conditions& c) {
 
 Expr Translator::where(const ir::Conditions& c, const Expr& value, const Expr& otherwise) {
   if (c.empty()) return value;
-  // A part on one index may be a variable of its own, which Halide fails on as on data; see
-  // `masked`.
-  const bool affine = tensors(c).empty() && std::ranges::none_of(c, [](const ir::Expr& part) {
-                        return indices(part).size() == 1;
-                      });
-  return choose(affine, condition(c), value,
+  return choose(tensors(c).empty(), condition(c), value,
                 otherwise.defined() ? otherwise : make_zero(value.type()));
 }
 
@@ -80,9 +75,11 @@ Expr Translator::scaled(const Expr& sum, const ir::Expr& scale) {
 }
 
 Expr Translator::choose(bool affine, const Expr& condition, const Expr& a, const Expr& b) {
-  if (affine || !decoded_ || a.type().is_bool())
+  if (!chooses_by_bits_ && (affine || !decoded_))
     return select(condition, beside(b, a), beside(a, b));
-  return masked(condition, a, b);
+  const Type byte = Halide::UInt(8);
+  return a.type().is_bool() ? masked(condition, cast(byte, a), cast(byte, b)) != cast(byte, 0)
+                            : masked(condition, a, b);
 }
 
 Expr hidden_data(const Expr& value) {
@@ -142,6 +139,7 @@ Expr Translator::as(const Type& type, const ir::Expr& e) {
     return cast(type, (*this)(e));
   Translator precise(g_, arguments_, indices_, decoded_);
   precise.promoted_ = true;
+  precise.chooses_by_bits_ = chooses_by_bits_;
   return cast(type, precise(e));
 }
 

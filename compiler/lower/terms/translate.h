@@ -50,6 +50,8 @@ class Translator {
   // Conditions bound loops over these indices: where they leave nothing, Halide asks for what they
   // say, inside or not. Likewise for indices that they say are equal.
   void bound_by(const ir::Conditions& c, const std::vector<ir::IndexId>& loops);
+  // All choices are `masked`, also those that no data decides: where stages are read in them.
+  void choose_by_bits() { chooses_by_bits_ = true; }
   // Reads of this tensor give `value` instead.
   void replace(ir::TensorId tensor, Expr value) { replaced_[tensor] = value; }
   // Where the expression occurs, `value` is it.
@@ -85,6 +87,7 @@ class Translator {
   const Arguments& arguments_;
   Indices indices_;
   bool decoded_;
+  bool chooses_by_bits_ = false;
   bool bounded_ = false;       // conditions bound loops
   std::set<ir::IndexId> cut_;  // those that they mention
   bool promoted_ = false;      // real constants in f64
@@ -119,7 +122,7 @@ constexpr float kHighest = 3.4028235e38f;
 Expr neutral(ir::Combine combine, const Type& type);
 Expr combined(ir::Combine combine, const Expr& a, const Expr& b);
 
-// `a` where the condition holds, else `b`, by their bits: for conditions that data decides.
+// `a` where the condition holds, else `b`, by their bits: for conditions on data, or in rows.
 Expr masked(const Expr& condition, const Expr& a, const Expr& b);
 
 // False for infinities and NaN, decided from the bits: comparisons would be folded away.
