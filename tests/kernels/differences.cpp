@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -82,36 +83,72 @@ double rounding_of(ir::Storage storage) {
   }
 }
 
+// Whether kernels round the value of a call, which is exact for abs, floor, max and their like.
+bool is_rounded(const ir::Expr& e) {
+  if (!e.is(ir::Kind::call) || !ir::is_real(e.type())) return false;
+  const bool is_known = ir::meaning(e) == ir::Meaning::none ||
+                        ir::meaning(e) == ir::Meaning::exponential ||
+                        ir::meaning(e) == ir::Meaning::logarithm;
+  return is_known && e->operation->derivative && e->operation->arity == 1;
+}
+
+bool chooses(ir::Combine combine) {
+  return combine == ir::Combine::max || combine == ir::Combine::min ||
+         combine == ir::Combine::argmax;
+}
+
+// 1 + e, with an e of at most four roundings that `counters` draw.
+ir::Expr one_and_e(const std::vector<ir::Expr>& counters, double rounding) {
+  return (ops::apply("uniform", counters) * 2.0 - 1.0) * (4 * rounding) + 1.0;
+}
+
+// The values of functions in `body` times 1 + e, with one e for each function: it rounds equal
+// arguments alike.
+ir::Expr with_nudged_calls(const ir::Expr& body, const std::vector<ir::Expr>& counters,
+                           double size) {
+  int64_t calls = 0;
+  return ir::rewrite(body, [&](const ir::Expr& e) {
+    if (!is_rounded(e)) return e;
+    std::vector<ir::Expr> of_call = counters;
+    of_call.push_back(ir::Expr(++calls));
+    const bool is_f64 = e.type() == ir::Type::f64;
+    return e * one_and_e(of_call, size * rounding_of(is_f64 ? ir::Storage::f64 : ir::Storage::f32));
+  });
+}
+
 // Every definition times 1 + e, with an e of at most `size` times four roundings that is another at
-// each point. `forward` says which are outputs of fewer bits, that a gradient reads.
+// each point, and so the functions in it, but not what a maximum chooses: equal terms stay equal.
+// `forward` says which are outputs of fewer bits, that a gradient reads.
 ir::Graph nudged(ir::Graph g, const ir::Graph& forward, uint64_t seed, double size) {
   for (ir::Definition& d : g.definitions) {
-    if (!ir::is_real(d.body.type()) || d.combine == ir::Combine::argmax) continue;
+    if (!ir::is_real(d.body.type()) || chooses(d.combine)) continue;
     std::vector<ir::Expr> counters = {ir::Expr(static_cast<int64_t>(seed)),
                                       ir::Expr(static_cast<int64_t>(d.target.value))};
+    d.body = with_nudged_calls(d.body, counters, size);
     for (ir::IndexId i : d.free) counters.push_back(ir::index_value(i));
     for (ir::IndexId i : d.reduced) counters.push_back(ir::index_value(i));
-    const ir::Expr drawn = ops::apply("uniform", counters);
     double rounding = rounding_of(g[d.target].storage);
     for (const ir::Output& o : forward.outputs)
       if (forward[o.tensor].name == g[d.target].name)
         rounding = std::max(rounding, rounding_of(forward[o.tensor].storage));
-    const ir::Expr e = (drawn * 2.0 - 1.0) * (4 * size * rounding);
-    d.body = d.body * (e + 1.0);
+    d.body = d.body * one_and_e(counters, size * rounding);
   }
   return g;
 }
 
+// Equal numbers of one input stay equal, so that what a maximum takes of them stays what it was.
 Arrays nudged(const driver::Compiled& model, Arrays given, uint64_t seed, double size) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> nudge(-1, 1);
+  const auto nudge = [&](const std::string& name, double v) {
+    std::mt19937_64 random(seed + std::hash<std::string>()(name) + std::bit_cast<uint64_t>(v));
+    return std::uniform_real_distribution<double>(-1, 1)(random);
+  };
   for (auto& [name, array] : given) {
     const bool whole =
         std::any_of(model.raw.tensors.begin(), model.raw.tensors.end(), [&](const ir::Tensor& t) {
           return t.name == name && !ir::is_real(ir::arithmetic_type(t.storage));
         });
     if (whole) continue;
-    for (double& v : array.values) v *= 1 + size * std::ldexp(nudge(random), -22);
+    for (double& v : array.values) v *= 1 + size * std::ldexp(nudge(name, v), -22);
   }
   return given;
 }

@@ -27,8 +27,9 @@ std::string differ(const Arrays& want, const Arrays& got, double tolerance = 1e-
 
 // The same for the results of one call of a program whose numbers nobody has looked at: where many
 // layers or cancellations amplify them, results may be four times as far off as they move when the
-// last two bits of the inputs (in f32) and of every tensor between are others; but no more than 20
-// times the tolerance where smaller changes do not move them less, in proportion.
+// last two bits of the inputs (in f32), of every tensor between and of every function's value are
+// others; but no more than 20 times the tolerance where smaller changes do not move them less, in
+// proportion.
 std::string differ_beyond_rounding(const Library& library, const std::string& model,
                                    const Arrays& given, const Arrays& got, double tolerance,
                                    double least);

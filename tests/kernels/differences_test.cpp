@@ -10,9 +10,10 @@ namespace {
 
 constexpr const char* kModel = R"(
 size N
-model m(x: [N], c: [N]) -> larger, apart {
+model m(x: [N], c: [N]) -> larger, apart, steep {
   larger[i] = if x[i] > c[i] then 1.0 else 0.0
   apart[i] = 1e6 * (x[i] - c[i])
+  steep[i] = 1e5 * (1 - tanh(6 * x[i])^2)
 }
 )";
 
@@ -32,6 +33,12 @@ class Roundings : public ::testing::Test {
 TEST_F(Roundings, ExplainWhatIsProportionalToThem) {
   EXPECT_EQ(difference_of("apart", 0.1), "");
   EXPECT_NE(difference_of("apart", 100), "");
+}
+
+// 1 - tanh^2 of a tanh that is nearly 1, about 2.5.
+TEST_F(Roundings, OfFunctionsExplainWhatCancels) {
+  EXPECT_EQ(difference_of("steep", 2.47), "");
+  EXPECT_NE(difference_of("steep", 2.2), "");
 }
 
 TEST_F(Roundings, ExplainNoStep) { EXPECT_NE(difference_of("larger", 1), ""); }

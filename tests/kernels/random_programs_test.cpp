@@ -77,8 +77,9 @@ TEST(RandomPrograms, GiveWhatTheEvaluatorGives) {
 
 // Each failed once.
 TEST(RandomPrograms, ThatFailedDoNotFailAgain) {
-  const std::vector<uint64_t> failed{431134, 431327, 432352, 433302, 433475, 434701, 435444, 435481,
-                                     435732, 439288, 439583, 441260, 441674, 441703, 441867};
+  const std::vector<uint64_t> failed{431134, 431327, 432352, 433302, 433475, 434701, 435444,
+                                     435481, 435732, 439288, 439583, 441260, 441674, 441703,
+                                     441867, 442479, 442495, 442744, 442819, 443884};
   for (const uint64_t seed : failed) check_graphs(seed);
   check_kernels(failed, target_in_turn(0));
 }
