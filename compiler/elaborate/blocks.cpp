@@ -6,12 +6,6 @@
 #include <algorithm>
 
 namespace attn::elaborate {
-namespace {
-
-constexpr int64_t kMostRounds = 10'000;
-
-}  // namespace
-
 void Expander::body(const std::vector<dsl::Statement>& statements, Scope& scope) {
   for (const dsl::Statement& s : statements) scope.statements.push_back(&s);
   for (const dsl::Statement& s : statements) {
@@ -121,6 +115,10 @@ void Expander::define(const dsl::Definition& d, const dsl::Statement& s, Scope& 
     define_next(d, s, scope);
     return;
   }
+  if (const auto at = index_of_rounds(d, scope)) {
+    stack(d, s, scope, *at);
+    return;
+  }
   if (d.start && !scope.scan)
     m_.error(d.start->where, "`from` stands in a `scan`, where there is a first step").help =
         "write `scan t: T { … }` around the definition";
@@ -159,71 +157,6 @@ void Expander::local_sizes(const dsl::SizeStatement& sizes, Scope& scope) {
       m_.bind_size(scope, name, *p, size.value, scope);
     else
       scope.broken_sizes.insert(name);
-  }
-}
-
-void Expander::repeat(const dsl::Repeat& r, Scope& scope) {
-  const auto count = m_.size(r.count, scope);
-  if (!count) return;
-  const auto rounds = m_.graph.known(*count);
-  if (!rounds) {
-    Diagnostic& d = m_.error(r.count->where, "the count of a `repeat` is known when compiling");
-    d.primary.text = fmt::format("`{}` is known only when the kernels run", m_.text(*count));
-    d.help = fmt::format("give it a value: `size {} = …`", m_.source(r.count->where));
-    return;
-  }
-  if (*rounds < 0) {
-    m_.error(r.count->where, fmt::format("`repeat` {} times", *rounds));
-    return;
-  }
-  if (*rounds > kMostRounds) {
-    m_.limit(r.count->where, fmt::format("a `repeat` of {} rounds", *rounds)).help =
-        fmt::format("the limit is {}; the steps of a recurrence are a `scan`", kMostRounds);
-    return;
-  }
-  if (scope.find(r.index.text) || m_.is_size_name(r.index.text, scope)) {
-    m_.error(r.index.where, fmt::format("`{}` has a meaning already", r.index.text));
-    return;
-  }
-  if (r.as.text == "_") {
-    m_.error(r.as.where, "a `repeat` has a name").help = "its rounds are `NAME.0`, `NAME.1`, …";
-    return;
-  }
-  if (!r.weight_name.text.empty() &&
-      r.weight_name.text.find("{" + r.index.text + "}") == std::string::npos) {
-    m_.error(r.weight_name.where, "all rounds have one name in a weight file").help =
-        fmt::format("put the round into it: `@ \"{}.{{{}}}\"`", r.weight_name.text, r.index.text);
-    return;
-  }
-  const std::string stem = r.as.text.empty() ? r.index.text : r.as.text;
-  const int errors_before = m_.error_count();
-  for (int64_t round = 0; round < *rounds; ++round) {
-    Scope inner;
-    inner.unit = scope.unit;
-    inner.outer = &scope;
-    const std::string own = fmt::format("{}.{}.", stem, round);
-    inner.path = scope.path + own;
-    inner.parameters = scope.parameters + own;
-    inner.weights = scope.weights + own;
-    inner.weights_where = scope.weights_where;
-    inner.shares = scope.shares;
-    inner.sizes[r.index.text] = ir::Poly(round);
-    if (!r.weight_name.text.empty()) {
-      const auto given = m_.weight_name(r.weight_name, inner);
-      if (!given) return;
-      inner.weights = scope.weights + *given + ".";
-      inner.weights_where = r.weight_name.where;
-    }
-    body(r.body, inner);
-    for (auto& [name, binding] : inner.names) {
-      Binding* outside = scope.find(name);
-      if (!outside) continue;
-      binding.used = binding.used || outside->used;
-      // Names that had no meaning before, and got an error, keep silent from now on.
-      scope.names[name] = binding;
-    }
-    // The other rounds would say the same.
-    if (m_.error_count() > errors_before) break;
   }
 }
 

@@ -34,7 +34,6 @@ class Expander {
   void states(const dsl::StateStatement& statement, Scope& scope);
   void define_next(const dsl::Definition& d, const dsl::Statement& s, Scope& scope);
   void state_outputs();
-  void repeat(const dsl::Repeat& r, Scope& scope);
   bool claim(const dsl::Identifier& name, Scope& scope, bool may_rebind, bool subscripted);
   bool check_not_size(const dsl::Identifier& name, const Scope& scope);
   std::string target_name(const std::string& name, const Scope& scope) const;
@@ -45,6 +44,13 @@ class Expander {
   std::optional<ir::Tensor> declared(const std::string& full_name, const dsl::Identifier& name,
                                      const dsl::Type& type, ir::Role role, std::string_view what,
                                      std::string_view help, const Scope& scope);
+
+  // ---- repeats.cpp: rounds
+  void repeat(const dsl::Repeat& r, Scope& scope);
+  std::optional<size_t> index_of_rounds(const dsl::Definition& d, const Scope& scope);
+  void stack(const dsl::Definition& d, const dsl::Statement& s, Scope& scope, size_t at);
+  void join(const std::string& name, const Stack& stack, const dsl::Repeat& r,
+            const ir::Poly& count, Scope& scope);
 
   // ---- scans.cpp: recurrences
   void scan(const dsl::Scan& s, Scope& scope, Span where);

@@ -119,6 +119,11 @@ void Statement::unknown_name(const std::string& name, Span where, bool subscript
     dsl::add_help_for_comment(m_.sources, where, d);
     return;
   }
+  if (scope_.stacks && scope_.stacks->by_name.count(name)) {
+    m_.error(where, fmt::format("`{}` is there after the `repeat`, when all rounds are", name))
+        .help = "give what a round computes a name of its own, and read that";
+    return;
+  }
   // Finding the cause takes time that grows with the file; so many errors are not shown.
   constexpr int kMostExplained = 200;
   if (m_.error_count() >= kMostExplained) {

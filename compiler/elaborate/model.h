@@ -56,6 +56,19 @@ struct Binding {
   Carried* carried = nullptr;  // while the body of its scan is elaborated
 };
 
+// What the rounds of a `repeat` make one tensor of: `all[l, b] = …` in `repeat l: L`.
+struct Stack {
+  Span where;            // of the name, in the body
+  size_t dimension = 0;  // of the tensor, that of the rounds
+  std::vector<ir::TensorId> rounds;
+  bool is_broken = false;  // a round had an error
+};
+struct Stacks {
+  std::string index;  // of the `repeat`
+  size_t round = 0;   // that is being expanded
+  std::map<std::string, Stack> by_name;
+};
+
 // The names of one expansion of a block, or of one round of a `repeat` in it.
 struct Scope {
   const Unit* unit = nullptr;
@@ -76,6 +89,7 @@ struct Scope {
   bool shares = false;     // the parameters are those of an earlier call
   std::vector<const dsl::Statement*> statements;  // of the body, for errors about order
   const OpenScan* scan = nullptr;                 // whose body this is
+  Stacks* stacks = nullptr;                       // of a round of `repeat`
   bool own = false;  // the body of the model itself, whose unused names are worth a warning
 
   Binding* find(const std::string& name);

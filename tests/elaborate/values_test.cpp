@@ -257,5 +257,23 @@ TEST(Values, KeepNestedReductionsWithinTheirConditions) {
   EXPECT_EQ(out.at("y").values, (std::vector<double>{-1, -1, -1, 5}));
 }
 
+TEST(Values, StackWhatRoundsMake) {
+  const Arrays out = evaluated(
+      "size B\nsize L = 3\n"
+      "model f(x: [B]) -> all, large, number: int {\n"
+      "  h[b] = x[b]\n"
+      "  repeat l: L {\n"
+      "    h[b] = 2 * h[b] + l\n"
+      "    all[b,l] = h[b]\n"
+      "    large[l,b] = h[b] > 8\n"
+      "    number[l] = l * l\n"
+      "  }\n}\n",
+      {{"x", {{2}, {1, 2}}}});
+  EXPECT_EQ(out.at("all").extents, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(out.at("all").values, (std::vector<double>{2, 5, 12, 4, 9, 20}));
+  EXPECT_EQ(out.at("large").values, (std::vector<double>{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(out.at("number").values, (std::vector<double>{0, 1, 4}));
+}
+
 }  // namespace
 }  // namespace attn::testing
