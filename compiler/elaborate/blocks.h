@@ -53,10 +53,11 @@ class Expander {
             const ir::Poly& count, Scope& scope);
 
   // ---- scans.cpp: recurrences
+  class Shapes;
   void scan(const dsl::Scan& s, Scope& scope, Span where);
-  void announce(const dsl::Definition& d, const OpenScan& open, Scope& scope,
+  void announce(const dsl::Definition& d, const OpenScan& open, const Shapes& shapes, Scope& scope,
                 std::deque<Carried>& all);
-  void declare(const dsl::Scan& s, std::deque<Carried>& all, Scope& scope, const ir::Poly& count);
+  void declare(const dsl::Scan& s, const Shapes& shapes, std::deque<Carried>& all, Scope& scope);
 
   // ---- parameters.cpp: what is trained, its names, and who shares it
   void parameters(const dsl::ParamStatement& p, const dsl::Statement& s, Scope& scope);

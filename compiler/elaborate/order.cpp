@@ -18,6 +18,7 @@ void collect(const dsl::ExprPtr& e, std::set<std::string>& names) {
 
 struct Defined {
   Span where;
+  bool has_leading = false;  // `...` on its left side
   std::set<std::string> reads;
 };
 
@@ -26,7 +27,7 @@ std::map<std::string, Defined> definitions_of(const Scope& scope) {
   std::map<std::string, Defined> result;
   for (const dsl::Statement* s : scope.statements) {
     if (const auto* d = std::get_if<dsl::Definition>(&s->node)) {
-      Defined entry{d->target.where, {}};
+      Defined entry{d->target.where, d->leading, {}};
       collect(d->value, entry.reads);
       collect(d->condition, entry.reads);
       result.emplace(d->target.text, std::move(entry));
@@ -67,6 +68,8 @@ constexpr const char* kOnlyAbove =
     "a definition reads only what stands above it; inside `scan t: T { … }` also what the step "
     "before has given";
 
+constexpr const char* kNoDots = "name the indices of what is read one step back, instead of `...`";
+
 }  // namespace
 
 bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader,
@@ -75,7 +78,7 @@ bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader
   if (name == target) {
     Diagnostic& d = model.error(where, fmt::format("`{}` is defined by itself", name));
     d.others.push_back({reader.target.where, "its definition"});
-    d.help = kOnlyAbove;
+    d.help = reader.leading && scope.scan_around() ? kNoDots : kOnlyAbove;
     return true;
   }
   for (const Scope* s = &scope; s; s = s->outer) {
@@ -86,7 +89,9 @@ bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader
     if (way.empty()) {
       Diagnostic& d = model.error(where, fmt::format("`{}` is read above its definition", name));
       d.others.push_back({found->second.where, "defined here"});
-      d.help = fmt::format("move the definition of `{}` above that of `{}`", name, target);
+      d.help = found->second.has_leading && scope.scan_around()
+                   ? kNoDots
+                   : fmt::format("move the definition of `{}` above that of `{}`", name, target);
       return true;
     }
     std::string chain = fmt::format("`{}` reads `{}`", target, name);
@@ -100,7 +105,9 @@ bool report_order(ModelState& model, Scope& scope, const dsl::Definition& reader
       // The cycle is reported once, not at each of its definitions.
       scope.names[step] = {.kind = Binding::Kind::poisoned, .where = where};
     }
-    d.help = kOnlyAbove;
+    const bool has_dots =
+        std::ranges::any_of(way, [&](const std::string& step) { return all.at(step).has_leading; });
+    d.help = has_dots && scope.scan_around() ? kNoDots : kOnlyAbove;
     return true;
   }
   return false;

@@ -7,7 +7,6 @@
 
 #include "compiler/elaborate/statement.h"
 #include "compiler/ops/table.h"
-#include "dsl/print.h"
 
 namespace attn::elaborate {
 namespace {
@@ -330,6 +329,10 @@ bool RangeFinder::resolve(Binder& binder, const std::string& word) {
       binder.given = leading[position];
       return true;
     }
+    if (const auto known = known_.find(binder.name); known != known_.end() && binder.on_left) {
+      binder.given = known->second;
+      return true;
+    }
     if (!incomplete_) report_rangeless(binder, word);
     return false;
   }
@@ -356,26 +359,6 @@ bool RangeFinder::resolve(Binder& binder, const std::string& word) {
   }
   binder.given = first.extent;
   return true;
-}
-
-void RangeFinder::report_rangeless(const Binder& binder, const std::string& word) {
-  const std::string name = binder.name.empty() ? "..." : binder.name;
-  Diagnostic& d = m_.error(binder.where.valid() ? binder.where : definition_.target.where,
-                           fmt::format("nothing says what `{}` runs over", name));
-  d.primary.text = fmt::format("no subscript is `{}` alone", name);
-  const std::string range = binder.near.empty() ? "…" : binder.near;
-  if (!binder.on_left) {
-    d.help = fmt::format("give its range: `{}[{}: {}]`", word, binder.name, range);
-    return;
-  }
-  std::string left;
-  for (const dsl::Index& i : definition_.indices) {
-    left += (left.empty() ? "" : ", ") + i.name.text;
-    if (i.extent) left += ": " + dsl::print(i.extent);
-    if (i.name.text == binder.name) left += ": " + range;
-  }
-  if (definition_.leading) left = "..., " + left;
-  d.help = fmt::format("give its range: `{}[{}] = …`", definition_.target.text, left);
 }
 
 // The indices of `...` are named after their sizes: B gives b.

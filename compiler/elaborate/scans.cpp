@@ -37,8 +37,10 @@ std::optional<size_t> step_of(const dsl::Definition& d, const std::string& step)
   return std::nullopt;
 }
 
+}  // namespace
+
 // The extents of names that a body defines, as far as its subscripts say them.
-class Shapes {
+class Expander::Shapes {
  public:
   using Shape = std::vector<std::optional<ir::Poly>>;
 
@@ -109,6 +111,8 @@ class Shapes {
   const ir::Poly& count_;
   std::map<std::string, Shape> shapes_;
 };
+
+namespace {
 
 // The names that a body computes in f64: those whose values use something in f64, perhaps another
 // of these names, and outputs that are declared so.
@@ -196,15 +200,17 @@ void Expander::scan(const dsl::Scan& s, Scope& scope, Span where) {
   }
   const OpenScan open{s.index.text, *count, s.down, s.index.where};
   std::deque<Carried> all;
+  const Shapes shapes(m_, scope, s, *count);
   const int errors_before = m_.error_count();
   for (size_t k = 0; k < s.body.size(); ++k)
     if (const auto* d = std::get_if<dsl::Definition>(&s.body[k].node)) {
       const auto end = s.body.begin() + static_cast<int64_t>(k) + 1;
       const bool awaited = std::any_of(
           s.body.begin(), end, [&](const dsl::Statement& x) { return reads(x, d->target.text); });
-      if (d->start || (awaited && step_of(*d, s.index.text))) announce(*d, open, scope, all);
+      if (d->start || (awaited && step_of(*d, s.index.text)))
+        announce(*d, open, shapes, scope, all);
     }
-  declare(s, all, scope, *count);
+  declare(s, shapes, all, scope);
   open_scan_ = scope.scan = &open;
   body(s.body, scope);
   open_scan_ = scope.scan = nullptr;
@@ -219,8 +225,8 @@ void Expander::scan(const dsl::Scan& s, Scope& scope, Span where) {
 }
 
 // A name that is read one step back, perhaps above its definition: elaborates its start.
-void Expander::announce(const dsl::Definition& d, const OpenScan& open, Scope& scope,
-                        std::deque<Carried>& all) {
+void Expander::announce(const dsl::Definition& d, const OpenScan& open, const Shapes& shapes,
+                        Scope& scope, std::deque<Carried>& all) {
   const std::string& name = d.target.text;
   // One error a name is enough.
   const auto give_up = [&] {
@@ -244,13 +250,15 @@ void Expander::announce(const dsl::Definition& d, const OpenScan& open, Scope& s
       dsl::Definition start;
       start.target = {name + ".start", c.from};
       start.value = d.start;
+      KnownRanges known;
       for (size_t k = 0; k < d.indices.size(); ++k) {
         if (k == *step || !mentions(*d.start, d.indices[k].name.text)) continue;
         start.indices.push_back(d.indices[k]);
         c.start_dimensions.push_back(k);
+        if (const auto& extent = shapes.of(name)[k]) known.emplace(d.indices[k].name.text, *extent);
       }
       const std::string full = target_name(name, scope) + ".start";
-      c.start = Statement(m_, scope, start, c.from, full).run();
+      c.start = Statement(m_, scope, start, c.from, full).run(known);
       if (!c.start) return give_up();
     }
   }
@@ -258,9 +266,8 @@ void Expander::announce(const dsl::Definition& d, const OpenScan& open, Scope& s
 }
 
 // Gives the announced names their tensors, so that they may be read before they are defined.
-void Expander::declare(const dsl::Scan& s, std::deque<Carried>& all, Scope& scope,
-                       const ir::Poly& count) {
-  const Shapes shapes(m_, scope, s, count);
+void Expander::declare(const dsl::Scan& s, const Shapes& shapes, std::deque<Carried>& all,
+                       Scope& scope) {
   const WideNames wide(m_, scope, s);
   std::vector<std::pair<const dsl::Definition*, Binding>> bindings;
   for (Carried& c : all) {

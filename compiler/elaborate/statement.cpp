@@ -46,8 +46,8 @@ void Statement::pop(const Bound& bound) {
   if (bound.has_leading) leading_.pop_back();
 }
 
-std::optional<ir::TensorId> Statement::run() {
-  auto ranges = RangeFinder(m_, scope_, definition_).run();
+std::optional<ir::TensorId> Statement::run(const KnownRanges& known) {
+  auto ranges = RangeFinder(m_, scope_, definition_, known).run();
   if (!ranges) {
     // Names that do not exist are reported all the same: they may be why there is no range.
     for (const dsl::Index& i : definition_.indices) visible_.push_back({i.name.text, {}});

@@ -47,11 +47,15 @@ struct Ranges {
   std::map<const dsl::Reduction*, Bound> reductions;
 };
 
+// The ranges of indices that no subscript tells, by name.
+using KnownRanges = std::map<std::string, ir::Poly>;
+
 // Finds the range of every index; nothing after an error.
 class RangeFinder {
  public:
-  RangeFinder(ModelState& model, Scope& scope, const dsl::Definition& definition)
-      : m_(model), scope_(scope), definition_(definition) {}
+  RangeFinder(ModelState& model, Scope& scope, const dsl::Definition& definition,
+              const KnownRanges& known = {})
+      : m_(model), scope_(scope), definition_(definition), known_(known) {}
   std::optional<Ranges> run();
 
  private:
@@ -80,6 +84,7 @@ class RangeFinder {
   ModelState& m_;
   Scope& scope_;
   const dsl::Definition& definition_;
+  const KnownRanges known_;
   Ranges ranges_;
   std::vector<Bound*> open_;    // innermost last
   std::optional<int> leading_;  // how many indices `...` stands for
@@ -114,7 +119,7 @@ class Statement {
         full_name_(std::move(full_name)) {}
 
   // The tensor that the definition makes; nothing after an error.
-  std::optional<ir::TensorId> run();
+  std::optional<ir::TensorId> run(const KnownRanges& known = {});
 
   // An expression without indices, such as an argument for a scalar input. Only expression() may
   // be called after this constructor.

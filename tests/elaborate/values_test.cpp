@@ -275,5 +275,14 @@ TEST(Values, StackWhatRoundsMake) {
   EXPECT_EQ(out.at("number").values, (std::vector<double>{0, 1, 4}));
 }
 
+// Nothing in the start says what n runs over, but the definition does.
+TEST(Values, OfAStartHaveTheRangesOfTheirDefinition) {
+  const Arrays out = evaluated(
+      "size S, T\nmodel f(x: [S], y: [T]) -> h {\n  scan t: T {\n"
+      "    h[n,t] = y[t] * x[n] + h[n,t-1] from x[clamp(n - 1, 0, S - 1)]\n  }\n}\n",
+      {{"x", {{2}, {1, 2}}}, {"y", {{2}, {10, 100}}}});
+  EXPECT_EQ(out.at("h").values, (std::vector<double>{11, 111, 21, 221}));
+}
+
 }  // namespace
 }  // namespace attn::testing
