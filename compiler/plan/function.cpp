@@ -102,9 +102,9 @@ void warn_of_slow(const Function& f, Diagnostics& diagnostics) {
   }
 }
 
-bool sums_unmaterialised(const Definition& d, const solve::Unmaterialised& unmaterialised) {
+bool reduces_unmaterialised(const Definition& d, const solve::Unmaterialised& unmaterialised) {
   const std::set<TensorId> read = reads(d);
-  return d.combine == Combine::sum &&
+  return d.combine != Combine::set &&
          std::ranges::any_of(read, [&](TensorId t) { return unmaterialised(t); });
 }
 
@@ -112,7 +112,7 @@ bool sums_unmaterialised(const Definition& d, const solve::Unmaterialised& unmat
 Graph prepared(Graph g, const Costs& costs, const solve::Unmaterialised& unmaterialised) {
   g.definitions = compute_gathered(g, unmaterialised);
   for (Definition& d : g.definitions)
-    if (!sums_unmaterialised(d, unmaterialised)) d = solve::solve_equalities(g, Definition(d));
+    if (!reduces_unmaterialised(d, unmaterialised)) d = solve::solve_equalities(g, Definition(d));
   g.definitions = substitute_maps(g, choose_inlined(g, costs));
   return g;
 }

@@ -1,6 +1,7 @@
 #include "compiler/lower/forms/tile_bounds.h"
 
 #include <cmath>
+#include <optional>
 
 #include "compiler/base/check.h"
 #include "compiler/lower/terms/linear_index.h"
@@ -8,6 +9,53 @@
 namespace attn::lower {
 
 namespace {
+
+// sign * (`of` // divisor) + distance, where `distance` grows with `by`, or shrinks, and mentions
+// no other index.
+struct Linear {
+  int sign = 0;
+  ir::Expr divisor = 1;
+  ir::Expr distance;
+  bool grows = false;
+};
+
+// The divisor where e is an index, in which case it is 1, or the quotient of one.
+std::optional<ir::Expr> divisor_of(const ir::Expr& e) {
+  if (e.is(ir::Kind::index)) return ir::Expr(1);
+  if (!e.is(ir::Kind::quotient) || !e.args()[0].is(ir::Kind::index)) return std::nullopt;
+  const std::optional<ir::Poly> divisor = ir::as_size(e.args()[1]);
+  return divisor ? std::optional(e.args()[1]) : std::nullopt;
+}
+
+std::optional<Linear> linear_in(const ir::Expr& e, ir::IndexId by, ir::IndexId of) {
+  Linear result;
+  std::vector<ir::Expr> others;
+  bool has_by = false;
+  for (const ir::Expr& addend : ir::addends_of(e)) {
+    const ir::Scaled s = ir::split_coefficient(addend);
+    const std::set<ir::IndexId> used = ir::indices(addend);
+    if (used.empty()) {
+      others.push_back(addend);
+      continue;
+    }
+    const double c = s.coefficient.value();
+    const std::optional<ir::Expr> divisor = divisor_of(s.rest);
+    if (!divisor) return std::nullopt;
+    if (used.count(of)) {
+      if (std::abs(c) != 1 || result.sign != 0) return std::nullopt;
+      result.sign = c > 0 ? 1 : -1;
+      result.divisor = *divisor;
+      continue;
+    }
+    if (!used.count(by) || has_by || (divisor->is_one() && std::abs(c) != 1)) return std::nullopt;
+    has_by = true;
+    result.grows = c > 0;
+    others.push_back(addend);
+  }
+  if (result.sign == 0) return std::nullopt;
+  result.distance = ir::add(std::move(others));
+  return result;
+}
 
 Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of, bool upper) {
   if (c.is(ir::Kind::both) || c.is(ir::Kind::either)) {
@@ -26,24 +74,19 @@ Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of,
       return bound;
     };
   }
-  if (!c.is(ir::Kind::at_least_zero) || !ir::tensors(c).empty()) return {};
-  const ir::Expr& e = c.args()[0];
-  auto with = [&](int b, int o) {
-    return ir::substitute(e, {{by, ir::Expr(b)}, {of, ir::Expr(o)}});
-  };
-  ir::Expr of_slope = with(0, 1) - with(0, 0), by_slope = with(1, 0) - with(0, 0);
-  if (!of_slope.is(ir::Kind::literal) || !by_slope.is(ir::Kind::literal)) return {};
-  const double o = of_slope->number.value(), b = by_slope->number.value();
-  ir::Expr linear = of_slope * ir::index_value(of) + by_slope * ir::index_value(by) + with(0, 0);
-  std::set<ir::IndexId> others = ir::indices(e);
-  others.erase(by);
-  others.erase(of);
-  if (o != (upper ? -1 : 1) || std::abs(b) > 1 || !(linear == e) || !others.empty()) return {};
-  const ir::Expr distance = ir::substitute(e, {{of, ir::Expr(0)}});
-  return [=](Expr from, Expr to) -> Expr {
+  const bool is_equality = c.is(ir::Kind::is_zero);
+  if ((!is_equality && !c.is(ir::Kind::at_least_zero)) || !ir::tensors(c).empty()) return {};
+  std::optional<Linear> linear = linear_in(c.args()[0], by, of);
+  // e == 0 is e >= 0 and -e >= 0.
+  if (linear && is_equality && linear->sign != (upper ? -1 : 1))
+    linear = linear_in(ir::negate(c.args()[0]), by, of);
+  if (!linear || linear->sign != (upper ? -1 : 1)) return {};
+  return [=, found = *linear](Expr from, Expr to) -> Expr {
     // Who sees most of them decides.
-    Expr d = scope.at({{by, b > 0 ? to : from}})(distance);
-    return upper ? d + 1 : -d;
+    Translator t = scope.at({{by, found.grows ? to : from}});
+    const Expr d = t(found.distance);
+    const Expr place = upper ? d + 1 : -d;
+    return found.divisor.is_one() ? place : place * t(found.divisor);
   };
 }
 

@@ -18,8 +18,8 @@ struct Edges {
 };
 
 // The indices `of` that some `by` in a range sees under these conditions, [first, end). From
-// conditions that are linear, with 1 or -1 for `of` and at most that for `by`, and read nothing
-// else; all of several hold, or one of several.
+// comparisons of `of`, or of its quotient as in `i // W == j // W`, with `by` or its quotient, which
+// read nothing else; all of several hold, or one of several.
 Edges edges(const Scope& scope, const ir::Conditions& visible, ir::IndexId by, ir::IndexId of);
 
 // What data says of the columns that the rows [from, to] may see: [first, end), both multiples of
