@@ -6,6 +6,7 @@
 #include <algorithm>
 
 namespace attn::elaborate {
+
 void Expander::body(const std::vector<dsl::Statement>& statements, Scope& scope) {
   for (const dsl::Statement& s : statements) scope.statements.push_back(&s);
   for (const dsl::Statement& s : statements) {
@@ -115,13 +116,13 @@ void Expander::define(const dsl::Definition& d, const dsl::Statement& s, Scope& 
     define_next(d, s, scope);
     return;
   }
+  if (d.start && !scope.scan)
+    m_.error(d.start->where, "`from` stands in a `scan`, where there is a first step").help =
+        "write `scan t: T { … }` around the definition";
   if (const auto at = index_of_rounds(d, scope)) {
     stack(d, s, scope, *at);
     return;
   }
-  if (d.start && !scope.scan)
-    m_.error(d.start->where, "`from` stands in a `scan`, where there is a first step").help =
-        "write `scan t: T { … }` around the definition";
   // What is read one step back has its tensor before its definition.
   const auto own = scope.names.find(d.target.text);
   Carried* carried = own == scope.names.end() ? nullptr : own->second.carried;

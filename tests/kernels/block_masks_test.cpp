@@ -39,14 +39,15 @@ TEST_P(BlockMasks, GiveWhatTheEvaluatorGives) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, BlockMasks,
-                         ::testing::Values("i // W == j // W", "i // 64 == j // 64 and j <= i",
-                                           "j // 4 <= i // 4 and i // 4 - j // 4 < 2",
-                                           "j >= i // 8 * 8", "i // 3 == j // 3 or j // 3 == 1",
-                                           "i // W == j // W and j < n[b]",
-                                           "i // 4 != j // 4 and j <= i", "i // 2 == j // 3",
-                                           "i // 8 == j or i == j // 8",
-                                           "j // 2 < 20 - i // 3 and j // 2 >= 2 - i"));
+INSTANTIATE_TEST_SUITE_P(
+    Of, BlockMasks,
+    ::testing::Values("i // W == j // W", "i // 64 == j // 64 and j <= i",
+                      "j // 4 <= i // 4 and i // 4 - j // 4 < 2", "j >= i // 8 * 8",
+                      "i // 3 == j // 3 or j // 3 == 1", "i // W == j // W and j < n[b]",
+                      "i // 4 != j // 4 and j <= i", "i // 2 == j // 3",
+                      "i // 8 == j or i == j // 8", "j // 2 < 20 - i // 3 and j // 2 >= 2 - i",
+                      "j // 1000000000 < 20 - i // 3", "j // 1000000000 >= i // 3 - 20",
+                      "i // (0 - 4) >= j // (0 - 4)"));
 
 }  // namespace
 }  // namespace attn::testing

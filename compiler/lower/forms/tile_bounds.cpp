@@ -5,6 +5,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/lower/terms/linear_index.h"
+#include "compiler/solve/prove.h"
 
 namespace attn::lower {
 
@@ -19,15 +20,18 @@ struct Linear {
   bool grows = false;
 };
 
-// The divisor where e is an index, in which case it is 1, or the quotient of one.
-std::optional<ir::Expr> divisor_of(const ir::Expr& e) {
+// The divisor where e is an index, in which case it is 1, or the quotient of one by what is no less
+// than 0 and, as each call checks, not 0.
+std::optional<ir::Expr> divisor_of(const ir::Graph& g, const ir::Expr& e) {
   if (e.is(ir::Kind::index)) return ir::Expr(1);
   if (!e.is(ir::Kind::quotient) || !e.args()[0].is(ir::Kind::index)) return std::nullopt;
   const std::optional<ir::Poly> divisor = ir::as_size(e.args()[1]);
-  return divisor ? std::optional(e.args()[1]) : std::nullopt;
+  if (!divisor || !solve::nonnegative(g, *divisor)) return std::nullopt;
+  return e.args()[1];
 }
 
-std::optional<Linear> linear_in(const ir::Expr& e, ir::IndexId by, ir::IndexId of) {
+std::optional<Linear> linear_in(const ir::Graph& g, const ir::Expr& e, ir::IndexId by,
+                                ir::IndexId of) {
   Linear result;
   std::vector<ir::Expr> others;
   bool has_by = false;
@@ -39,7 +43,7 @@ std::optional<Linear> linear_in(const ir::Expr& e, ir::IndexId by, ir::IndexId o
       continue;
     }
     const double c = s.coefficient.value();
-    const std::optional<ir::Expr> divisor = divisor_of(s.rest);
+    const std::optional<ir::Expr> divisor = divisor_of(g, s.rest);
     if (!divisor) return std::nullopt;
     if (used.count(of)) {
       if (std::abs(c) != 1 || result.sign != 0) return std::nullopt;
@@ -55,6 +59,19 @@ std::optional<Linear> linear_in(const ir::Expr& e, ir::IndexId by, ir::IndexId o
   if (result.sign == 0) return std::nullopt;
   result.distance = ir::add(std::move(others));
   return result;
+}
+
+// Whether Halide would multiply a constant of the distance and the divisor to more than an int.
+bool folds_beyond(const ir::Graph& g, const Linear& linear) {
+  constexpr double kMost = 1 << 30;
+  const auto divisor = g.known(*ir::as_size(linear.divisor));
+  double constant = 2;
+  for (const ir::Expr& addend : ir::addends_of(linear.distance)) {
+    const auto size = ir::as_size(addend);
+    const auto known = size ? g.known(*size) : std::nullopt;
+    if (known) constant += std::abs(static_cast<double>(*known));
+  }
+  return divisor && constant * static_cast<double>(*divisor) > kMost;
 }
 
 Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of, bool upper) {
@@ -76,17 +93,21 @@ Edge edge(const Scope& scope, const ir::Expr& c, ir::IndexId by, ir::IndexId of,
   }
   const bool is_equality = c.is(ir::Kind::is_zero);
   if ((!is_equality && !c.is(ir::Kind::at_least_zero)) || !ir::tensors(c).empty()) return {};
-  std::optional<Linear> linear = linear_in(c.args()[0], by, of);
+  std::optional<Linear> linear = linear_in(scope.g, c.args()[0], by, of);
   // e == 0 is e >= 0 and -e >= 0.
   if (linear && is_equality && linear->sign != (upper ? -1 : 1))
-    linear = linear_in(ir::negate(c.args()[0]), by, of);
+    linear = linear_in(scope.g, ir::negate(c.args()[0]), by, of);
   if (!linear || linear->sign != (upper ? -1 : 1)) return {};
   return [=, found = *linear](Expr from, Expr to) -> Expr {
     // Who sees most of them decides.
     Translator t = scope.at({{by, found.grows ? to : from}});
     const Expr d = t(found.distance);
     const Expr place = upper ? d + 1 : -d;
-    return found.divisor.is_one() ? place : place * t(found.divisor);
+    if (found.divisor.is_one()) return place;
+    // No more than there are, so that the product is an int.
+    const Expr divisor = t(found.divisor);
+    const Expr quotient = clamp(place, 0, scope.extent(of) / divisor + 1);
+    return (folds_beyond(scope.g, found) ? opaque(quotient) : quotient) * divisor;
   };
 }
 
