@@ -149,5 +149,46 @@ model weighted(q: [B, T, D], k: [B, T, D], v: [B, T, D]) -> z {
       }
 }
 
+// The factors of a sum without a feature, which are of each point, beside exponentials of 0.
+TEST(NotFinite, WhatAWeightHidesChangesNoBit) {
+  Library library(compile_text(R"(
+size B, T, D = 6
+model column(q: [B, T, D], k: [B, T, D], v: [B, T]) -> z {
+  p[b,i,j] = softmax[j where j <= i and j % 3 != 1] (sum[e] q[b,i,e] * k[b,j,e])
+  z[b,i] = sum[j] p[b,i,j] * v[b,j]
+}
+model point(q: [B, T, D], k: [B, T, D], v: [B, T], u: [B, T]) -> z {
+  p[b,i,j] = softmax[j where j <= i and j % 3 != 1] (sum[e] q[b,i,e] * k[b,j,e])
+  z[b,i] = sum[j] p[b,i,j] * (v[b,j] + u[b,i])
+}
+model features(q: [B, T, D], k: [B, T, D], v: [B, T], w: [B, T, D]) -> z {
+  p[b,i,j] = softmax[j where j <= i and j % 3 != 1] (sum[e] q[b,i,e] * k[b,j,e])
+  z[b,i,d] = sum[j] p[b,i,j] * v[b,j] * w[b,j,d]
+}
+model by_data(q: [B, T, D], k: [B, T, D], v: [B, T], keep: bool[B, T]) -> z {
+  p[b,i,j] = softmax[j where j <= i and keep[b,j]] (sum[e] q[b,i,e] * k[b,j,e])
+  z[b,i] = sum[j] p[b,i,j] * v[b,j]
+}
+)",
+                               {}, Derive::as_written));
+  for (const char* model : {"column", "point", "features", "by_data"})
+    for (int64_t t : {2, 17, 97, 300}) {
+      SCOPED_TRACE(model + (" T=" + std::to_string(t)));
+      Arrays given = random_call(library.model(model), {{"B", 2}, {"T", t}}, 3);
+      std::vector<size_t> hidden_columns;
+      for (size_t k = 0; k < static_cast<size_t>(2 * t); ++k)
+        if (k % static_cast<size_t>(t) % 3 == 1) hidden_columns.push_back(k);
+      if (given.count("keep"))
+        for (size_t k : hidden_columns) given.at("keep").values[k] = 0;
+      const Outcome clean = library.call(given, kForward, model);
+      for (double bad : {kInfinity, -kInfinity, kNaN}) {
+        for (size_t k : hidden_columns) given.at("v").values[k] = bad;
+        const Outcome hidden = library.call(given, kForward, model);
+        ASSERT_EQ(hidden.status, ATTN_OK) << hidden.message;
+        EXPECT_TRUE(same_bits(hidden.values.at("z").values, clean.values.at("z").values));
+      }
+    }
+}
+
 }  // namespace
 }  // namespace attn::testing

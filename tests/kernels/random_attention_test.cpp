@@ -128,6 +128,9 @@ TEST(RandomAttention, OfRowsThatSeeOneKeyIsOffByRoundings) { check_seed(332495);
 // Of no batch the gradient of a value is a sum of nothing, times a key that no row sees.
 TEST(RandomAttention, OfNoBatchSeesNoKey) { check_seed(333469); }
 
+// Values of one feature are weights of points, and no row sees the last key.
+TEST(RandomAttention, OfOneFeatureHidesValues) { check_seed(337629); }
+
 // One row counts, so that little of the data in subscripts is checked.
 TEST(RandomAttention, OfOneRow) { check_seed(334970); }
 

@@ -116,7 +116,8 @@ class FewRowsScheduler : TilesScheduler {
     Expr product = weight * (sum_->has_panel_at()
                                  ? spec_.panel_at(*sum_, point(j), feature)
                                  : spec_.factor(sum_->panel, batch_of(h_), column_at(j), feature));
-    if ((sum_->has_panel_at() || has_fallback(*sum_)) && !sum_->visible.empty()) {
+    if (!sum_->visible.empty() &&
+        (sum_->has_panel_at() || has_fallback(*sum_) || sum_->hides_weight())) {
       const auto tile = [&](int n) -> Expr { return tiles_[n](j, i_, h_); };
       product = masked(spec_.visible(*sum_, point(j), tile), product, 0.0f);
     }

@@ -167,10 +167,12 @@ void StreamScheduler::sum_chunks() {
       vector_exp(scores_(j, i, t_, c_, h_) - largest_(i, t_, c_, h_), -60.0f);
   // In vectors too, not beside the product, where each is one of a register tile's scalars.
   if (sum_ && sum_->has_weight()) {
+    const TilesSpec::Point point{batch_of(h_), row_of(t_, i), column_at(likely(column(j)))};
+    const auto tile = [&](int k) -> Expr { return tile_funcs_[k](j, i, t_, c_, h_); };
+    const Expr value = weights_(j, i, t_, c_, h_) * spec_.weight(*sum_, point);
     contributions_(j_, ii_, t_, c_, h_) = undef<float>();
     contributions_(j, i, t_, c_, h_) =
-        weights_(j, i, t_, c_, h_) *
-        spec_.weight(*sum_, {batch_of(h_), row_of(t_, i), column_at(likely(column(j)))});
+        sum_->hides_weight() ? masked(spec_.visible(*sum_, point, tile), value, 0.0f) : value;
   }
   total_lanes_(l_, ii_, t_, c_, h_) = 0.0f;
   total_lanes_(l_, ii_, t_, c_, h_) += weights_(vector_of(rs_) * lanes_ + l_, ii_, t_, c_, h_);

@@ -65,6 +65,8 @@ class TilesSpec {
     Kind kind() const { return form->kind; }
     bool has_panel_at() const { return features.defined() && panel < 0; }
     bool has_weight() const { return !form->weight.is_one() || !form->counted.empty(); }
+    // Whether the weight of a hidden point may be infinite or NaN, which 0 does not hide.
+    bool hides_weight() const { return !visible.empty() && !ir::tensors(form->weight).empty(); }
   };
 
   TilesSpec(const Scope& scope, const plan::TilesForm& form);

@@ -144,7 +144,7 @@ Expr Sweep::addend(const Expr& value, const TilesSpec::Values& tiles) {
     result = result * at_places([&](const Point& p) {
                return spec_.factor(sum_->panel, p.batch, sum_->of_rows ? p.column : p.row, 0);
              });
-  if (!has_features_ && !sum_->visible.empty())
+  if (sum_->hides_weight() || (!has_features_ && !sum_->visible.empty()))
     result = masked(at_places([&](const Point& p) { return spec_.visible(*sum_, p, tiles); }),
                     result, 0.0f);
   if (!has_weight && !has_factor) return result;
