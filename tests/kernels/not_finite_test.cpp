@@ -149,7 +149,8 @@ model weighted(q: [B, T, D], k: [B, T, D], v: [B, T, D]) -> z {
       }
 }
 
-// The factors of a sum without a feature, which are of each point, beside exponentials of 0.
+// Weights of points, beside exponentials of 0: all factors of a sum that has no feature, and some
+// of a sum that has one.
 TEST(NotFinite, WhatAWeightHidesChangesNoBit) {
   Library library(compile_text(R"(
 size B, T, D = 6

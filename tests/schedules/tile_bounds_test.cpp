@@ -4,7 +4,6 @@
 #include <Halide.h>
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <utility>
 
 namespace attn::lower {
@@ -22,7 +21,7 @@ struct Points {
   Scope scope{graph, arguments, writes, {}};
 
   // The first and the end of the columns that the rows [from, to] see; -1 where nothing bounds
-  // them.
+  // them, -2 where a bound is no number.
   Range columns(const ir::Conditions& visible, int from, int to) const {
     return bounds(edges(scope, visible, row, column), from, to);
   }
