@@ -9,20 +9,6 @@
 #include "compiler/ops/table.h"
 
 namespace attn::elaborate {
-namespace {
-
-// The literal c of the subscript `i + c`, when it is of that form for this index.
-std::optional<int64_t> offset_of(const dsl::Expr& e, const std::string& index) {
-  const auto* chain = std::get_if<dsl::Chain>(&e.node);
-  if (!chain || chain->operands.size() != 2) return std::nullopt;
-  const auto* name = std::get_if<dsl::Name>(&chain->operands[0]->node);
-  const auto* number = std::get_if<dsl::Number>(&chain->operands[1]->node);
-  if (!name || name->text != index || !number || !number->is_integer()) return std::nullopt;
-  if (chain->ops[0] == dsl::Op::add) return number->integer();
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::optional<Ranges> RangeFinder::run() {
   count_leading(definition_.value);
@@ -285,9 +271,8 @@ void RangeFinder::scan_access(const dsl::Access& access, Span where) {
       for (Binder& binder : (*o)->named) {
         if (name && name->text == binder.name) {
           place(binder, subscript.where, dimension);
-        } else if (!name && binder.near.empty() && mentions(subscript, binder.name)) {
-          const auto c = offset_of(subscript, binder.name);
-          binder.near = m_.text(c ? t.extents[dimension] - ir::Poly(*c) : t.extents[dimension]);
+        } else if (!name && mentions(subscript, binder.name)) {
+          binder.mentions.push_back({&subscript, t.extents[dimension]});
         }
       }
     }

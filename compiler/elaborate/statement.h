@@ -22,6 +22,12 @@ struct Place {
   std::string declares;  // "`x` is [B, T, D]"
 };
 
+// A subscript that is more than the index which it mentions, and the extent of its dimension.
+struct Mention {
+  const dsl::Expr* subscript;
+  ir::Poly extent;
+};
+
 // An index that the left side or a reduction binds.
 struct Binder {
   std::string name;
@@ -29,7 +35,7 @@ struct Binder {
   std::optional<ir::Poly> given;
   bool broken = false;  // its range had an error already
   std::vector<Place> places;
-  std::string near;  // a guess of its range, for help
+  std::vector<Mention> mentions;  // from which help guesses its range
   ir::IndexId id;
   bool on_left = false;
 };
@@ -78,6 +84,8 @@ class RangeFinder {
   bool resolve(Bound& bound, const std::string& word);
   bool resolve(Binder& binder, const std::string& word);
   void report_rangeless(const Binder& binder, const std::string& word);
+  // The range with which the index fills the dimension, where the subscript tells one.
+  std::optional<ir::Poly> range_told_by(const Mention& mention, const std::string& index);
   void name_leading(Bound& bound);
   void place_output();
 
