@@ -81,6 +81,9 @@ TEST_F(System, AFolderWithoutProgramsIsNamed) {
 }
 
 TEST_F(System, WantOfMemoryIsALimit) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "a program with the address sanitizer does not start with so little memory";
+#endif
   file("m.attn", kLong);
   bool any = false;
   for (const char* kilobytes : {"200000", "230000", "240000"}) {
@@ -96,9 +99,7 @@ TEST_F(System, WantOfMemoryIsALimit) {
       EXPECT_NE(e.error.find("out of memory"), std::string::npos) << e.error;
     }
   }
-#ifndef __SANITIZE_ADDRESS__
   EXPECT_TRUE(any) << "no limit was too low";
-#endif
 }
 
 TEST_F(System, TheCompilerOfCMayHaveWords) {
