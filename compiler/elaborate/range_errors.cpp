@@ -14,8 +14,8 @@ bool is_name(const dsl::Expr& e, const std::string& index) {
 
 }  // namespace
 
-// `i + 2` of a dimension of T: T - 2. `T - 1 - i`: T. `h * E + i`: E. `i // E` of H: H * E.
-// Windows, `t + k` and `2 * t + k`, tell nothing.
+// `i + 2` of a dimension of T: T - 2. `T - 1 - i`: T. `i // E` of H: H * E. `h * E + i`: E, where E
+// divides the dimension. Windows, `t + k` and `S * t + k`, tell nothing.
 std::optional<ir::Poly> RangeFinder::range_told_by(const Mention& mention,
                                                    const std::string& index) {
   const auto* chain = std::get_if<dsl::Chain>(&mention.subscript->node);
@@ -40,7 +40,9 @@ std::optional<ir::Poly> RangeFinder::range_told_by(const Mention& mention,
       offset = subtracted ? offset - *size : offset + *size;
     } else {
       const auto* product = std::get_if<dsl::Chain>(&operands[k]->node);
-      if (!product || product->ops.front() != dsl::Op::multiply) return std::nullopt;
+      if (!product || subtracted) return std::nullopt;
+      for (const dsl::Op op : product->ops)
+        if (op != dsl::Op::multiply) return std::nullopt;
       std::optional<ir::Poly> last;
       for (const dsl::ExprPtr& factor : product->operands) {
         if (std::holds_alternative<dsl::Number>(factor->node)) continue;
@@ -51,8 +53,10 @@ std::optional<ir::Poly> RangeFinder::range_told_by(const Mention& mention,
     }
   }
   if (sign == 0) return std::nullopt;
-  if (stride) return stride;
-  return sign > 0 ? mention.extent - offset : offset + ir::Poly(1);
+  if (!stride) return sign > 0 ? mention.extent - offset : offset + ir::Poly(1);
+  const auto parts = m_.quotient(m_.graph.expand(mention.extent), m_.graph.expand(*stride));
+  if (sign < 0 || !parts || !m_.graph.same(*parts * *stride, mention.extent)) return std::nullopt;
+  return stride;
 }
 
 void RangeFinder::report_rangeless(const Binder& binder, const std::string& word) {
@@ -63,7 +67,7 @@ void RangeFinder::report_rangeless(const Binder& binder, const std::string& word
   std::string range = "…";
   for (const Mention& mention : binder.mentions) {
     const auto told = range_told_by(mention, binder.name);
-    if (!told) continue;
+    if (!told || m_.graph.known(*told).value_or(1) <= 0) continue;
     range = m_.text(*told);
     break;
   }
