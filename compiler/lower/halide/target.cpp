@@ -44,6 +44,7 @@ void prepare_code_generation(target::Arch arch) {
       break;
     case target::Arch::x86_64:
       arguments += " -x86-branches-within-32B-boundaries";
+      arguments += " -x86-experimental-pref-innermost-loop-alignment=6";  // 2^6 bytes
   }
   setenv("HL_LLVM_ARGS", arguments.c_str(), 1);
 }

@@ -19,7 +19,9 @@ Halide::Target jit_target(const Target& target);
 // a vector is one already, so LLVM looks for no more of them: that took 6 % of the time of
 // compiling, made the code 5 % longer and not faster. x86-64: no branch crosses a boundary of 32
 // bytes. On Skylake to Cascade Lake such a loop is decoded anew in every round, which costs an
-// innermost loop up to a quarter.
+// innermost loop up to a quarter. An innermost loop begins at a cache line: on Zen 3 one of 18
+// instructions that began at byte 48 of a line took 1.3 times as long, and the gradient of a window
+// of keys 1.07 times. The code is 1.5 % longer.
 void prepare_code_generation(target::Arch arch);
 
 // The best target that this machine runs.
