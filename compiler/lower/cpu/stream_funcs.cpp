@@ -184,7 +184,12 @@ void StreamScheduler::sum_chunks() {
   Expr value =
       select(x_ < pd + lanes_, total_lanes_(clamp(x_ - pd, 0, lanes_ - 1), ii_, t_, c_, h_),
              largest_(ii_, t_, c_, h_));
-  if (sum_) value = select(x_ < pd, partial_(clamp(x_, 0, pd - 1), dp_, ii_, t_, c_, h_), value);
+  if (sum_) {
+    const std::vector<Expr> at = {clamp(x_, 0, pd - 1), dp_, ii_, t_, c_, h_};
+    Expr sum = partial_(at);
+    if (has_fallback(*sum_)) sum += fallback_(at);
+    value = select(x_ < pd, sum, value);
+  }
   // Chunks of which a tile sees nothing are left out, and not read.
   RDom seen(0, 1, "seen");
   limit_to_seen(seen, column(0), tiles_.chunk);
@@ -214,14 +219,12 @@ void StreamScheduler::sum_panel() {
   if (!has_fallback(*sum_)) return;
   // What packing has replaced, where it is visible; of all else 0.
   rn_ = RDom({{0, tiles_.chunk}}, "rn");
+  rn_.where(unsolved(non_finite_.found(c_, h_) != 0));
   limit(rn_, rn_, 1);
   Expr element = hide(rn_, zero_or_not_finite(spec_.factor(sum_->panel, batch_of(h_),
                                                            point(rn_).column, feature())));
   fallback_(dd_, dp_, ii_, t_, c_, h_) = 0.0f;
   fallback_(dd_, dp_, ii_, t_, c_, h_) += weights(rn_, ii_, t_, c_, h_) * element;
-  some_ = RDom(0, 1, "some");
-  some_.where(unsolved(non_finite_.found(c_, h_) != 0));
-  partial_(dd_, dp_, ii_, t_, c_, h_) += fallback_(dd_, dp_, ii_, t_, c_, h_) + cast<float>(some_);
 }
 
 void StreamScheduler::merge() {

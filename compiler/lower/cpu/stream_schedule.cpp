@@ -106,8 +106,9 @@ void StreamScheduler::schedule_all() {
   if (sum_) {
     register_tile(partial_.compute_at(packed_, rows), {dd_, ii_}, lanes_);
     partial_.update().unroll(rj_[0], tiles_.unroll);
-    if (has_fallback(*sum_))
-      fallback_.compute_at(partial_, some_).vectorize(dd_, lanes_).update().vectorize(dd_, lanes_);
+    // In registers and beside the sum: a deeper nest, or one inside of the sum, takes registers
+    // from the sum's loop, where there are 16.
+    if (has_fallback(*sum_)) register_tile(fallback_.compute_at(packed_, rows), {dd_, ii_}, lanes_);
   }
   for (size_t n = 0; n < tile_funcs_.size(); ++n) schedule_tile(static_cast<int>(n), of_tile);
   const int together = rows_together();

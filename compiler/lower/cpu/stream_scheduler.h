@@ -80,7 +80,7 @@ class StreamScheduler : TilesScheduler {
   // or dd in panel dp. x: what is packed side by side. l: a lane. h: the batch.
   Var x_{"x"}, ii_{"ii"}, block_{"block"}, t_{"t"}, c_{"c"}, jj_{"jj"}, jp_{"jp"}, dd_{"dd"},
       dp_{"dp"}, plane_{"plane"};
-  RDom rm_, rw_, rs_, rj_, rn_, some_, over_lanes_, rc_max_, rc_;
+  RDom rm_, rw_, rs_, rj_, rn_, over_lanes_, rc_max_, rc_;
   std::vector<RDom> tile_domains_;
 };
 
