@@ -7,12 +7,12 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 build="$root/build"
 options=(-DATTN_SANITIZE=OFF)
-seconds=1200  # that a test may take
+seconds=2700  # that a test may take; on two slow processors the longest takes 1000
 filter=()
 for argument in "$@"; do
   case "$argument" in
     --sanitize)
-      build="$root/build-sanitize"; options=(-DATTN_SANITIZE=ON); seconds=3600
+      build="$root/build-sanitize"; options=(-DATTN_SANITIZE=ON); seconds=7200
       # The search for leaks of g++ 12 takes some thread-local blocks for those of an old glibc and
       # falls over them, now and then (github.com/google/sanitizers, issue 1322).
       export ASAN_OPTIONS="intercept_tls_get_addr=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" ;;
