@@ -303,6 +303,15 @@ void expect_meaning(Library& library, const std::string& name, const Arrays& giv
   EXPECT_EQ(differ(want, o.values, tolerance), "") << name;
 }
 
+// Blocks of rows share packed columns, 1536 rows at a time; columns are of several blocks.
+TEST(Products, OfMoreRowsThanShareColumns) {
+  Library library(compile_text(R"(
+size T, D, F = 519
+train model m(x: [T, D], w: [D, F]) -> y { y[t,f] = sum[d] x[t,d] * w[d,f] })"));
+  for (int64_t t : {1536, 1537, 3079})
+    expect_agreement(library, "m", random_call(library.model(), {{"T", t}, {"D", 19}}, 3));
+}
+
 // Sizes that divide and are 0, and those that only count.
 TEST(Products, OfSizes) {
   Library library(compile_text(R"(

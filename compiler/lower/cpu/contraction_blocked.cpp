@@ -1,4 +1,6 @@
 // Contractions by packed panels and register tiles, whole or split.
+#include <algorithm>
+
 #include "compiler/lower/cpu/contraction_scheduler.h"
 #include "compiler/lower/cpu/register_tile.h"
 #include "compiler/lower/terms/linear_index.h"
@@ -136,18 +138,20 @@ Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<P
 
 void ContractionScheduler::blocked(const Expr& condition) {
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
-  Loops loops =
-      open(condition, rows, columns, tiles_.block_rows / rows, tiles_.block_columns / columns,
-           problem_.deals_few_rows(), suits(Strategy::blocked));
+  // Panels of columns are packed where they are used, and serve some rows; those of one block, as
+  // there may be where nothing is known, stay in cache for all rows.
+  const bool shares =
+      problem_.deals_few_rows() || constant(problem_.columns) > tiles_.block_columns;
+  const int together = shares ? std::max(problem_.costs.rows_together / tiles_.block_rows, 1) : 1;
+  Loops loops = open(condition, rows, columns, tiles_.block_rows / rows,
+                     tiles_.block_columns / columns, together, suits(Strategy::blocked));
   std::vector<Panels> panels = pack_terms();
   Func sum = finished_tile(loops, panels);
   store(loops, sum(loops.column, loops.row, loops.row_tile, loops.column_tile, loops.row_block,
                    loops.column_block, loops.batch));
   for (Panels& term : panels) {
-    // Of a group there are few rows, and another matrix for each: its panels are used while they
-    // are in cache, and those of the rows stay.
-    term.left.compute_at(out_, problem_.deals_few_rows() ? loops.batch : loops.row_block);
-    term.right.compute_at(out_, problem_.deals_few_rows() ? loops.column_block : loops.batch);
+    term.left.compute_at(out_, loops.stripe);
+    term.right.compute_at(out_, shares ? loops.column_block : loops.batch);
     if (problem_.one_block || problem_.deals_few_rows()) continue;
     for (int i = 0; i < term.right.num_update_definitions(); ++i)
       term.right.update(i).parallel(panel_);

@@ -180,8 +180,11 @@ void ContractionScheduler::in_place(const Expr& condition) {
                                                      : whole_rows();
   const DotTile& tile = rows.tile;
   const int row_tiles = tuning_.dots.block_rows / tile.block_rows;
-  Loops loops = open(condition, tile.block_rows, tile.block_columns, row_tiles, 1,
-                     problem_.deals_few_rows(), suits(Strategy::in_place));
+  // All rows of a group.
+  const int together =
+      problem_.deals_few_rows() ? problem_.costs.rows_in_place / tuning_.dots.block_rows : 1;
+  Loops loops = open(condition, tile.block_rows, tile.block_columns, row_tiles, 1, together,
+                     suits(Strategy::in_place));
   Func left = rows_by_vectors(term, rows), sum = dots(term, rows, left);
   left.compute_at(out_, loops.batch);
   sum.compute_at(out_, row_tiles > 1 ? loops.row_tile : loops.column_block);

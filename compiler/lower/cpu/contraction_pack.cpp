@@ -38,9 +38,9 @@ Func pack_panels(const Problem& problem, const char* name, const ContractionTerm
     return packed.update(packed.num_update_definitions() - 1);
   };
   int lanes = problem.lanes;
-  // Of all panels of rows those of a group are there.
+  // Panels of rows are packed for as many rows as may follow one another.
   const auto has = [&](RDom& k) {
-    if (is_left && problem.deals_few_rows()) k.where(unsolved(panel * width < extent));
+    if (is_left) k.where(unsolved(panel * width < extent));
   };
   if (factor.contiguous == Factor::Along::kOuter) {
     while (width % lanes != 0) lanes /= 2;

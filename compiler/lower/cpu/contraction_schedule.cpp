@@ -58,11 +58,11 @@ Func ContractionScheduler::schedule() {
 
 // The loops over blocks, in a block over tiles of `rows` x `columns`, and in a tile over rows, over
 // runs of neighbouring columns (`hi`) and along a run (`lo`). With one dimension of columns there
-// is one run, cut at the tile's ends, and `hi` walks its vectors.
+// is one run, cut at the tile's ends, and `hi` walks its vectors. For a block of columns so many
+// blocks of rows follow one another, `together`, before those of the next block of columns.
 ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, int rows, int columns,
                                                        int row_tiles, int column_tiles,
-                                                       bool columns_outside,
-                                                       const OfMatrix& where) {
+                                                       int together, const OfMatrix& where) {
   const Problem& p = problem_;
   const bool one_run = constant(p.runs) == 1;
   Expr on = condition && p.rows > 0 && p.columns > 0;
@@ -75,22 +75,23 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
                            {0, min(rows, p.rows)},
                            {0, min(row_tiles, blocks_of(p.rows, rows))},
                            {0, min(column_tiles, blocks_of(p.columns, columns))},
+                           {0, min(together, blocks_of(p.rows, rows * row_tiles))},
                            {0, blocks_of(p.columns, columns * column_tiles)},
-                           {0, blocks_of(p.rows, rows * row_tiles)},
+                           {0, blocks_of(p.rows, rows * row_tiles * together)},
                            {0, select(on, p.batch, 0)}};
-  const int column_block = columns_outside ? 6 : 5, row_block = 11 - column_block;
-  if (columns_outside) std::swap(ranges[5], ranges[6]);
   // Of few terms, writing the results takes as long as computing them: tiles follow one another
   // along the rows of the result, as memory does.
   const int column_tile = p.deals_terms() ? 3 : 4, row_tile = 7 - column_tile;
   if (p.deals_terms()) std::swap(ranges[3], ranges[4]);
   RDom domain(ranges, "o");
-  if (where) domain.where(unsolved(where(domain[7])));
-  Expr first = (domain[column_block] * column_tiles + domain[column_tile]) * columns;
-  Expr first_row = (domain[row_block] * row_tiles + domain[row_tile]) * rows;
-  const Expr matrix = in_range(domain[7], p.batch), rows_here = p.rows_of(matrix);
+  const RVar stripe = domain[7], batch_of = domain[8];
+  if (where) domain.where(unsolved(where(batch_of)));
+  const Expr row_block = stripe * together + domain[5];
+  Expr first = (domain[6] * column_tiles + domain[column_tile]) * columns;
+  Expr first_row = (row_block * row_tiles + domain[row_tile]) * rows;
+  const Expr matrix = in_range(batch_of, p.batch), rows_here = p.rows_of(matrix);
   // Of a block without rows nothing is packed.
-  if (p.deals_rows()) domain.where(unsolved(domain[row_block] * (row_tiles * rows) < rows_here));
+  if (p.deals_rows()) domain.where(unsolved(row_block * (row_tiles * rows) < rows_here));
   domain.where(below(first_row, rows_here));
   domain.where(below(first, p.columns));
   Expr lo = domain[0], hi = 0, column = domain[0];
@@ -115,16 +116,18 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
               .row = domain[2],
               .row_tile = domain[row_tile],
               .column_tile = domain[column_tile],
-              .column_block = domain[column_block],
-              .row_block = domain[row_block],
-              .batch = domain[7],
+              .block = domain[5],
+              .column_block = domain[6],
+              .stripe = stripe,
+              .batch = batch_of,
               .tile = domain[3],
-              .block = domain[5]};
+              .row_block = row_block,
+              .coordinates = {}};
   // Coordinates of each group from its linear index; the columns' last one is `lo`.
   std::vector<Expr> extents[4];
   for (const OutputDim& dim : p.output) extents[static_cast<int>(dim.group)].push_back(dim.extent);
   if (!extents[2].empty()) extents[2].pop_back();
-  const auto [batch, dealt] = p.apart(domain[7]);
+  const auto [batch, dealt] = p.apart(batch_of);
   std::vector<Expr> coordinates[] = {decode_index(batch, extents[0]),
                                      decode_index(p.row_at(matrix, row), extents[1]),
                                      decode_index(hi, extents[2]),
@@ -190,9 +193,10 @@ Stage ContractionScheduler::store(const Loops& loops, const Expr& sum) {
         .vectorize(inner);
   }
   stage.parallel(loops.batch)
-      .never_partition(
-          {loops.row_tile, loops.column_tile, loops.column_block, loops.row_block, loops.batch});
-  if (!problem_.one_block) stage.parallel(loops.column_block).parallel(loops.row_block);
+      .never_partition({loops.row_tile, loops.column_tile, loops.block, loops.column_block,
+                        loops.stripe, loops.batch});
+  if (!problem_.one_block)
+    stage.parallel(loops.block).parallel(loops.column_block).parallel(loops.stripe);
   return stage;
 }
 
@@ -210,8 +214,8 @@ ContractionScheduler::OfMatrix ContractionScheduler::suits(Strategy strategy) co
 }
 
 void ContractionScheduler::direct(const Expr& condition) {
-  Loops loops = open(condition, problem_.costs.direct_rows, tiles_.block_columns, 1, 1,
-                     problem_.deals_few_rows(), suits(Strategy::direct));
+  Loops loops = open(condition, problem_.costs.direct_rows, tiles_.block_columns, 1, 1, 1,
+                     suits(Strategy::direct));
   Expr total;
   for (const ContractionTerm& term : problem_.terms) {
     Func sum = direct_sum(problem_, term);
@@ -224,9 +228,8 @@ void ContractionScheduler::direct(const Expr& condition) {
 
 // Results that see something that is not finite, as they are written.
 void ContractionScheduler::fallback(const Func& where) {
-  Loops loops =
-      open(const_true(), problem_.costs.direct_rows, tiles_.block_columns, 1, 1,
-           problem_.deals_few_rows(), [&](const Expr& matrix) { return where(matrix) != 0; });
+  Loops loops = open(const_true(), problem_.costs.direct_rows, tiles_.block_columns, 1, 1, 1,
+                     [&](const Expr& matrix) { return where(matrix) != 0; });
   loops.is_fallback = true;
   Func sum = sum_as_written(problem_);
   sum.compute_at(out_, loops.block);

@@ -35,8 +35,9 @@ class ContractionScheduler {
     bool one_run = false, is_fallback = false;
     Expr column;  // within the tile
     RVar row;     // the same
-    RVar row_tile, column_tile, column_block, row_block, batch;
-    RVar tile, block;               // the inner ones of two
+    RVar row_tile, column_tile, block, column_block, stripe, batch;
+    RVar tile;                      // the inner one of row_tile and column_tile
+    Expr row_block;                 // of the matrix
     std::vector<Expr> coordinates;  // of the output, outermost first
   };
   struct Panels {
@@ -59,7 +60,7 @@ class ContractionScheduler {
   using OfMatrix = std::function<Expr(const Expr& matrix)>;
 
   Loops open(const Expr& condition, int rows, int columns, int row_tiles, int column_tiles,
-             bool columns_outside = false, const OfMatrix& where = {});
+             int together = 1, const OfMatrix& where = {});
   // Of groups of rows: which the strategy takes.
   enum class Strategy { direct, in_place, blocked };
   OfMatrix suits(Strategy strategy) const;
