@@ -138,8 +138,8 @@ Func ContractionScheduler::finished_tile(const Loops& loops, const std::vector<P
 
 void ContractionScheduler::blocked(const Expr& condition) {
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
-  // Panels of columns are packed where they are used, and serve some rows; those of one block, as
-  // there may be where nothing is known, stay in cache for all rows.
+  // Columns of several blocks: the panels of each block are packed before its rows, and used while
+  // they are in cache. Of one block, or where their number is not known, all are packed first.
   const bool shares =
       problem_.deals_few_rows() || constant(problem_.columns) > tiles_.block_columns;
   const int together = shares ? std::max(problem_.costs.rows_together / tiles_.block_rows, 1) : 1;

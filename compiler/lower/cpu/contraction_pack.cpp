@@ -38,7 +38,7 @@ Func pack_panels(const Problem& problem, const char* name, const ContractionTerm
     return packed.update(packed.num_update_definitions() - 1);
   };
   int lanes = problem.lanes;
-  // Panels of rows are packed for as many rows as may follow one another.
+  // Loops may go on for whole blocks of rows; panels beyond the last row are not packed.
   const auto has = [&](RDom& k) {
     if (is_left) k.where(unsolved(panel * width < extent));
   };

@@ -228,13 +228,15 @@ void ContractionScheduler::direct(const Expr& condition) {
 
 // Results that see something that is not finite, as they are written.
 void ContractionScheduler::fallback(const Func& where) {
-  Loops loops = open(const_true(), problem_.costs.direct_rows, tiles_.block_columns, 1, 1, 1,
+  const int rows = problem_.costs.direct_rows;
+  const int together = problem_.deals_few_rows() ? problem_.costs.rows_together / rows : 1;
+  Loops loops = open(const_true(), rows, tiles_.block_columns, 1, 1, together,
                      [&](const Expr& matrix) { return where(matrix) != 0; });
   loops.is_fallback = true;
   Func sum = sum_as_written(problem_);
   sum.compute_at(out_, loops.block);
-  store(loops, sum(loops.column, loops.row_block * problem_.costs.direct_rows + loops.row,
-                   loops.column_block, loops.batch));
+  store(loops,
+        sum(loops.column, loops.row_block * rows + loops.row, loops.column_block, loops.batch));
 }
 
 Funcs cpu::schedule(const plan::ContractionForm& form, const Scope& scope, const Target& target) {

@@ -35,9 +35,10 @@ class ContractionScheduler {
     bool one_run = false, is_fallback = false;
     Expr column;  // within the tile
     RVar row;     // the same
+    // `block`: of rows, in a stripe, which is the rows that share a block of columns.
     RVar row_tile, column_tile, block, column_block, stripe, batch;
     RVar tile;                      // the inner one of row_tile and column_tile
-    Expr row_block;                 // of the matrix
+    Expr row_block;                 // in the matrix
     std::vector<Expr> coordinates;  // of the output, outermost first
   };
   struct Panels {
