@@ -2,7 +2,6 @@
 #include <Halide.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,107 +11,10 @@
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/target/target.h"
 #include "guarded.h"
-
-static std::atomic<int64_t> fetched_bytes;  // that kernels asked for
-
-// The runtime's, for kernels that run in this process.
-extern "C" __attribute__((visibility("default"))) int halide_fetch_ahead(const void*, int64_t,
-                                                                         int64_t bytes) {
-  fetched_bytes += bytes;
-  return 0;
-}
+#include "products.h"
 
 namespace attn::lower {
 namespace {
-
-using Halide::Float;
-using Along = Factor::Along;
-using Group = OutputDim::Group;
-
-void expect_near(double value, double expected, double scale, const std::string& where) {
-  // The negated form also catches NaN.
-  if (!(std::abs(value - expected) <= 1e-6 * scale + 1e-30)) {
-    ADD_FAILURE() << where << ": " << value << " instead of " << expected;
-  }
-}
-
-void dense(ImageParam& image) {
-  Expr stride = 1;
-  for (int i = 0; i < image.dimensions(); ++i) {
-    image.dim(i).set_min(0).set_stride(stride);
-    stride = stride * image.dim(i).extent();
-  }
-}
-
-// out[b, m, n] = sum_k left * right in the four layouts of the operands.
-struct Product {
-  ImageParam left{Float(32), 3, "left"}, right{Float(32), 3, "right"};
-  bool left_transposed, right_transposed;
-  Halide::Func out;
-
-  Product(bool lt, bool rt, const Target& level, int typical_rows = 0, int typical_columns = 0)
-      : left_transposed(lt), right_transposed(rt) {
-    dense(left);
-    dense(right);
-    Expr rows = left.dim(lt ? 0 : 1).extent(), reduced = left.dim(lt ? 1 : 0).extent();
-    Expr columns = right.dim(rt ? 1 : 0).extent();
-    ContractionSpec spec;
-    Factor a{[this](Expr b, Expr m, Expr k) {
-               return left_transposed ? Expr(left(m, k, b)) : Expr(left(k, m, b));
-             },
-             lt ? Along::kOuter : Along::kReduced};
-    Factor c{[this](Expr b, Expr n, Expr k) {
-               return right_transposed ? Expr(right(k, n, b)) : Expr(right(n, k, b));
-             },
-             rt ? Along::kReduced : Along::kOuter};
-    if (rt) c.run = kWholeRun;
-    spec.terms = {{a, c, reduced}};
-    spec.output = {
-        {Group::kBatch, left.dim(2).extent()}, {Group::kRow, rows}, {Group::kColumn, columns}};
-    spec.typical_rows = typical_rows;
-    spec.typical_columns = typical_columns;
-    out = ContractionScheduler(spec, level).schedule();
-    out.compile_jit(jit_target(level));
-  }
-
-  void check(int batch, int rows, int columns, int reduced) {
-    auto extents = [&](bool swapped, int outer, int inner) {
-      return swapped ? std::vector<int>{outer, inner, batch}
-                     : std::vector<int>{inner, outer, batch};
-    };
-    Guarded<float> a(extents(left_transposed, rows, reduced));
-    Guarded<float> c(extents(right_transposed, reduced, columns));
-    Guarded<float> result({columns, rows, batch});
-    a.randomise(1);
-    c.randomise(2);
-    left.set(a.buffer());
-    right.set(c.buffer());
-    run_kernel(out, result);
-    auto at = [&](auto& array, bool swapped, int64_t b, int64_t outer, int64_t inner,
-                  int64_t outers, int64_t inners) {
-      return double(
-          array[b * outers * inners + (swapped ? inner * outers + outer : outer * inners + inner)]);
-    };
-    for (int b = 0; b < batch; ++b) {
-      for (int m = 0; m < rows; ++m) {
-        for (int n = 0; n < columns; ++n) {
-          double sum = 0, scale = 0;
-          for (int k = 0; k < reduced; ++k) {
-            double p = at(a, left_transposed, b, m, k, rows, reduced) *
-                       at(c, right_transposed, b, k, n, reduced, columns);
-            sum += p;
-            scale += std::abs(p);
-          }
-          // A few rows are summed serially along k.
-          expect_near(result[(int64_t(b) * rows + m) * columns + n], sum,
-                      scale * (1 + reduced / 4000.0),
-                      std::to_string(b) + " " + std::to_string(m) + " " + std::to_string(n));
-          if (::testing::Test::HasFailure()) return;
-        }
-      }
-    }
-  }
-};
 
 void check_awkward_sizes(bool left_transposed, bool right_transposed, const Target& level,
                          int typical_rows = 0, int typical_columns = 0) {
@@ -144,79 +46,6 @@ TEST(Contraction, HandlesAwkwardSizesOnTheOldestLevel) {
 TEST(Contraction, HandlesAwkwardSizesOnTheMiddleLevel) {
   if (host().level == target::Level::x86_64_v2) GTEST_SKIP();
   check_awkward_sizes(true, false, target::targets()[1]);
-}
-
-// Few rows of a right factor that is dense along k are multiplied where it lies: no element of it
-// is read that is not there, and each tile fetches what the next one reads.
-void check_in_place(const Target& level) {
-  Product product(false, true, level);
-  const std::vector<std::vector<int>> sizes = {
-      {1, 5, 1, 128},    {1, 8, 97, 131}, {2, 63, 10, 135}, {1, 64, 96, 256},
-      {1, 65, 193, 128}, {3, 6, 7, 1000}, {1, 127, 3, 129}, {1, 128, 95, 143},
-      {0, 9, 9, 130},    {1, 9, 0, 130},  {1, 129, 40, 160}};
-  for (const std::vector<int>& s : sizes) {
-    SCOPED_TRACE(testing::PrintToString(s));
-    fetched_bytes = 0;
-    product.check(s[0], s[1], s[2], s[3]);
-    const bool in_place = s[0] > 0 && s[2] > 0 && s[1] <= 128;
-    EXPECT_EQ(fetched_bytes > 0, in_place);
-    EXPECT_GE(fetched_bytes, in_place ? int64_t{4} * s[0] * s[2] * s[3] : 0);
-    if (testing::Test::HasFailure()) return;
-  }
-  // Not where sums are short, rows fewer still, or the factor is dense along the columns.
-  fetched_bytes = 0;
-  product.check(1, 20, 30, 127);
-  product.check(1, 4, 30, 200);
-  Product(false, false, level).check(1, 20, 30, 200);
-  EXPECT_EQ(fetched_bytes, 0);
-}
-
-TEST(Contraction, ReadsTheRightFactorWhereItLies) { check_in_place(host()); }
-TEST(Contraction, ReadsTheRightFactorWhereItLiesOnTheOldestLevel) {
-  check_in_place(target::targets()[0]);
-}
-
-// Packed is a factor that is computed from what is stored, one of which conditions hide elements,
-// and one whose neighbours are elsewhere within a vector.
-TEST(Contraction, PacksWhatDoesNotLieAsItIsMultiplied) {
-  ImageParam a(Float(32), 2, "a"), c(Float(32), 2, "c");
-  dense(a);
-  dense(c);
-  struct Case {
-    int factor;
-    bool hidden;
-    int64_t run;
-  };
-  for (const Case& packed :
-       std::vector<Case>{{2, false, kWholeRun}, {1, true, kWholeRun}, {1, false, 50}}) {
-    ContractionSpec spec;
-    spec.terms = {{{[&](Expr, Expr m, Expr k) { return Expr(a(k, m)); }, Along::kReduced},
-                   {[&](Expr, Expr n, Expr k) {
-                      return packed.factor == 1 ? Expr(c(k, n)) : Expr(packed.factor * c(k, n));
-                    },
-                    Along::kReduced},
-                   a.dim(0).extent()}};
-    spec.terms[0].right.run = packed.run;
-    spec.terms[0].right.fallback = packed.hidden;
-    spec.output = {{Group::kRow, a.dim(1).extent()}, {Group::kColumn, c.dim(1).extent()}};
-    Halide::Func out = ContractionScheduler(spec, host()).schedule();
-    out.compile_jit(jit_target(host()));
-    const int M = 20, N = 30, K = 200;
-    Guarded<float> as({K, M}), cs({K, N}), result({N, M});
-    as.randomise(1);
-    cs.randomise(2);
-    a.set(as.buffer());
-    c.set(cs.buffer());
-    fetched_bytes = 0;
-    run_kernel(out, result);
-    EXPECT_EQ(fetched_bytes, 0);
-    for (int m = 0; m < M; ++m)
-      for (int n = 0; n < N; ++n) {
-        double sum = 0;
-        for (int k = 0; k < K; ++k) sum += packed.factor * double(as[m * K + k]) * cs[n * K + k];
-        expect_near(result[m * N + n], sum, K, std::to_string(m) + " " + std::to_string(n));
-      }
-  }
 }
 
 // q[b,h,i,e] = bias[h,e] + sum_d x[b,i,d] w[h,e,d] + sum_c y[c,i,b] v[c], all sizes at run time:

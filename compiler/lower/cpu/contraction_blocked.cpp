@@ -7,12 +7,12 @@
 
 namespace attn::lower {
 
-std::vector<ContractionScheduler::Panels> ContractionScheduler::pack_terms() {
+std::vector<ContractionScheduler::Panels> ContractionScheduler::pack_terms(int together) {
   std::vector<Panels> panels;
   for (const ContractionTerm& term : problem_.terms) {
     panels.push_back({pack_panels(problem_, "_left", term, true, tiles_.rows),
                       pack_panels(problem_, "_right", term, false, tiles_.vectors * problem_.lanes),
-                      &term});
+                      &term, together});
   }
   return panels;
 }
@@ -39,7 +39,10 @@ Func ContractionScheduler::tile(const Panels& term, bool last) {
   RDom k({{0, kStepReduced}, {0, length / kStepReduced}}, "k");
   k.where(k[1] * kStepReduced < problem_.reduced_of(*term.term, batch_) - chunk * length);
   Expr at = k[1] * kStepReduced + k[0];
-  tile(x_, y_, tile_, panel_, chunk_, batch_) = cast(problem_.type, 0);
+  const std::optional<Func> ahead = next_columns(term, chunk);
+  tile(x_, y_, tile_, panel_, chunk_, batch_) =
+      ahead ? Expr((*ahead)(tile_, panel_, chunk_, batch_)) : make_zero(problem_.type);
+  if (ahead) Func(*ahead).compute_at(tile, batch_);
   tile(x_, y_, tile_, panel_, chunk_, batch_) +=
       term.left(y_, at, tile_, chunk, batch_) * term.right(x_, at, panel_, chunk, batch_);
   register_tile(tile, {x_, y_}, problem_.lanes);
@@ -140,12 +143,15 @@ void ContractionScheduler::blocked(const Expr& condition) {
   const int rows = tiles_.rows, columns = tiles_.vectors * problem_.lanes;
   // Columns of several blocks: the panels of each block are packed before its rows, and used while
   // they are in cache. Of one block, or where their number is not known, all are packed first.
-  const bool shares =
-      problem_.deals_few_rows() || constant(problem_.columns) > tiles_.block_columns;
+  const bool several = constant(problem_.columns) > tiles_.block_columns;
+  const bool shares = problem_.deals_few_rows() || several;
+  // The next block is fetched while one is multiplied: both take no more cache than one that is
+  // twice as wide.
+  if (several) tiles_.block_columns /= 2;
   const int together = shares ? std::max(problem_.costs.rows_together / tiles_.block_rows, 1) : 1;
   Loops loops = open(condition, rows, columns, tiles_.block_rows / rows,
                      tiles_.block_columns / columns, together, suits(Strategy::blocked));
-  std::vector<Panels> panels = pack_terms();
+  std::vector<Panels> panels = pack_terms(shares ? together : 0);
   Func sum = finished_tile(loops, panels);
   store(loops, sum(loops.column, loops.row, loops.row_tile, loops.column_tile, loops.row_block,
                    loops.column_block, loops.batch));
@@ -156,6 +162,7 @@ void ContractionScheduler::blocked(const Expr& condition) {
     for (int i = 0; i < term.right.num_update_definitions(); ++i)
       term.right.update(i).parallel(panel_);
   }
+  tiles_ = problem_.tiles;
 }
 
 void ContractionScheduler::split(const Expr& condition) {
@@ -164,7 +171,7 @@ void ContractionScheduler::split(const Expr& condition) {
   tiles_.block_columns *= 2;
   Loops loops = open(condition, tiles_.block_rows, tiles_.block_columns, 1, 1);
   Expr splits = problem_.splits();
-  Func c = block(loops, pack_terms(), splits, true);
+  Func c = block(loops, pack_terms(0), splits, true);
   Func sum("out_parts");
   RDom part(0, splits, "part");
   sum(x_, y_, row_block_, column_block_, batch_) = cast(problem_.type, 0);

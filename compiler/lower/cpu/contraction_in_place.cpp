@@ -4,56 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/lower/cpu/contraction_fetch.h"
 #include "compiler/lower/cpu/contraction_scheduler.h"
 #include "compiler/lower/terms/linear_index.h"
 
 namespace attn::lower {
 
 using Halide::Internal::Call;
-using Halide::Internal::Variable;
-
-namespace {
-
-// A tensor's element, as its place.
-struct Element {
-  Halide::Parameter tensor;
-  std::vector<Expr> at;
-};
-
-// The element that a value is, if it is one. A call of a parameter is one of the function that
-// stands for it.
-std::optional<Element> stored_element(const Expr& value) {
-  const Call* call = value.as<Call>();
-  if (call == nullptr || call->call_type != Call::Halide) return std::nullopt;
-  const Halide::Internal::Function function(call->func);
-  if (function.values().size() != 1) return std::nullopt;
-  const Call* load = function.values()[0].as<Call>();
-  if (load == nullptr || load->call_type != Call::Image || !load->param.defined())
-    return std::nullopt;
-  return Element{load->param, call->args};
-}
-
-// Calls the runtime to fetch `bytes` bytes, from so many after the element on, and gives `value`.
-Expr fetching(const Element& element, const Expr& after, const Expr& bytes, const Expr& value) {
-  const std::string& name = element.tensor.name();
-  Expr offset = make_zero(Halide::Int(64));
-  for (size_t d = 0; d < element.at.size(); ++d) {
-    const std::string stride = name + ".stride." + std::to_string(d);
-    offset += cast<int64_t>(element.at[d]) *
-              cast<int64_t>(Variable::make(Halide::Int(32), stride, element.tensor));
-  }
-  const Expr buffer =
-      Variable::make(Halide::type_of<halide_buffer_t*>(), name + ".buffer", element.tensor);
-  const Expr data =
-      Call::make(Halide::type_of<void*>(), Call::buffer_get_host, {buffer}, Call::Extern);
-  const Expr fetch = Call::make(
-      Halide::Int(32), "halide_fetch_ahead",
-      {data, offset * element.tensor.type().bytes() + cast<int64_t>(after), cast<int64_t>(bytes)},
-      Call::Extern);
-  return Call::make(value.type(), Call::return_second, {fetch, value}, Call::PureIntrinsic);
-}
-
-}  // namespace
 
 bool reads_in_place(const Problem& problem) {
   if (problem.terms.size() != 1) return false;
@@ -148,10 +105,11 @@ Func ContractionScheduler::dots(const ContractionTerm& term, const RowsInPlace& 
   const Expr next = clamped(place / tile.columns * tile.columns + rows.ahead, problem_.columns);
   const Expr zero = make_zero(problem_.type);
   const Expr begins = x_ % tile.columns == 0 && y_ % tile.rows == 0;
-  const Expr fetch =
-      fetching(*stored_element(term.right.at(matrix, next, 0)), rows.turn * part, part, zero);
+  const Expr fetches =
+      fetch(*stored_element(term.right.at(matrix, next, 0)), rows.turn * part, part);
   dot(lane, x_, y_, row_block_, column_block_, batch_) =
-      Call::make(problem_.type, Call::if_then_else, {begins, fetch, zero}, Call::PureIntrinsic);
+      Call::make(problem_.type, Call::if_then_else, {begins, cast(problem_.type, fetches), zero},
+                 Call::PureIntrinsic);
   dot(lane, x_, y_, row_block_, column_block_, batch_) += product(k, lane);
   sum(x_, y_, row_block_, column_block_, batch_) = zero;
   sum(x_, y_, row_block_, column_block_, batch_) +=

@@ -70,12 +70,13 @@ ContractionScheduler::Loops ContractionScheduler::open(const Expr& condition, in
   Expr lo_extent = one_run ? Expr(p.lanes) : p.run;
   Expr hi_extent = one_run ? min(columns / p.lanes, blocks_of(p.columns, p.lanes))
                            : (columns - 1) / max(p.run, 1) + 2;
+  const Expr row_blocks = min(together, blocks_of(p.rows, rows * row_tiles));
   Halide::Region ranges = {{0, lo_extent},
                            {0, hi_extent},
                            {0, min(rows, p.rows)},
                            {0, min(row_tiles, blocks_of(p.rows, rows))},
                            {0, min(column_tiles, blocks_of(p.columns, columns))},
-                           {0, min(together, blocks_of(p.rows, rows * row_tiles))},
+                           {0, together == 1 ? Expr(1) : row_blocks},
                            {0, blocks_of(p.columns, columns * column_tiles)},
                            {0, blocks_of(p.rows, rows * row_tiles * together)},
                            {0, select(on, p.batch, 0)}};

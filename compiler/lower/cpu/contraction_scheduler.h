@@ -44,6 +44,7 @@ class ContractionScheduler {
   struct Panels {
     Func left, right;
     const ContractionTerm* term;
+    int together;  // blocks of rows that share a block of columns; 0: all columns are packed first
   };
 
   // Rows that are multiplied in place.
@@ -71,11 +72,12 @@ class ContractionScheduler {
   Expr chunks_of(const Panels& term, const Expr& matrix) const;
   Expr most_chunks(const Panels& term) const;
   Expr last_chunk(const Panels& term) const;
+  std::optional<Func> next_columns(const Panels& term, const Expr& chunk) const;
   Func tile(const Panels& term, bool last);
   Func block(const Loops& loops, const std::vector<Panels>& panels, const Expr& splits,
              bool packs_inside);
   Func finished_tile(const Loops& loops, const std::vector<Panels>& panels);
-  std::vector<Panels> pack_terms();
+  std::vector<Panels> pack_terms(int together);
   void blocked(const Expr& condition);
   void split(const Expr& condition);
   RowsInPlace whole_rows() const;
