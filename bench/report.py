@@ -143,8 +143,9 @@ def write(tables, out):
     ]
     for table in tables.values():
         text.append(table_text(table) + "\n")
+        where = f"; {table['machine']}" if len(machines) > 1 else ""
         text.append(f"{table['date']}, commit {table['commit']}, load {table['load']:.1f}"
-                    f"{', the quick form' if table['quick'] else ''}; {table['versions']}.\n")
+                    f"{', the quick form' if table['quick'] else ''}{where}; {table['versions']}.\n")
     text.append(f"## Where the best peer is faster\n\n{len(short)} of {compared(tables)} cases.\n")
     if lines:
         text.append(markdown(["ours to it", "peer", "case", "table"], lines) + "\n")
