@@ -4,7 +4,6 @@
 #include <Halide.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <string>
 #include <vector>
 

@@ -46,7 +46,9 @@ std::optional<Func> ContractionScheduler::next_columns(const Panels& term,
   const Factor& right = term.term->right;
   const bool along_columns = right.contiguous == Factor::Along::kOuter;
   const int width = tiles_.block_columns, length = tiles_.block_reduced;
-  if (term.together == 0 || right.run == 0 || right.run % (along_columns ? width : length) != 0)
+  // Terms that data deals out are not beside each other.
+  if (term.together == 0 || problem_.deals_terms() || right.run == 0 ||
+      right.run % (along_columns ? width : length) != 0)
     return {};
   const int column_tiles = width / (tiles_.vectors * problem_.lanes);
   const int row_tiles = tiles_.block_rows * term.together / tiles_.rows;
