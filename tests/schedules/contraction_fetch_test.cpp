@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "compiler/lower/cpu/tuning.h"
+#include "compiler/lower/halide/passes.h"
+#include "compiler/lower/terms/linear_index.h"
 #include "products.h"
 
 static std::atomic<int64_t> fetched_bytes;  // that kernels asked for
@@ -124,6 +126,95 @@ TEST(Contraction, FetchesTheNextBlockOfColumns) { check_next_columns(false, host
 TEST(Contraction, FetchesTheNextBlockOfTransposedColumns) { check_next_columns(true, host()); }
 TEST(Contraction, FetchesTheNextBlockOfColumnsOnTheOldestLevel) {
   check_next_columns(false, target::targets()[0]);
+}
+
+// Rows, or terms, that data deals out:
+//
+//   out[m, n]    = sum[k] left[m, k] * right[group[m], k, n]
+//   out[g, m, n] = sum[k where group[k] == g] left[k, m] * right[k, n]
+struct GroupedProduct {
+  bool of_rows;
+  ImageParam left{Float(32), 2, "left"}, right, group{Halide::Int(32), 1, "group"};
+  static constexpr int kGroups = 5;
+  Halide::Pipeline out;
+
+  GroupedProduct(bool deals_rows, int columns, const Target& level)
+      : of_rows(deals_rows), right(Float(32), deals_rows ? 3 : 2, "right") {
+    dense(left);
+    dense(right);
+    dense(group);
+    ContractionSpec spec;
+    const Expr rows = left.dim(of_rows ? 1 : 0).extent(),
+               terms = left.dim(of_rows ? 0 : 1).extent();
+    spec.groups = ContractionGroups{of_rows, kGroups, [this](Expr, Expr at) {
+                                      return Expr(group(in_range(at, group.dim(0).extent())));
+                                    }};
+    const Factor a{[this](Expr, Expr m, Expr k) { return Expr(of_rows ? left(k, m) : left(m, k)); },
+                   of_rows ? Along::kReduced : Along::kOuter};
+    Factor c{[this](Expr g, Expr n, Expr k) {
+               return Expr(of_rows ? right(n, k, in_range(g, kGroups)) : right(n, k));
+             },
+             Along::kOuter};
+    c.run = kWholeRun;
+    spec.terms = {{a, c, terms}};
+    if (!of_rows) spec.output.push_back({Group::kDealt, kGroups});
+    spec.output.push_back({Group::kRow, rows});
+    spec.output.push_back({Group::kColumn, columns});
+    out = Halide::Pipeline(ContractionScheduler(spec, level).schedule());
+    hoist_conditions(out);  // for groups without members
+    out.compile_jit(jit_target(level));
+  }
+
+  void check(const std::vector<int>& groups, int M, int N, int K) {
+    const int dealt = static_cast<int>(groups.size());
+    Guarded<float> a(of_rows ? std::vector<int>{K, M} : std::vector<int>{M, K});
+    Guarded<float> c(of_rows ? std::vector<int>{N, K, kGroups} : std::vector<int>{N, K});
+    Guarded<float> result(of_rows ? std::vector<int>{N, M} : std::vector<int>{N, M, kGroups});
+    Halide::Buffer<int> of(dealt);
+    for (int i = 0; i < dealt; ++i) of(i) = groups[static_cast<size_t>(i)];
+    a.randomise(1);
+    c.randomise(2);
+    left.set(a.buffer());
+    right.set(c.buffer());
+    group.set(of);
+    run_kernel(out, result);
+    for (int g = 0; g < (of_rows ? 1 : kGroups); ++g)
+      for (int m = 0; m < M; ++m)
+        for (int n = 0; n < N; ++n) {
+          double sum = 0, scale = 0;
+          for (int k = 0; k < K; ++k) {
+            if (!of_rows && groups[static_cast<size_t>(k)] != g) continue;
+            const int64_t from = of_rows ? int64_t{groups[static_cast<size_t>(m)]} * K + k : k;
+            const double p = double(a[of_rows ? m * K + k : k * M + m]) * c[from * N + n];
+            sum += p;
+            scale += std::abs(p);
+          }
+          expect_near(result[(int64_t{g} * M + m) * N + n], sum, scale + 1e-6,
+                      std::to_string(m) + " " + std::to_string(n));
+          if (testing::Test::HasFailure()) return;
+        }
+  }
+};
+
+// Each group of rows fetches the next columns of its own matrix. Terms that are dealt out do not
+// lie beside each other, so that nothing of them is fetched.
+void check_groups(const Target& level) {
+  const int most = tuning(level).contraction.block_columns, columns = 2 * most + 37;
+  const int M = 300, K = 90;
+  std::vector<int> groups;  // two have members, the others none
+  for (int i = 0; i < M; ++i) groups.push_back(i % 2);
+  GroupedProduct rows(true, columns, level), terms(false, columns, level);
+  fetched_bytes = 0;
+  rows.check(groups, M, columns, K);
+  EXPECT_EQ(fetched_bytes, int64_t{4} * 2 * (columns - most / 2) * K);
+  fetched_bytes = 0;
+  terms.check(groups, 70, columns, M);
+  EXPECT_EQ(fetched_bytes, 0);
+}
+
+TEST(Contraction, FetchesTheNextBlockOfColumnsOfEachGroup) { check_groups(host()); }
+TEST(Contraction, FetchesTheNextBlockOfColumnsOfEachGroupOnTheOldestLevel) {
+  check_groups(target::targets()[0]);
 }
 
 }  // namespace
