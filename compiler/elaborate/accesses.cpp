@@ -281,8 +281,8 @@ void Statement::report_unproved(const Pending& p) {
   } else if (range.lowest || range.highest) {
     // A bound that is no whole size polynomial is left open.
     d.primary.text =
-        fmt::format("runs over {} .. {}, and {}", range.lowest ? m_.text(*range.lowest) : "?",
-                    range.highest ? m_.text(*range.highest) : "?", wanted);
+        fmt::format("runs over {} .. {}, and {}", range.lowest ? m_.with_value(*range.lowest) : "?",
+                    range.highest ? m_.with_value(*range.highest) : "?", wanted);
   } else {
     d.primary.text = data ? fmt::format("is computed from data, and {}", wanted) : wanted;
   }
