@@ -2,6 +2,7 @@
 #include <Halide.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <vector>
@@ -170,13 +171,13 @@ struct GroupedProduct {
     Guarded<float> a(of_rows ? std::vector<int>{K, M} : std::vector<int>{M, K});
     Guarded<float> c(of_rows ? std::vector<int>{N, K, kGroups} : std::vector<int>{N, K});
     Guarded<float> result(of_rows ? std::vector<int>{N, M} : std::vector<int>{N, M, kGroups});
-    Halide::Buffer<int> of(dealt);
-    for (int i = 0; i < dealt; ++i) of(i) = groups[static_cast<size_t>(i)];
+    Guarded<int> of({dealt});
+    std::ranges::copy(groups, of.data());
     a.randomise(1);
     c.randomise(2);
     left.set(a.buffer());
     right.set(c.buffer());
-    group.set(of);
+    group.set(of.buffer());
     run_kernel(out, result);
     for (int g = 0; g < (of_rows ? 1 : kGroups); ++g)
       for (int m = 0; m < M; ++m)
@@ -184,6 +185,7 @@ struct GroupedProduct {
           double sum = 0, scale = 0;
           for (int k = 0; k < K; ++k) {
             if (!of_rows && groups[static_cast<size_t>(k)] != g) continue;
+            if (of_rows && groups[static_cast<size_t>(m)] < 0) continue;
             const int64_t from = of_rows ? int64_t{groups[static_cast<size_t>(m)]} * K + k : k;
             const double p = double(a[of_rows ? m * K + k : k * M + m]) * c[from * N + n];
             sum += p;
@@ -196,20 +198,38 @@ struct GroupedProduct {
   }
 };
 
-// Each group of rows fetches the next columns of its own matrix. Terms that are dealt out do not
-// lie beside each other, so that nothing of them is fetched.
+// Each group of rows fetches the next columns of its own matrix, but for those of few rows. Terms
+// that are dealt out do not lie beside each other, so that nothing of them is fetched.
 void check_groups(const Target& level) {
   const int most = tuning(level).contraction.block_columns, columns = 2 * most + 37;
-  const int M = 300, K = 90;
-  std::vector<int> groups;  // two have members, the others none
-  for (int i = 0; i < M; ++i) groups.push_back(i % 2);
+  const int few = static_cast<int>(target::costs(level.arch).direct_rows);
   GroupedProduct rows(true, columns, level), terms(false, columns, level);
-  fetched_bytes = 0;
-  rows.check(groups, M, columns, K);
-  EXPECT_EQ(fetched_bytes, int64_t{4} * 2 * (columns - most / 2) * K);
-  fetched_bytes = 0;
-  terms.check(groups, 70, columns, M);
-  EXPECT_EQ(fetched_bytes, 0);
+  struct Case {
+    std::array<int, 6> members;  // of no group first
+    int other;                   // terms of rows, rows of terms
+  };
+  for (const Case& c : std::vector<Case>{{{0, 150, 0, 150, 0, 0}, 90},
+                                         {{7, few, few + 1, 1, 0, 131}, 601},
+                                         {{3, 0, 0, 0, 0, 13}, 1},
+                                         {{5, 0, 0, 0, 0, 0}, 3},
+                                         {{0, 0, 0, 0, 0, 0}, 5},
+                                         {{1, 30, 40, 0, 0, 50}, 0}}) {
+    SCOPED_TRACE(testing::PrintToString(c.members));
+    std::vector<int> groups;  // in turn
+    for (int turn = 0; turn < 150; ++turn)
+      for (int g = -1; g < GroupedProduct::kGroups; ++g)
+        if (turn < c.members[static_cast<size_t>(g + 1)]) groups.push_back(g);
+    const int dealt = static_cast<int>(groups.size());
+    const auto fetch = std::count_if(c.members.begin() + 1, c.members.end(),
+                                     [&](int members) { return members > few; });
+    fetched_bytes = 0;
+    rows.check(groups, dealt, columns, c.other);
+    EXPECT_EQ(fetched_bytes, int64_t{4} * fetch * (columns - most / 2) * c.other);
+    fetched_bytes = 0;
+    terms.check(groups, c.other, columns, dealt);
+    EXPECT_EQ(fetched_bytes, 0);
+    if (testing::Test::HasFailure()) return;
+  }
 }
 
 TEST(Contraction, FetchesTheNextBlockOfColumnsOfEachGroup) { check_groups(host()); }
