@@ -7,6 +7,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/plan/reshaped.h"
+#include "compiler/plan/result_blocks.h"
 
 namespace attn::emit {
 namespace {
@@ -28,8 +29,11 @@ class FunctionWriter {
         values_(shared.values, f.graph) {}
 
   std::vector<std::string> members() {
-    const std::vector<std::string> workspace = locals();
+    for (size_t k = 0; k < f_.lives.size(); ++k)
+      if (f_.places[f_.lives[k].tensor.value] == Place::workspace)
+        in_workspace_.emplace(f_.lives[k].tensor, in_workspace_.size());
     for (size_t k = 0; k < f_.loops.size(); ++k) find_slices(f_.loops[k], k);
+    const std::vector<std::string> workspace = locals();
     const std::vector<std::string> kernels = all_kernels();
     return {fmt::format("ATTN_{}, {}, .reads_saved = {}, .n_checks = {},", kind(),
                         quoted(plan::title(f_)), f_.saved.empty() ? 0 : 1, f_.checks.size()),
@@ -57,8 +61,8 @@ class FunctionWriter {
     for (const plan::Life& life : f_.lives) {
       if (f_.places[life.tensor.value] != Place::workspace) continue;
       const Tensor& t = g_[life.tensor];
-      in_workspace_[life.tensor] = list.size();
-      list.push_back(fmt::format("{{{}, {}, 0}}", c_type(t.storage), shared_.shape(values_, t)));
+      list.push_back(fmt::format("{{{}, {}, {}}}", c_type(t.storage), shared_.shape(values_, t),
+                                 slice_that_is(life.tensor)));
     }
     for (const Output& o : g_.outputs) {
       const TensorId t = o.tensor;
@@ -68,6 +72,17 @@ class FunctionWriter {
                                  shared_.shape(values_, g_[t]), result(t)));
     }
     return list;
+  }
+
+  // Of a tensor that a kernel of a loop copies from a slice: that, from 1 on; else 0.
+  size_t slice_that_is(TensorId copy) const {
+    for (size_t n = 0; n < f_.kernels.size(); ++n) {
+      const TensorId from = plan::copied_by(f_, f_.kernels[n]);
+      const plan::Loop* loop = plan::loop_of(f_, n);
+      if (from.valid() && loop && f_.kernels[n].writes[0] == copy)
+        return 1 + slice_of_.at({static_cast<size_t>(loop - f_.loops.data()), from});
+    }
+    return 0;
   }
 
   int life_of(TensorId t) const {
@@ -103,7 +118,9 @@ class FunctionWriter {
       needed.insert(k.reads.begin(), k.reads.end());
       if (k.writes.size() > 1) needed.insert(k.writes.begin(), k.writes.end());
     }
-    for (const plan::Slice& s : f_.slices) needed.insert(s.whole);
+    // A result that a loop writes block by block is left out with its kernel.
+    for (const plan::Slice& s : f_.slices)
+      if (s.block == 0) needed.insert(s.whole);
     std::erase_if(needed, [&](TensorId t) {
       return f_.places[t.value] != Place::result && !is_derivative(g_[t].role);
     });

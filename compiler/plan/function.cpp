@@ -11,6 +11,7 @@
 #include "compiler/plan/maps.h"
 #include "compiler/plan/preceding.h"
 #include "compiler/plan/reshaped.h"
+#include "compiler/plan/result_blocks.h"
 #include "compiler/plan/states.h"
 #include "compiler/plan/stored.h"
 #include "compiler/plan/summed_steps.h"
@@ -316,6 +317,36 @@ Function planned(const std::string& model, const Request& request, const Ordered
   return f;
 }
 
+// Puts a loop over blocks of its results in the place of the last product of groups.
+void block_result(const std::string& model, Function& f, const Costs& costs) {
+  const std::optional<ResultBlocks> blocks = block_last_result(f, costs);
+  if (!blocks) return;
+  const auto at = [&](size_t n) { return f.kernels.begin() + static_cast<long>(n); };
+  std::vector<Definition> all = f.graph.definitions;
+  const std::vector<Output> outputs = f.graph.outputs;
+  const auto place = std::ranges::find(all, at(blocks->kernel)->writes[0], &Definition::target);
+  f.kernels.erase(at(blocks->kernel));
+  const size_t others = f.kernels.size();
+  f.graph = plan_segment(model, f, f.graph, blocks->segment, costs,
+                         solve::Unmaterialised(graph_of(f.graph, blocks->segment)), {});
+  const size_t added = f.kernels.size() - others;
+  std::rotate(at(blocks->kernel), at(others), f.kernels.end());
+  Loop loop = f.loops.back();
+  f.loops.pop_back();
+  for (Loop& later : f.loops)
+    if (later.first > blocks->kernel) {
+      later.first += added - 1;
+      later.end += added - 1;
+    }
+  loop.first -= others - blocks->kernel;
+  loop.end -= others - blocks->kernel;
+  f.loops.insert(std::ranges::upper_bound(f.loops, loop.first, {}, &Loop::first), loop);
+  all.insert(all.erase(place), f.graph.definitions.begin(), f.graph.definitions.end());
+  f.graph.definitions = std::move(all);
+  f.graph.outputs = outputs;
+  f.places.resize(f.graph.tensors.size(), Place::none);
+}
+
 // Sums over steps that a kernel writes that needs what it has written over.
 std::set<TensorId> misread_sums(const Function& f) {
   std::set<TensorId> result;
@@ -343,6 +374,7 @@ Function plan_function(const std::string& model, Request request, const Costs& c
     ATTN_CHECK(apart.size() > before, "a sum over steps that its own kernel misreads");
     f = planned(model, request, in_order, costs, apart);
   }
+  block_result(model, f, costs);
   f.lives = lives_of(f);
   verify(f);
   refuse_unaddressable(f, diagnostics);

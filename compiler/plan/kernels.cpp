@@ -91,7 +91,7 @@ class Claims {
     std::ranges::sort(kernels_, [&](const Claimed& a, const Claimed& b) {
       return open_.uses.definition(a.at) < open_.uses.definition(b.at);
     });
-    std::vector<Claimed> ordered = in_order(g_, std::move(kernels_), wanted, saved);
+    std::vector<Claimed> ordered = in_order(g_, costs_, std::move(kernels_), wanted, saved);
     return {std::move(g_), std::move(ordered), std::move(open_.wanted)};
   }
 

@@ -8,6 +8,7 @@
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/function.h"
 #include "compiler/plan/peak.h"
+#include "compiler/plan/result_blocks.h"
 #include "compiler/solve/points.h"
 
 namespace attn::plan {
@@ -18,9 +19,9 @@ namespace {
 
 class Order {
  public:
-  Order(const Graph& g, const std::vector<Claimed>& kernels, const std::set<TensorId>& wanted,
-        const std::set<TensorId>& saved)
-      : g_(g), wanted_(wanted), saved_(saved) {
+  Order(const Graph& g, const Costs& costs, const std::vector<Claimed>& kernels,
+        const std::set<TensorId>& wanted, const std::set<TensorId>& saved)
+      : g_(g), costs_(costs), wanted_(wanted), saved_(saved) {
     for (const auto& [at, kernel] : kernels) {
       Node node{
           .kernel = &kernel, .read = reads(kernel.definitions), .written = results_of(kernel.form)};
@@ -83,7 +84,7 @@ class Order {
     };
     std::vector<Access> accesses;
     for (const Node& node : nodes_) {
-      Access access;
+      Access access{.sums_groups = sums_groups(*node.kernel)};
       for (TensorId t : node.written) access.writes.push_back(number(t));
       for (TensorId t : node.read) {
         if (is_argument(g_[t].role) && !saved_.count(t)) continue;
@@ -92,6 +93,8 @@ class Order {
             writes_over(g_, node.kernel->form, node.written, node.written[0], t))
           access.over.push_back(number(t));
       }
+      if (const auto cut = cut_of(g_, *node.kernel, costs_))
+        for (TensorId t : cut->computed) access.halved.push_back(number(t));
       accesses.push_back(std::move(access));
     }
     lower_peak(accesses, tensors, order);
@@ -158,6 +161,7 @@ class Order {
   }
 
   const Graph& g_;
+  const Costs& costs_;
   const std::set<TensorId>&wanted_, &saved_;
   std::vector<Node> nodes_;
   std::set<size_t> ready_;                           // those that can run next
@@ -173,11 +177,12 @@ bool changes_states(const Graph& g) {
 
 }  // namespace
 
-std::vector<Claimed> in_order(const Graph& g, std::vector<Claimed> kernels,
+std::vector<Claimed> in_order(const Graph& g, const Costs& costs, std::vector<Claimed> kernels,
                               const std::set<TensorId>& wanted, const std::set<TensorId>& saved) {
   if (changes_states(g)) return kernels;
   std::vector<Claimed> result;
-  for (size_t n : Order(g, kernels, wanted, saved).run()) result.push_back(std::move(kernels[n]));
+  for (size_t n : Order(g, costs, kernels, wanted, saved).run())
+    result.push_back(std::move(kernels[n]));
   return result;
 }
 

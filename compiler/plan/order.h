@@ -18,7 +18,7 @@ namespace attn::plan {
 // in memory until its first reader, which comes just before that; with `saved`, also as lower_peak
 // moves them. `wanted`: tensors that have memory in any case. `saved`: arguments whose memory is
 // free after their last reader, where forward and backward are one call.
-std::vector<Claimed> in_order(const ir::Graph& g, std::vector<Claimed> kernels,
+std::vector<Claimed> in_order(const ir::Graph& g, const Costs& costs, std::vector<Claimed> kernels,
                               const std::set<ir::TensorId>& wanted,
                               const std::set<ir::TensorId>& saved);
 

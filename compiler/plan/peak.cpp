@@ -110,6 +110,7 @@ class Peaks {
         }
     for (auto& change : change_) change.assign(order.size() + 1, 0);
     for (size_t t = 0; t < tensors_.size(); ++t) count(t, order.size());
+    halve(order);
     double sum = 0;
     for (size_t m = 0; m < kMeasures; ++m) {
       double now = 0, most = 1;
@@ -138,6 +139,23 @@ class Peaks {
       if (!tensor.is_kept || tensor.is_argument) continue;
       change_[m][0] += kUnlent * bytes;
       change_[m][first] -= kUnlent * bytes;
+    }
+  }
+
+  // Of what the last of the kernels that sum groups reads for the last time.
+  void halve(const std::vector<size_t>& order) {
+    for (size_t k = order.size(); k-- > 0;) {
+      const Access& kernel = kernels_[order[k]];
+      if (!kernel.sums_groups) continue;
+      for (size_t t : kernel.halved) {
+        if (last_[t] != k) continue;
+        for (size_t m = 0; m < kMeasures; ++m) {
+          const double bytes = tensors_[t].bytes[std::min(m, kScales.size() - 1)];
+          change_[m][k] -= bytes / 2;
+          change_[m][k + 1] += bytes / 2;
+        }
+      }
+      return;
     }
   }
 

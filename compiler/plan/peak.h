@@ -22,6 +22,10 @@ struct Stored {
 struct Access {
   std::vector<size_t> reads, writes;
   std::vector<size_t> over;  // reads whose memory it may write over, if it is the last to read them
+  // Whether it sums groups; and reads of which half is in memory beside the results if it is the
+  // last such kernel, and the last to read them (result_blocks.h).
+  bool sums_groups = false;
+  std::vector<size_t> halved;
 };
 
 // Moves kernels across the moment that needs the most memory while that lowers it, and keeps each

@@ -61,7 +61,8 @@ struct Life {
   ir::TensorId over;
   bool of_step = false;  // of one step of the tensor, which is all of it that is in memory
   // Of backward, where a loop is part of the life; 0: not known. Of what is saved, of which each
-  // step takes its own and no other: the kernel of a step that needs it last. Else, where the life
+  // step takes its own and no other, and of what is in the workspace until the loop ends, of which
+  // each step takes its own block: the kernel of a step that needs it last. Else, where the life
   // begins with the loop: the kernel of a step that needs the tensor first.
   int in_step = 0;
   // Of forward: nothing but the kernel that computes it takes it, for backward, and it does without

@@ -277,16 +277,20 @@ std::string loop_text(const Function& f, const Graph& g, const Loop& loop) {
                      blocks.empty() ? "" : fmt::format(", blocks of {} of{}", block, blocks));
 }
 
-std::string lives_text(const Graph& g, const std::vector<Life>& lives, const char* title) {
+std::string lives_text(const Function& f, const Graph& g, const std::vector<Life>& lives,
+                       const char* title) {
   std::string text;
   for (const Life& life : lives) {
     text += fmt::format("      {:<8}{}", fmt::format("{}..{}", life.first, life.last),
                         shape_text(g, life.tensor));
     if (life.of_step) text += ", a step of it";
     if (life.if_saved) text += ", if it is saved";
-    if (life.in_step)
-      text += fmt::format(", in a step {} {}", is_argument(g[life.tensor].role) ? "to" : "from",
-                          life.in_step);
+    if (life.in_step) {
+      const Loop* loop = loop_of(f, static_cast<size_t>(life.in_step) - 1);
+      const bool begins = loop && life.first == static_cast<int>(loop->first) + 1 &&
+                          !is_argument(g[life.tensor].role);
+      text += fmt::format(", in a step {} {}", begins ? "from" : "to", life.in_step);
+    }
     text += life.over.valid() ? fmt::format(" over {}\n", g[life.over].name) : "\n";
   }
   return text.empty() ? text : fmt::format("    {}:\n{}", title, text);
@@ -308,11 +312,11 @@ std::string function_text(const Function& f, const Schedule& schedule) {
   std::string saved;
   for (TensorId t : f.saved) saved += " " + shape_text(g, t);
   if (!saved.empty()) text += "    saved:" + saved + "\n";
-  text += lives_text(g, f.lives, "in memory, from kernel to kernel");
+  text += lives_text(f, g, f.lives, "in memory, from kernel to kernel");
   std::vector<Life> others;
   for (size_t k = 0; k < f.unsaved_lives.size(); ++k)
     if (f.unsaved_lives[k] != f.lives[k]) others.push_back(f.unsaved_lives[k]);
-  text += lives_text(g, others, "where nothing is saved");
+  text += lives_text(f, g, others, "where nothing is saved");
   return text;
 }
 

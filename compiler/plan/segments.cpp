@@ -6,6 +6,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/ir/recurrence.h"
+#include "compiler/plan/blocks.h"
 #include "compiler/plan/members.h"
 
 namespace attn::plan {
@@ -13,13 +14,6 @@ namespace attn::plan {
 using namespace ir;
 
 namespace {
-
-SizeId new_size(Graph& g, const std::string& name) {
-  std::string fresh = name;
-  for (int n = 1; g.find_size(fresh); ++n) fresh = fmt::format("{}.{}", name, n);
-  g.sizes.push_back({.name = fresh});
-  return {static_cast<int32_t>(g.sizes.size() - 1)};
-}
 
 // What a step leaves of a sum over steps.
 Definition added(Graph& g, const Steps& steps, const Definition& term, const Slice& sum) {
@@ -48,7 +42,7 @@ class OneStep {
 
   Segment run(const std::set<TensorId>& apart, const std::vector<TensorId>& saved) {
     Segment s;
-    s.steps = Steps{new_size(g_, g_[index_].name + ".step"), g_[index_].extent, down_};
+    s.steps = Steps{new_step(g_, index_, ".step"), g_[index_].extent, down_};
     step_ = size_value(Poly::size(s.steps->step));
     step_before_ = step_before(*s.steps);
     for (size_t k = first(); k < end(); ++k) s.slices.push_back(slice(k));
@@ -177,24 +171,24 @@ class OneBlock {
   size_t end() const { return end_; }
 
   Segment run(const std::set<TensorId>& apart) {
-    const std::string& name = g_[blocks_.terms].name;
-    Segment s;
-    s.steps = Steps{new_size(g_, name + ".block"),
-                    Poly(*g_.known(g_[blocks_.terms].extent) / blocks_.block)};
-    for (const auto& [t, dimension] : blocks_.own) s.slices.push_back(slice(t, dimension));
-    for (const auto& [t, dimension] : blocks_.given) {
-      s.given.push_back(slice(t, dimension));
-      g_[s.given.back().tensor].role = Role::input;
-    }
-    for (const auto* slices : {&s.slices, &s.given})
-      for (const Slice& slice : *slices) slices_.emplace(slice.whole, slice);
+    Blocks cut(g_, blocks_.terms, blocks_.block);
+    for (const auto& [t, dimension] : blocks_.own) cut.add(t, dimension);
+    for (const auto& [t, dimension] : blocks_.given) cut.add_given(t, dimension);
+    Segment s = cut.segment();
+    const std::string name = g_[blocks_.terms].name;
     const Tensor sum = g_[blocks_.sum];
     s.slices.push_back(
         {g_.new_part(blocks_.sum, "." + name, sum.storage, sum.extents), blocks_.sum, {}});
     for (size_t k = first(); k < end(); ++k) {
-      const TensorId t = g_.definitions[k].target;
-      ATTN_CHECK(t == blocks_.sum || blocks_.own.count(t), "a block of terms that is torn");
-      s.definitions.push_back(of_block(g_.definitions[k]));
+      const Definition d = g_.definitions[k];
+      const auto own = blocks_.own.find(d.target);
+      ATTN_CHECK(d.target == blocks_.sum || own != blocks_.own.end(),
+                 "a block of terms that is torn");
+      Definition part =
+          cut.at_block(d, own == blocks_.own.end() ? blocks_.terms : d.free[own->second]);
+      if (d.target == blocks_.sum)
+        part.target = g_.new_part(d.target, ".term." + name, sum.storage, sum.extents);
+      s.definitions.push_back(normal_form(std::move(part)));
     }
     s.definitions.push_back(added(g_, *s.steps, s.definitions.back(), s.slices.back()));
     if (apart.count(blocks_.sum)) s.apart.insert(s.definitions.back().target);
@@ -202,39 +196,9 @@ class OneBlock {
   }
 
  private:
-  Slice slice(TensorId whole, size_t dimension) {
-    std::vector<Poly> extents = g_[whole].extents;
-    extents[dimension] = blocks_.block;
-    const std::string suffix = "." + g_[blocks_.terms].name;
-    return {g_.new_part(whole, suffix, g_[whole].storage, extents), whole, dimension,
-            blocks_.block};
-  }
-
-  Definition of_block(Definition d) {
-    const auto own = slices_.find(d.target);
-    const bool is_sum = own == slices_.end();
-    IndexId& terms =
-        is_sum ? *std::ranges::find(d.reduced, blocks_.terms) : d.free[*own->second.dimension];
-    const IndexId all = terms;
-    terms = g_.new_index(g_[all].name, blocks_.block);
-    const std::map<IndexId, Expr> here = {{all, index_value(terms)}};
-    map_exprs(d, [&](const Expr& e) {
-      return rewrite(substitute(e, here), [&](const Expr& x) {
-        const auto read = x.is(Kind::read) ? slices_.find(x->tensor) : slices_.end();
-        return read == slices_.end() ? x : g_.read(read->second.tensor, x.args());
-      });
-    });
-    const Tensor target = g_[d.target];
-    d.target = is_sum
-                   ? g_.new_part(d.target, ".term." + g_[all].name, target.storage, target.extents)
-                   : own->second.tensor;
-    return normal_form(std::move(d));
-  }
-
   Graph& g_;
   const TermBlocks& blocks_;
   size_t end_ = 0;
-  std::map<TensorId, Slice> slices_;
 };
 
 // What stands after a recurrence reads the last step of what rolls.
@@ -288,6 +252,14 @@ void find_outputs(const Graph& g, std::vector<Segment>& segments) {
 }
 
 }  // namespace
+
+SizeId new_step(Graph& g, IndexId index, const std::string& suffix) {
+  const std::string name = g[index].name + suffix;
+  std::string fresh = name;
+  for (int n = 1; g.find_size(fresh); ++n) fresh = fmt::format("{}.{}", name, n);
+  g.sizes.push_back({.name = fresh});
+  return {static_cast<int32_t>(g.sizes.size() - 1)};
+}
 
 Expr step_before(const Steps& steps) {
   const Poly before = Poly::size(steps.step) + (steps.down ? 1 : -1);

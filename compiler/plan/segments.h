@@ -17,6 +17,7 @@
 
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -49,6 +50,9 @@ struct Segment {
   std::vector<Slice> given;         // of what forward saved; in blocks, of anything else
   std::set<ir::TensorId> apart;  // maps of which each is computed by a kernel of its own
 };
+
+// A size of the graph that counts the steps of a loop over an index.
+ir::SizeId new_step(ir::Graph& g, ir::IndexId index, const std::string& suffix);
 
 // Steps of a tensor that rolls; which of them is the one before, and after a loop of a known number
 // of steps the last one.

@@ -1,11 +1,11 @@
 #include "compiler/plan/term_blocks.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 #include "compiler/ir/recurrence.h"
 #include "compiler/ir/uses.h"
+#include "compiler/plan/blocks.h"
 
 namespace attn::plan {
 
@@ -31,7 +31,7 @@ class Finder {
       const std::optional<int64_t> block = block_of(g_[i].extent);
       if (!block || !is_gathered(d, i)) continue;
       TermBlocks blocks{.sum = d.target, .terms = i, .block = *block};
-      if (take(d, i, blocks.given) && find_own(taken, blocks)) return blocks;
+      if (subscripts_alone(d, i, blocks.given) && find_own(taken, blocks)) return blocks;
     }
     return {};
   }
@@ -70,25 +70,6 @@ class Finder {
     });
   }
 
-  // Adds what `d` reads at the terms; whether they are nothing but subscripts, and always the same.
-  static bool take(const Definition& d, IndexId terms, std::map<TensorId, size_t>& read_at) {
-    bool result = true;
-    const std::function<bool(const Expr&)> look = [&](const Expr& x) {
-      result = result && !(x == index_value(terms));
-      if (!x.is(Kind::read)) return true;
-      for (size_t k = 0; k < x.args().size(); ++k) {
-        if (!(x.args()[k] == index_value(terms)))
-          visit(x.args()[k], look);
-        else
-          result = result && read_at.emplace(x->tensor, k).first->second == k;
-      }
-      return false;
-    };
-    visit(d.body, look);
-    for (const Expr& c : d.guard) visit(c, look);
-    return result;
-  }
-
   // Moves what is computed for the sum alone from what is given; whether some of it is a sum, which
   // is stored, and everything is read at the terms.
   bool find_own(const std::set<TensorId>& taken, TermBlocks& blocks) const {
@@ -104,7 +85,7 @@ class Finder {
           }))
         continue;
       std::map<TensorId, size_t> given = blocks.given;
-      if (!take(d, d.free[at->second], given)) continue;
+      if (!subscripts_alone(d, d.free[at->second], given)) continue;
       blocks.own.insert(*at);
       given.erase(d.target);
       blocks.given = std::move(given);

@@ -63,6 +63,7 @@ class LoopChecker {
   // Blocks are all that there is of a tensor, and no step takes those of others.
   void check_blocks(const Slice& s, const Loop& loop) const {
     require(is_taken_by(f_, s.tensor, loop), s.tensor, "blocks of another loop");
+    require(!loop.steps.down, s.tensor, "blocks from the last to the first");
     for (size_t n = loop.first; n < loop.end; ++n)
       require(!std::ranges::count(f_.kernels[n].reads, s.whole), s.tensor,
               "a read of blocks that are not done");

@@ -123,28 +123,40 @@ class Run {
     const Loop* loop = is_kernel ? loop_of(f_, life.in_step - 1) : nullptr;
     require(loop != nullptr, life.tensor, "a step of no loop");
     const bool is_saved = is_argument(f_.graph[life.tensor].role);
+    const bool ends = ends_by_blocks(life, *loop);
     if (is_saved) {
       const bool is_all = std::ranges::all_of(f_.slices, [&](const Slice& s) {
         return s.whole != life.tensor || is_taken_by(f_, s.tensor, *loop);
       });
       require(lies_by_step(life.tensor) && place_of(life.tensor) == Place::saved && is_all,
               life.tensor, "taken by steps that are not its own");
-    } else {
+    } else if (!ends) {
       require(life.first == static_cast<int>(loop->first) + 1, life.tensor,
               "needed before the loop");
     }
     for (const Kernel& k : f_.checks)
       for (TensorId t : k.arguments())
-        require(t != life.tensor, t, "needed at another time in a step");
+        require(ends || t != life.tensor, t, "needed at another time in a step");
     for (size_t n = 0; n < f_.kernels.size(); ++n) {
       const int moment = static_cast<int>(n) + 1;
+      if (ends && loop_of(f_, n) != loop) continue;
       for (TensorId t : f_.kernels[n].arguments()) {
         if (whole_of(f_, t) != life.tensor) continue;
-        require(is_saved ? t != life.tensor && loop_of(f_, n) == loop && moment <= life.in_step
-                         : moment >= life.in_step,
+        require(is_saved || ends
+                    ? t != life.tensor && loop_of(f_, n) == loop && moment <= life.in_step
+                    : moment >= life.in_step,
                 life.tensor, "needed at another time in a step");
       }
     }
+  }
+
+  // Of what is in the workspace from before a loop until its end, each step takes a block.
+  bool ends_by_blocks(const Life& life, const Loop& loop) const {
+    return place_of(life.tensor) == Place::workspace &&
+           life.first <= static_cast<int>(loop.first) && life.last == static_cast<int>(loop.end) &&
+           std::ranges::all_of(f_.slices, [&](const Slice& s) {
+             return s.whole != life.tensor || (s.block > 0 && is_taken_by(f_, s.tensor, loop));
+           });
   }
 
   void run_to(size_t end, size_t& n) {

@@ -157,8 +157,23 @@ class Lives {
         continue;
       }
       const int first = life.first > 0 && loop_of(f_, life.first - 1) ? taken_in(life).first : 0;
-      if (first > life.first) life.in_step = first;
+      if (first > life.first)
+        life.in_step = first;
+      else if (ends_by_blocks(life))
+        life.in_step = taken_in(life).second;
     }
+  }
+
+  // Whether a life that began before a loop ends with it, and each step takes its own block alone.
+  bool ends_by_blocks(const Life& life) const {
+    const Loop* loop = life.last > 0 ? loop_of(f_, static_cast<size_t>(life.last) - 1) : nullptr;
+    if (!loop || life.first >= first_of(*loop) || f_.places[life.tensor.value] != Place::workspace)
+      return false;
+    for (size_t n = loop->first; n < loop->end; ++n)
+      for (TensorId t : f_.kernels[n].arguments())
+        if (whole_of(f_, t) == life.tensor && !(is_block(f_, t) && is_taken_by(f_, t, *loop)))
+          return false;
+    return true;
   }
 
   void find_if_saved() {

@@ -217,6 +217,7 @@ class Execution {
     for (int32_t s = 0; s < f_.n_slices; ++s)
       if (const attn_slice& slice = f_.slices[s]; slice.loop == k && slice.block > 0)
         frame_.lay_out_block(s, slice.life >= 0 && pieces_[slice.life].is_step);
+    frame_.lay_out_copies(k);
     for (int64_t n = 0; n < count; ++n) {
       const int64_t step = loop.is_down ? count - 1 - n : n;
       frame_.value[loop.step] = step;
@@ -226,6 +227,9 @@ class Execution {
         if (slice.loop != k) continue;
         show(frame_.tensor(ATTN_TENSOR(ATTN_SLICES, s)), place_of_step(slice, step));
       }
+      for (int32_t w = 0; w < f_.n_workspace; ++w)
+        if (Tensor& t = frame_.tensor(ATTN_TENSOR(ATTN_WORKSPACE, w)); t.is_view)
+          show(t, frame_.tensor(ATTN_TENSOR(ATTN_SLICES, f_.workspace[w].within - 1)).data);
       ATTN_TRY(launch_all(loop.first, loop.end));
     }
     steps_ = 0;
@@ -267,7 +271,7 @@ class Execution {
   bool has_work(const attn_kernel& kernel) {
     for (int32_t n = kernel.n_arguments - kernel.n_writes; n < kernel.n_arguments; ++n) {
       const Tensor& t = frame_.tensor(kernel.arguments[n]);
-      if (t.shape->count > 0 && t.data != nullptr) return true;
+      if (t.shape->count > 0 && t.data != nullptr && !t.is_view) return true;
     }
     return false;
   }

@@ -321,4 +321,16 @@ void Frame::lay_out_block(int32_t slice, bool is_alone) {
   }
 }
 
+void Frame::lay_out_copies(int32_t loop) {
+  for (int32_t k = 0; k < function->n_workspace; ++k) {
+    const attn_local& local = function->workspace[k];
+    if (local.within <= 0 || function->slices[local.within - 1].loop != loop) continue;
+    Tensor& copy = tensor(ATTN_TENSOR(ATTN_WORKSPACE, k));
+    copy.is_view = copy.data == nullptr;
+    copy.shape = copy.is_view ? tensor(ATTN_TENSOR(ATTN_SLICES, local.within - 1)).shape
+                              : &shapes[local.shape];
+    copy.buffer.dim = copy.shape->dim;
+  }
+}
+
 }  // namespace attn::rt

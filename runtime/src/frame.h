@@ -27,6 +27,7 @@ struct Tensor {
   void* data;  // as the device knows it; null: not wanted
   const Shape* shape;
   int32_t element_bytes;
+  bool is_view;  // of what a kernel copies elsewhere: in a slice, whose memory it has
   int64_t bytes() const { return shape->count * element_bytes; }
   // Of the row that shows an empty tensor.
   int64_t row_bytes() const {
@@ -86,6 +87,8 @@ class Frame : public Cached {
   int64_t lay_out(Memory memory, const attn_tensor* const* given = nullptr);
   // The strides of a slice that is a block of another tensor: within that, or alone in memory.
   void lay_out_block(int32_t slice, bool is_alone);
+  // The shapes of what kernels of a loop copy from slices, or, of what has no memory, of the slice.
+  void lay_out_copies(int32_t loop);
 
   const attn_argument* arguments_of(int32_t group) const {
     if (group == ATTN_RESULT) return &model.probes[function - program.probes];
@@ -148,6 +151,8 @@ class Frame : public Cached {
   bool is_there(const attn_function& f, int32_t tensor) const;
   void add_pieces(const attn_function& f, Piece* to, int32_t shift);
   bool keeps(const attn_life& life) const;
+  int64_t tail_of(const attn_function& f, int32_t life, int64_t bytes) const;
+  static bool leave_out_copies(std::span<Piece> all);
   int32_t join_saved();
   bool is_turned(int32_t saved, int32_t own) const;
   void split_turn(int32_t saved, int32_t own, Piece* turn);

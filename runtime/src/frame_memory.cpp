@@ -83,9 +83,12 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
     Piece& piece = to[n] = {};
     piece.first = shift + life.first;
     piece.last = shift + life.last;
-    piece.start = life.in_step > 0 ? shift + life.in_step : 0;
+    const bool ends = group == ATTN_WORKSPACE && loop_of(f, life.in_step) != loop_of(f, life.first);
+    if (life.in_step > 0) (ends ? piece.rest : piece.start) = shift + life.in_step;
     if (life.over >= 0) piece.over = static_cast<int32_t>(to - pieces) + life.over;
     const attn_local tensor = local(f, life.tensor);
+    if (group == ATTN_WORKSPACE && tensor.within > 0)
+      piece.copy_of = static_cast<int32_t>(to - pieces) + f.slices[tensor.within - 1].life;
     piece.is_step = life.of_step != 0;
     int64_t size = bytes(tensor.type, tensor.shape);
     if (piece.is_step) size /= life.of_step > 1 ? life.of_step : outermost(tensor.shape);
@@ -97,7 +100,8 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
                            .until = piece.first,
                            .bytes = size,
                            .element = piece.element,
-                           .start = piece.start};
+                           .start = piece.start,
+                           .tail = tail_of(f, n, size)};
     } else if (group == ATTN_WORKSPACE || (group == ATTN_SAVED && is_forward && keeps(life))) {
       piece.bytes = size;
       piece.is_lent = life.first > 0;
@@ -105,6 +109,19 @@ void Frame::add_pieces(const attn_function& f, Piece* to, int32_t shift) {
       piece.bytes = size;
     }
   }
+}
+
+// Where in a result of so many bytes the part begins that a loop over blocks writes in its last
+// step alone; -1: no loop does.
+int64_t Frame::tail_of(const attn_function& f, int32_t life, int64_t bytes) const {
+  const attn_slice* const end = f.slices + f.n_slices;
+  const attn_slice* slice = std::find_if(
+      f.slices, end, [=](const attn_slice& s) { return s.life == life && s.block > 0; });
+  if (slice == end || f.loops[slice->loop].is_down != 0) return -1;
+  const attn_local tensor = local(f, slice->whole);
+  int64_t block = slice->block * int64_t{attn_type_size(tensor.type)};
+  for (int32_t d = 0; d < slice->dimension; ++d) block *= shapes[tensor.shape].dim[d].extent;
+  return bytes - block;
 }
 
 // A part of the saved block is one piece of both functions' lives: the first, which lives until the
@@ -163,6 +180,18 @@ void Frame::place_saved() {
     if (const int32_t k = saved_of(function->lives[n]); k >= 0) own[n] = pieces[saved_piece_[k]];
 }
 
+// Blocks of what stays where it is are read there; whether there are any.
+bool Frame::leave_out_copies(std::span<Piece> all) {
+  bool result = false;
+  for (Piece& copy : all) {
+    if (copy.copy_of < 0 || all[static_cast<size_t>(copy.copy_of)].is_at_end) continue;
+    copy.bytes = -1;
+    all[static_cast<size_t>(copy.copy_of)].rest = 0;
+    result = true;
+  }
+  return result;
+}
+
 int64_t Frame::lay_out(Memory memory, const attn_tensor* const* given) {
   const bool is_together = memory == Memory::together;
   given_ = is_together ? given : nullptr;
@@ -185,8 +214,10 @@ int64_t Frame::lay_out(Memory memory, const attn_tensor* const* given) {
   } else {
     add_pieces(*function, pieces, 0);
   }
-  workspace_bytes_ = rt::lay_out({pieces, static_cast<size_t>(count)},
-                                 {loans, static_cast<size_t>(n_loans_)}, order_);
+  const std::span<Piece> all(pieces, static_cast<size_t>(count));
+  const std::span<Loan> lent(loans, static_cast<size_t>(n_loans_));
+  workspace_bytes_ = rt::lay_out(all, lent, order_);
+  if (leave_out_copies(all)) workspace_bytes_ = rt::lay_out(all, lent, order_);
   if (is_together) place_saved();
   return workspace_bytes_;
 }

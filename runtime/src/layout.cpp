@@ -27,7 +27,7 @@ class Layout {
       const int32_t k = order_[n];
       at(k).loan = find_loan(k);
       if (at(k).loan < 0) {
-        const bool fits = put(k, &lowest_, kMost);
+        const bool fits = put(k, &lowest_, 0, kMost);
         end_ = std::max(end_, aligned_end(fits ? at(k).offset : kMost, at(k).bytes));
       }
       follow(k);
@@ -57,6 +57,7 @@ class Layout {
       piece.end = piece.last;
       for (int32_t n = piece.after; n >= 0; n = at(n).after) {
         piece.end = at(n).last;
+        piece.rest = at(n).rest;
         piece.heir = at(n).heir;
       }
     }
@@ -78,14 +79,18 @@ class Layout {
   // The first loan that has room for a piece, which it is then in; -1: none.
   int32_t find_loan(int32_t k) {
     const Piece& piece = at(k);
+    at(k).is_at_end = false;
     for (size_t n = 0; piece.is_lent && n < loans_.size(); ++n) {
       Loan& loan = loans_[n];
       const bool is_heir = piece.heir == loan.tensor && piece.bytes == loan.bytes;
       const int32_t until = piece.is_turn ? std::max(loan.until, loan.start) : loan.until;
       const bool is_free = piece.end < until || (is_heir && piece.end == loan.until);
-      if (is_free && piece.element <= loan.element && loan.bytes >= kLeastLoan &&
-          put(k, &loan.lowest, loan.bytes))
+      const bool has_tail = loan.tail >= 0 && loan.until <= piece.rest && piece.rest < loan.start;
+      if ((is_free || has_tail) && piece.element <= loan.element && loan.bytes >= kLeastLoan &&
+          put(k, &loan.lowest, is_free ? 0 : loan.tail, loan.bytes)) {
+        at(k).is_at_end = !is_free;
         return static_cast<int32_t>(n);
+      }
     }
     return -1;
   }
@@ -99,10 +104,11 @@ class Layout {
     return first(b, a) <= a.end && first(a, b) <= b.end;
   }
 
-  // Puts a piece to the lowest free place of a memory of so many bytes. `lowest`: of its pieces.
-  bool put(int32_t k, int32_t* lowest, int64_t bytes) {
+  // Puts a piece to the lowest free place of a memory of so many bytes, `from` there on. `lowest`:
+  // of its pieces.
+  bool put(int32_t k, int32_t* lowest, int64_t from, int64_t bytes) {
     Piece& piece = at(k);
-    int64_t offset = 0;
+    int64_t offset = aligned_end(0, from);
     for (int32_t n = *lowest; n >= 0; n = at(n).above) {
       const Piece& other = at(n);
       if (!meet(piece, other)) continue;
@@ -122,6 +128,7 @@ class Layout {
   void follow(int32_t k) {
     for (int32_t n = at(k).after; n >= 0; n = at(n).after) {
       at(n).loan = at(k).loan;
+      at(n).is_at_end = at(k).is_at_end;
       at(n).offset = at(k).offset;
     }
   }

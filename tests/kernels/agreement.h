@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,6 +19,13 @@ inline void expect_agreement(Library& library, const std::string& model, const A
   Outcome o = library.call(given, {}, model);
   ASSERT_EQ(o.status, ATTN_OK) << o.message;
   EXPECT_EQ(differ(library.reference(given, model), o.values, tolerance), "");
+}
+
+// Of a model of T rows, of which `on` says which of three experts each has.
+inline Arrays experts_call(const driver::Compiled& model, int64_t t, uint64_t seed) {
+  Arrays given = random_call(model, {{"T", t}}, seed);
+  for (double& expert : given.at("on").values) expert = static_cast<int>(std::abs(expert)) % 3;
+  return given;
 }
 
 inline std::string text_of(const Sizes& sizes) {

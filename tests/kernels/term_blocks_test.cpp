@@ -2,20 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "agreement.h"
 #include "compiler/lower/lower.h"
 
 namespace attn::testing {
 namespace {
-
-Arrays experts_call(const driver::Compiled& model, int64_t t, uint64_t seed) {
-  Arrays given = random_call(model, {{"T", t}}, seed);
-  for (double& expert : given.at("on").values) expert = static_cast<int>(std::abs(expert)) % 3;
-  return given;
-}
 
 int blocks_in(const plan::Function& f) {
   int blocks = 0;

@@ -247,6 +247,8 @@ std::vector<Promise> function_promises() {
        [](Plan& p) { p.backward->loops[0].steps.count = Poly(7); }},
       {"blocks of another loop", kExperts,
        [](Plan& p) { p.forward.graph[id(p.forward, "a")].extents[1] = Poly(2304); }},
+      {"blocks from the last to the first", kExperts,
+       [](Plan& p) { p.backward->loops[0].steps.down = true; }},
       {"a read of blocks that are not done", kExperts,
        [](Plan& p) {
          Function& f = p.forward;
@@ -369,6 +371,15 @@ std::vector<Promise> function_promises() {
        [](Plan& p) { --life(*p.backward, "c").in_step; }},
       {"needed at another time in a step", kRounds,
        [](Plan& p) { ++life(*p.backward, "dw.1").in_step; }},
+      {"a step of no loop", kExperts, [](Plan& p) { --life(*p.backward, "da").in_step; }},
+      {"needed at another time in a step", kExperts,
+       [](Plan& p) {
+         Function& f = *p.backward;
+         const auto da = std::ranges::find(f.slices, id(f, "da"), &plan::Slice::whole);
+         std::vector<TensorId>& reads = f.kernels[f.loops[0].end - 1].reads;
+         reads.insert(std::ranges::upper_bound(reads, da->tensor), da->tensor);
+       }},
+      {"needed before the loop", kExperts, [](Plan& p) { ++life(*p.backward, "da").last; }},
       {"other tensors where nothing is saved", kGated,
        [](Plan& p) { p.forward.unsaved_lives.pop_back(); }},
       {"needed outside its life", kGated, [](Plan& p) { unsaved_life(p.forward, "c").last = 1; }},

@@ -109,6 +109,19 @@ TEST(Peak, OfWhatIsWrittenOverCountsOnce) {
   EXPECT_EQ(lowered(kernels, tensors), (std::vector<size_t>{0, 1}));
 }
 
+// The last kernel that sums groups has half of what it reads beside the results.
+TEST(Peak, TheLastToSumGroupsIsOneThatIsHalved) {
+  const std::vector<Stored> tensors = {stored(4, Kind::argument), stored(4, Kind::argument),
+                                       stored(50, Kind::kept), stored(50, Kind::kept)};
+  std::vector<Access> kernels = {{{0}, {2}, {}}, {{1}, {3}, {}}};
+  EXPECT_EQ(lowered(kernels, tensors), (std::vector<size_t>{0, 1}));
+  for (Access& kernel : kernels) kernel.sums_groups = true;
+  kernels[0].halved = {0};
+  EXPECT_EQ(lowered(kernels, tensors), (std::vector<size_t>{1, 0}));
+  kernels[1].halved = {1};
+  EXPECT_EQ(lowered(kernels, tensors), (std::vector<size_t>{0, 1}));
+}
+
 TEST(Peak, OfRandomKernelsIsNoHigherAndOftenTheLowest) {
   int lowest = 0;
   constexpr int kPrograms = 100;

@@ -168,6 +168,45 @@ TEST(Layout, LendsWhatALoopWritesLaterToATurn) {
   }
 }
 
+// A loop from 4 to 6 writes the loan, from 6 on in each step, and after 1000 in the last step
+// alone.
+TEST(Layout, LendsWhatTheLastStepOfALoopWrites) {
+  for (const int32_t rest : {0, 3, 4, 5, 6}) {
+    std::vector<Piece> pieces = {piece(2048, 1, 6, true), piece(512, 1, 3, true),
+                                 piece(1024, 5, 6, true)};
+    pieces[0].rest = rest;
+    std::vector<Loan> loans = {{.tensor = 7, .until = 4, .bytes = 4096, .start = 6, .tail = 1000}};
+    const bool lies_there = rest == 4 || rest == 5;
+    EXPECT_EQ(lay_out(pieces, loans), 1024 + (lies_there ? 0 : 2048) + 64) << rest;
+    EXPECT_EQ(pieces[0].loan, lies_there ? 0 : -1) << rest;
+    EXPECT_EQ(pieces[0].is_at_end, lies_there) << rest;
+    EXPECT_FALSE(pieces[1].is_at_end);
+    if (lies_there) {
+      EXPECT_EQ(pieces[0].offset, 1024);
+    }
+    EXPECT_EQ(pieces[1].loan, 0);
+    EXPECT_EQ(pieces[2].loan, -1);
+    loans[0].tail = -1;
+    lay_out(pieces, loans);
+    EXPECT_EQ(pieces[0].loan, -1) << rest;
+  }
+}
+
+// Only as much as there is after that.
+TEST(Layout, FillsTheEndOfALoanToItsLastByte) {
+  for (const int64_t tail : {2048, 2049}) {
+    std::vector<Piece> pieces = {piece(2048, 1, 3, true), piece(2048, 3, 6, true)};
+    pieces[1].over = 0;
+    pieces[1].rest = 5;
+    std::vector<Loan> loans = {{.tensor = 7, .until = 4, .bytes = 4096, .start = 6, .tail = tail}};
+    lay_out(pieces, loans);
+    for (const Piece& p : pieces) {
+      EXPECT_EQ(p.loan, tail == 2048 ? 0 : -1) << tail;
+      EXPECT_EQ(p.is_at_end, tail == 2048) << tail;
+    }
+  }
+}
+
 TEST(Layout, OfMoreThanThereIsDoesNotOverflow) {
   std::vector<Piece> pieces = {piece(INT64_MAX, 1, 3), piece(INT64_MAX, 1, 3), piece(1024, 1, 3)};
   EXPECT_GT(lay_out(pieces), INT64_MAX / 2);

@@ -34,7 +34,9 @@ typedef struct attn_shape {
 typedef struct attn_local {
   attn_type type;
   int32_t shape;
-  int32_t within; /* 0; or ~t: it is tensor t of the caller as kernels write it, with another shape */
+  /* 0; or ~t: it is tensor t of the caller as kernels write it, with another shape; or 1 + s: a kernel
+   * copies slice s to it, where that does not stay until it was read last. */
+  int32_t within;
 } attn_local;
 
 /* When a tensor is needed in memory: from the kernel `first` to the kernel `last` of a function, which
@@ -53,7 +55,8 @@ typedef struct attn_life {
   int32_t of_step;
   /* Of backward, where a loop is part of the life; 0: not known.
    * Of a part of the saved block, of which each step takes its own (the outermost dimension) and no
-   * other: the kernel of a step that needs it last.
+   * other: the kernel of a step that needs it last. So of what is in the workspace from before the loop
+   * until it ends, of which each step takes a block.
    * Else, where the life begins with the loop: the kernel of a step that needs the tensor first. */
   int32_t in_step;
 } attn_life;
