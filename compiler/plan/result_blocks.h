@@ -6,7 +6,8 @@
 // written their memory holds other tensors. What the last of them is summed from would lie beside
 // all of them. A loop computes that gradient for one half of f, then for the other. Each step first
 // copies its half of dh, so that dh may lie where the last step alone writes, and half of it is in
-// memory beside the gradients.
+// memory beside the gradients. Where dh does not fit there, the runtime copies nothing, and each step
+// reads its half where it lies.
 #pragma once
 
 #include <map>
