@@ -62,7 +62,7 @@ class FunctionWriter {
       if (f_.places[life.tensor.value] != Place::workspace) continue;
       const Tensor& t = g_[life.tensor];
       list.push_back(fmt::format("{{{}, {}, {}}}", c_type(t.storage), shared_.shape(values_, t),
-                                 slice_that_is(life.tensor)));
+                                 slice_copied_to(life.tensor)));
     }
     for (const Output& o : g_.outputs) {
       const TensorId t = o.tensor;
@@ -75,7 +75,7 @@ class FunctionWriter {
   }
 
   // Of a tensor that a kernel of a loop copies from a slice: that, from 1 on; else 0.
-  size_t slice_that_is(TensorId copy) const {
+  size_t slice_copied_to(TensorId copy) const {
     for (size_t n = 0; n < f_.kernels.size(); ++n) {
       const TensorId from = plan::copied_by(f_, f_.kernels[n]);
       const plan::Loop* loop = plan::loop_of(f_, n);

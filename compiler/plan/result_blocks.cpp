@@ -97,8 +97,10 @@ TensorId copied_by(const Function& f, const Kernel& k) {
   const bool is_copy = d.combine == Combine::set && d.guard.empty() && d.position.empty() &&
                        d.body.is(Kind::read) && d.body.args() == index_values(d.free);
   const TensorId from = is_copy ? d.body->tensor : TensorId();
-  return is_copy && is_block(f, from) && f.places[d.target.value] == Place::workspace ? from
-                                                                                      : TensorId();
+  if (!is_copy || !is_block(f, from)) return {};
+  for (TensorId t : {d.target, whole_of(f, from)})
+    if (f.places[t.value] != Place::workspace) return {};
+  return from;
 }
 
 std::optional<ResultCut> cut_of(const Graph& g, const Kernel& k, const Costs& costs) {

@@ -36,7 +36,8 @@ struct ResultBlocks {
   size_t kernel = 0;  // the product, of which the loop takes the place
 };
 
-// The block that a kernel of a loop copies, and does nothing else; invalid: it does another thing.
+// The block of a tensor of the workspace that a kernel of a loop copies, and does nothing else;
+// invalid: it does another thing.
 ir::TensorId copied_by(const Function& f, const Kernel& k);
 
 // The last product of groups of a planned function, whose graph and places get the blocks. None: it

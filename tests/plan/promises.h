@@ -80,6 +80,55 @@ train model picked(x: [T, D], expert: int[T]) -> y {
 }
 )";
 
+// The terms of y are computed in blocks, of which backward reads a.
+inline constexpr const char* kExperts = R"(
+size T, D, F = 1536, X
+train model experts(x: [T, D], on: int[T]) -> y {
+  param v: [X, F, D], w: [X, D, F]
+  a[t,f] = sum[d] x[t,d] * v[on[t],f,d]
+  h[t,f] = a[t,f] * sigmoid(a[t,f])
+  y[t,d] = sum[f] h[t,f] * w[on[t],d,f]
+}
+)";
+
+// Saved of each step are c and the sum of h, which only kernels of that step read.
+inline constexpr const char* kGated = R"(
+size B, T, N
+train model gated(x: [T, B, N]) -> y {
+  param u: [N, N]
+  scan t: T {
+    c[t,b,n] = tanh(sum[m] h[t-1,b,m] * u[n,m])
+    h[t,b,n] = sin(sum[m] c[t,b,m] * u[n,m]) * x[t,b,n] from 0
+  }
+  y[b,n] = max[t] h[t,b,n]
+}
+)";
+
+// Backward adds to dw at each step, and takes c and the sum of h of that step.
+inline constexpr const char* kRounds = R"(
+size B, D, N = 512, R = 3
+train model rounds(x: [B, N, D]) -> y {
+  param w: [D, D]
+  scan r: R {
+    c[r,b,n,d] = tanh(sum[e] h[r-1,b,n,e] * w[d,e])
+    h[r,b,n,d] = c[r,b,n,d] * (sum[e] c[r,b,n,e] * w[d,e]) from x[b,n,d]
+  }
+  y[b,n,d] = h[R-1,b,n,d]
+}
+)";
+
+// Each step writes c, and last a step of z, which is a result.
+inline constexpr const char* kDelta = R"(
+size B, T, N, E
+model delta(q: [T, B, E], k: [T, B, E], v: [T, B, N]) -> z {
+  scan t: T {
+    c[t,b,n] = sum[e] s[t-1,b,e,n] * k[t,b,e]
+    s[t,b,e,n] = s[t-1,b,e,n] + k[t,b,e] * (v[t,b,n] - c[t,b,n]) from 0
+  }
+  z[t,b,n] = sum[e] q[t,b,e] * s[t,b,e,n]
+}
+)";
+
 // Kernel `n` of those of a function that have such a form.
 template <class Form>
 plan::Kernel& kernel(plan::Function& f, size_t n = 0) {
