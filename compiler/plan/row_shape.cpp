@@ -124,6 +124,7 @@ Definition take_first(Graph& g, Definition& d, const std::vector<IndexId>& kept,
   std::erase_if(first.reduced, [&](IndexId i) { return contains(kept, i); });
   first.target =
       g.new_part(d.target, ".part", storage_of_parts(g[d.target].storage), g.extents(first.free));
+  g[first.target].split = g[d.target].split;  // of a log-sum-exp
   const Definition rest{.target = d.target,
                         .free = d.free,
                         .combine = d.combine,
@@ -144,8 +145,8 @@ std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
   if (const auto later = reduced_after_groups(g, costs, d); !later.empty())
     result.push_back(take_first(g, d, later, true));
   // A scatter visits each point once as it is.
-  while (d.reduced.size() > 1 && d.combine != Combine::logsumexp && is_row_reduction(d.combine) &&
-         !solve::find_scatter(d) && !contraction_of(g, costs, d, nullptr)) {
+  while (d.reduced.size() > 1 && is_row_reduction(d.combine) && !solve::find_scatter(d) &&
+         !contraction_of(g, costs, d, nullptr)) {
     const std::optional<IndexId> column = contiguous_reduced(g, d);
     if (!column) break;
     std::vector<IndexId> others = d.reduced;
