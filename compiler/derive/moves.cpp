@@ -83,7 +83,8 @@ std::optional<Moved> move_to_elements(ir::Graph& g, const Contribution& c, ir::T
   }
   const solve::Points points(g, solve::kTypicalSize);
   const bool saves = kLeastSaving * points.of(g.extents(sum.free)) <= points.of(g[target].extents);
-  if (!divides && !(saves && move.reduced.empty())) return std::nullopt;
+  const bool has_digits = std::ranges::any_of(c.at, ir::has_division);
+  if (!divides && !((saves || has_digits) && move.reduced.empty())) return std::nullopt;
   if (!move.reduced.empty() && !reads_unmaterialised(g, c.value, unmaterialised))
     return std::nullopt;
   sum.guard = solve::tidy(g, ir::conjuncts(ir::all_of(sum.guard)));

@@ -25,6 +25,9 @@ ir::Graph factor(const ir::Graph& g);
 ir::Graph inline_trivial(const ir::Graph& g);
 // An index of a reduction that is read as i // c and i % c becomes two.
 ir::Graph split_indices(const ir::Graph& g);
+// Two indices that unmaterialised tensors are summed over together become one, and so do rows that
+// run over the same positions.
+ir::Graph join_indices(const ir::Graph& g);
 // A tensor that is read at one position of an axis has no such axis; an unmaterialised one that is
 // read at several fixed ones is a tensor for each of them.
 ir::Graph unstack(const ir::Graph& g);

@@ -22,6 +22,8 @@ constexpr Pass kInlineTrivial{"inline-trivial", "substitute maps that cost nothi
                               inline_trivial};
 constexpr Pass kSplitIndices{"split-indices", "take an index that stands for two for two",
                              split_indices};
+constexpr Pass kJoinIndices{"join-indices", "take two indices that are summed together for one",
+                            join_indices};
 constexpr Pass kUnstack{"unstack", "compute what is read at fixed positions of an axis there alone",
                         unstack};
 constexpr Pass kFind{"find", "read what an earlier map computes already", find};
@@ -43,13 +45,14 @@ constexpr Pass kSpecialise{"specialise", "compute unmaterialised tensors where t
 constexpr Pass kFactor{"factor", "collect the factors that terms share", factor};
 
 // All by name, for `emit --after=NAME` and the help.
-constexpr Pass kPipeline[] = {kSpreadGuards, kFold,      kStrengthen, kInlineTrivial, kSplitIndices,
-                              kUnstack,      kFind,      kHoist,      kMergeEqual,    kMergeCopies,
-                              kMergeScaled,  kReBracket, kOrder,      kDropUnused,    kInlineSingle,
-                              kSpecialise,   kDemand,    kFactor};
+constexpr Pass kPipeline[] = {kSpreadGuards, kFold,        kStrengthen,  kInlineTrivial,
+                              kSplitIndices, kJoinIndices, kUnstack,     kFind,
+                              kHoist,        kMergeEqual,  kMergeCopies, kMergeScaled,
+                              kReBracket,    kOrder,       kDropUnused,  kInlineSingle,
+                              kSpecialise,   kDemand,      kFactor};
 
-constexpr Pass kForwardRound[] = {kFold,       kInlineTrivial, kSplitIndices, kUnstack,   kHoist,
-                                  kMergeEqual, kMergeCopies,   kOrder,        kDropUnused};
+constexpr Pass kForwardRound[] = {kFold,  kInlineTrivial, kSplitIndices, kJoinIndices, kUnstack,
+                                  kHoist, kMergeEqual,    kMergeCopies,  kOrder,       kDropUnused};
 
 // Repeated until nothing changes. Forward tensors are still there, for re-bracketing to read.
 constexpr Pass kGradientRound[] = {kFold,        kStrengthen, kInlineTrivial, kSplitIndices,

@@ -53,7 +53,7 @@ class IndexSplitter {
     if (free && (needs_.steps(d.target) || moved)) return false;
     for (IndexId i : indices) {
       const auto split = split_of(d, i);
-      if (!split) continue;
+      if (!split || (are_scores(d.target) && counts_elements(d, i))) continue;
       Definition next = d;
       const std::vector<Expr> parts = apply(next, *split);
       if (!is_plainer(next, d)) continue;
@@ -78,6 +78,23 @@ class IndexSplitter {
       return true;
     });
     return found;
+  }
+
+  // Also where they are compared, and stored for that.
+  bool are_scores(TensorId t) const {
+    return unmaterialised_(t) || unmaterialised_.is_unbounded(result_, result_[t].extents);
+  }
+
+  // Whether the subscripts with the index are that alone, or all its digits: it counts elements of
+  // what is read, and scores stream along it.
+  bool counts_elements(const Definition& d, IndexId i) const {
+    return std::ranges::all_of(read_sites(d), [&](const Expr& site) {
+      Expr count = size_value(0);
+      for (size_t k = 0; k < site.args().size(); ++k)
+        if (uses(site.args()[k], i))
+          count = count * size_value(result_[site->tensor].extents[k]) + site.args()[k];
+      return count.is_zero() || solve::proves(result_, {}, equal(count, index_value(i)));
+    });
   }
 
   // The two indices, as values.

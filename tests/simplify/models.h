@@ -23,6 +23,16 @@ z[b,h,i,e] = sum[j] p[b,h,i,j] * v[b,h,j,e]
 y[b,i,d] = sum[h,e] z[b,h,i,e] * wo[d,h,e]
 output y
 )"},
+    {"image", R"(
+size B, R, C, E = 3, W = 1
+input q[B,R,C,E], k[B,R,C,E], v[B,R,C,E], bias[2*W + 1,2*W + 1]
+s[b,r,c,y,x] = sum[e] q[b,r,c,e] * k[b,y,x,e]
+p.score[b,r,c,y,x] = s[b,r,c,y,x] + bias[y - r + W,x - c + W] where y - r <= W and r - y <= W and x - c <= W and c - x <= W
+p.lse[b,r,c] = logsumexp[y,x where y - r <= W and r - y <= W and x - c <= W and c - x <= W] p.score[b,r,c,y,x]
+p[b,r,c,y,x] = exp(p.score[b,r,c,y,x] - p.lse[b,r,c]) where y - r <= W and r - y <= W and x - c <= W and c - x <= W
+z[b,r,c,e] = sum[y,x] p[b,r,c,y,x] * v[b,y,x,e]
+output z
+)"},
     {"relative", R"(
 size B, T, D = 4, H = 2, E = D / H
 input x[B,T,D], r[2*T - 1,D]

@@ -312,41 +312,5 @@ TEST(Hoist, TakesTheConditionsThatItCan) {
        "z.u[i] = exp(v[i - 1]) where 0 < i", "z[i,d] = if 0 < i then x[i,d] * z.u[i] else x[i,d]"});
 }
 
-TEST(SplitIndices, MakesTwoIndicesOfOneThatIsReadAsTwo) {
-  expect_pass(split_indices, R"(
-    size T
-    input q[3,T,4], k[3,T,4], v[T,12]
-    p[h,i,j] = sum[e] q[h,i,e] * k[h,j,e]
-    z[i,d: 12] = sum[j] p[d // 4,i,j] * v[j,d]
-    output z)",
-              {"p[h,i,j] = sum[e] q[h,i,e] * k[h,j,e]",
-               "z.split[i,h: 3,e: 4] = sum[j] p[h,i,j] * v[j,4*h + e]",
-               "z[i,d] = z.split[i,d // 4,d % 4]"});
-  expect_pass(split_indices, R"(
-    size T
-    input z[3,4,T], w[12]
-    y[t] = sum[n: 12] z[n // 4,n % 4,t] * w[n]
-    output y)",
-              {"y[t] = sum[h: 3,e: 4] z[h,e,t] * w[4*h + e]"});
-}
-
-TEST(SplitIndices, LeavesOutWhatTheValueDoesNotDependOn) {
-  expect_pass(split_indices, R"(
-    size T
-    input a[3,T]
-    y[d: 12] = sum[j] a[d // 4,j]
-    output y)",
-              {"y.split[h: 3] = sum[j] a[h,j]", "y[d: 12] = y.split[d // 4]"});
-}
-
-TEST(SplitIndices, KeepsAnIndexThatMoreReadsHaveAsOne) {
-  expect_pass(split_indices, R"(
-    size T
-    input q[12,T], k[12,T], bias[6]
-    y[t] = sum[n: 12] q[n,t] * k[n,t] * bias[n // 2]
-    output y)",
-              {"y[t] = sum[n: 12] q[n,t] * k[n,t] * bias[n // 2]"});
-}
-
 }  // namespace
 }  // namespace attn::testing

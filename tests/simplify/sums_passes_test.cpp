@@ -172,7 +172,7 @@ TEST(Factor, CollectsWhatTermsShare) {
 TEST(Pipeline, NamesEveryPassOnce) {
   std::set<std::string> names;
   for (const Pass& p : pipeline()) EXPECT_TRUE(names.insert(p.name).second) << p.name;
-  EXPECT_EQ(names.size(), 18u);
+  EXPECT_EQ(names.size(), 19u);
 }
 
 }  // namespace
