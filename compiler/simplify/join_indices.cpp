@@ -226,11 +226,12 @@ class Joiner {
     std::vector<Definition> definitions;
     for (size_t n = 0; n < result_.definitions.size(); ++n) {
       const Definition old = result_.definitions[n];
-      const auto both = joint_.definitions.find(n);
-      Definition d = both == joint_.definitions.end() ? old : join(old, both->second);
+      Definition d = old;
       map_exprs(d, [&](const Expr& e) {
         return rewrite(e, [&](const Expr& x) { return at_joined(x); });
       });
+      if (const auto both = joint_.definitions.find(n); both != joint_.definitions.end())
+        d = join(std::move(d), both->second);
       definitions.push_back(normal_form(std::move(d)));
       if (joined_.count(old.target) && fixed_[old.target.value]) definitions.push_back(copy(old));
     }
@@ -277,15 +278,6 @@ class Joiner {
     if (const auto target = joined_.find(d.target); target != joined_.end())
       d.target = target->second;
     const Expr i = index_value(one), c = size_value(count);
-    const auto in_place = [&](const Expr& x) {
-      const auto found = x.is(Kind::read) ? joined_.find(x->tensor) : joined_.end();
-      if (found == joined_.end()) return x;
-      const Dimensions at = joint_.tensors.at(x->tensor);
-      const bool is_whole =
-          x.args()[at.high] == index_value(both.high) && x.args()[at.low] == index_value(both.low);
-      return is_whole ? read(found->second, x.type(), joined(x.args(), at, i)) : x;
-    };
-    map_exprs(d, [&](const Expr& e) { return rewrite(e, in_place); });
     ir::substitute(d, {{both.high, quotient(i, c)}, {both.low, remainder(i, c)}});
     d.guard = conjuncts(solve::assume(result_, all_of(d.guard), {}));
     d.body = solve::assume(result_, d.body, d.guard);
@@ -295,9 +287,10 @@ class Joiner {
   std::string name_of(const Definition& d, Indices both) const {
     std::set<std::string> names;
     for (IndexId i : domain(d)) names.insert(result_[i].name);
-    std::string name = result_[both.high].name + result_[both.low].name;
-    while (!names.insert(name).second) name += "'";
-    return name;
+    const std::string name = result_[both.high].name + result_[both.low].name;
+    std::string free_name = name;
+    for (int n = 2; names.count(free_name); ++n) free_name = name + std::to_string(n);
+    return free_name;
   }
 
   // The target that it had, where others than definitions read it.

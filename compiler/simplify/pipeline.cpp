@@ -51,6 +51,7 @@ constexpr Pass kPipeline[] = {kSpreadGuards, kFold,        kStrengthen,  kInline
                               kReBracket,    kOrder,       kDropUnused,  kInlineSingle,
                               kSpecialise,   kDemand,      kFactor};
 
+// Derivatives are taken of joined indices, and so have them.
 constexpr Pass kForwardRound[] = {kFold,  kInlineTrivial, kSplitIndices, kJoinIndices, kUnstack,
                                   kHoist, kMergeEqual,    kMergeCopies,  kOrder,       kDropUnused};
 

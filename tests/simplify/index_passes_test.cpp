@@ -71,6 +71,17 @@ TEST(JoinIndices, TakesPositionsThatAreSummedTogetherForOne) {
                "y[b,r: R,c: C] = l.joined[b,C*r + c] + z.joined[b,C*r - c + R - 1]"});
 }
 
+TEST(JoinIndices, GivesTheJoinedIndexANameOfItsOwn) {
+  expect_pass(join_indices, R"(
+    size T, R, C
+    input q[T,4], k[R,C,4]
+    s[i,y,x] = sum[yx] q[i,yx] * k[y,x,yx]
+    l[i] = logsumexp[y,x] s[i,y,x]
+    output l)",
+              {"s.joined[i,yx2: R * C] = sum[yx] q[i,yx] * k[yx2 // C,yx2 % C,yx]",
+               "l[i] = logsumexp[yx] s.joined[i,yx]"});
+}
+
 // Sums over heads can be stored for each head; and a softmax over batch and positions is of indices
 // of both factors.
 TEST(JoinIndices, KeepsIndicesThatStreamApart) {
