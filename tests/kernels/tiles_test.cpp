@@ -124,6 +124,26 @@ train model hidden(x: [B, T, D], keep: bool[B, T], late: bool[B]) -> z {
       }
 }
 
+// The gradient of what each batch, head and line of an image reads.
+TEST(Tiles, OfATableThatIsSummedOverSeveralIndices) {
+  Library library(compile_text(R"(
+size B, R, C, R2, C2, H = 2, E = 5
+train model cross(q: [B,H,R,C,E], k: [B,H,R2,C2,E], cost: [R2,C2]) -> m {
+  s[b,h,y,x,y2,x2] = sum[e] q[b,h,y,x,e] * k[b,h,y2,x2,e]
+  p[b,h,y,x,y2,x2] = softmax[y2,x2] (s[b,h,y,x,y2,x2])
+  m[h,y,x] = sum[b,y2,x2] p[b,h,y,x,y2,x2] * cost[y2,x2]
+}
+)"));
+  for (const Sizes& s :
+       std::vector<Sizes>{{{"B", 0}, {"R", 2}, {"C", 3}, {"R2", 2}, {"C2", 3}},
+                          {{"B", 2}, {"R", 1}, {"C", 1}, {"R2", 1}, {"C2", 1}},
+                          {{"B", 2}, {"R", 3}, {"C", 0}, {"R2", 0}, {"C2", 3}},
+                          {{"B", 3}, {"R", 5}, {"C", 7}, {"R2", 11}, {"C2", 13}}}) {
+    SCOPED_TRACE(text_of(s));
+    expect_agreement(library, "cross", random_call(library.model(), s, 5), 2e-5);
+  }
+}
+
 // Readers sum over less than all of it, or keep less, and pass gradients back to all.
 TEST(Tiles, OfDifferentRanges) {
   Library library(compile_text(R"(

@@ -68,10 +68,15 @@ Expr SumsScheduler::number_of_parts() const {
   return max(most, 1);
 }
 
+// The last one is the innermost, as in `loop_order`: of loops that are summed over Halide changes
+// no order.
+RVar SumsScheduler::batch_loop(const RDom& loops, size_t k) const {
+  return loops[static_cast<int>(kOwnLoops + batch_vars_.size() - 1 - k)];
+}
+
 Expr SumsScheduler::batch_at(const RDom& loops) const {
   std::vector<Expr> coordinates;
-  for (size_t k = 0; k < batch_vars_.size(); ++k)
-    coordinates.emplace_back(loops[static_cast<int>(kOwnLoops + k)]);
+  for (size_t k = 0; k < batch_vars_.size(); ++k) coordinates.emplace_back(batch_loop(loops, k));
   return linear(coordinates);
 }
 
@@ -84,7 +89,7 @@ std::vector<Expr> SumsScheduler::coordinates(const Result& s, const RDom& loops,
   for (size_t k = s.dimensions.size(); k-- > 0;) {
     const int dimension = s.dimensions[k];
     if (dimension < batches) {
-      const Expr b = loops[kOwnLoops + dimension];
+      const Expr b = batch_loop(loops, static_cast<size_t>(dimension));
       at.push_back(serial_.count(dimension) ? likely(b) : b);
     } else {
       at.push_back(dimension == batches ? kept[k] : Expr(d_));
@@ -99,13 +104,13 @@ RDom SumsScheduler::loops_of(Sum& result, int first, const Expr& second) const {
                            {0, blocks_of(rows_, row_side_.block)},
                            {0, (chunks_ + parts_ - 1) / parts_},
                            {0, parts_}};
-  for (const Expr& extent : spec_.batch_extents) region.emplace_back(0, extent);
+  for (size_t k = spec_.batch_extents.size(); k-- > 0;)
+    region.emplace_back(0, spec_.batch_extents[k]);
   RDom loops(region, "T");
   const int bq = row_side_.block, bk = column_side_.block;
   Expr x = loops[2], y = chunk_of(loops);
   loops.where(needed(batch_at(loops), x * bq, x * bq + (bq - 1), y * bk, y * bk + (bk - 1), 0));
-  for (size_t k = 0; k < batch_vars_.size(); ++k)
-    result.batch.push_back(loops[static_cast<int>(kOwnLoops + k)]);
+  for (size_t k = 0; k < batch_vars_.size(); ++k) result.batch.push_back(batch_loop(loops, k));
   return loops;
 }
 

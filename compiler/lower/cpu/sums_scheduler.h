@@ -61,6 +61,7 @@ class SumsScheduler : TilesScheduler {
   Expr chunk_of(const RDom& loops) const { return loops[3] * parts_ + loops[4]; }
   SumTile sum_tile(const Result& r) const;
   Expr number_of_parts() const;
+  RVar batch_loop(const RDom& loops, size_t k) const;
   Expr batch_at(const RDom& loops) const;
   Expr needed(const Expr& batch, const Expr& i0, const Expr& i1, const Expr& j0, const Expr& j1,
               int slack) const;
