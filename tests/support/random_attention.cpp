@@ -8,9 +8,41 @@
 namespace attn::testing {
 namespace {
 
+// Of a call: so many multiplications of scores and values.
+constexpr int64_t kMost = 60'000'000;
+
+// Positions of rows or of keys: those of a sequence, or lines and columns of an image.
+struct Positions {
+  std::vector<std::string> sizes;  // "T", or "R" and "C"
+  std::string indices;             // "i", or "y,x"
+  std::string ranges;              // of these: "i: T", or "y: R, x: C"
+  std::vector<std::string> place;  // of one point: "i", or "y" and "x"
+  bool is_image() const { return sizes.size() > 1; }
+  bool is_counted() const { return is_image() && indices.find(',') == std::string::npos; }
+};
+
+std::string joined(const std::vector<std::string>& all, const std::string& between) {
+  return fmt::format("{}", fmt::join(all, between));
+}
+
+Positions sequence(const std::string& index, const std::string& size) {
+  return {{size}, index, index + ": " + size, {index}};
+}
+
+// Of two indices, or of one that counts the points.
+Positions image(const std::string& number, bool has_one_index, const std::string& one_index) {
+  const std::string r = "R" + number, c = "C" + number, y = "y" + number, x = "x" + number;
+  if (has_one_index)
+    return {{r, c},
+            one_index,
+            fmt::format("{}: {} * {}", one_index, r, c),
+            {fmt::format("({} // {})", one_index, c), fmt::format("({} % {})", one_index, c)}};
+  return {{r, c}, y + "," + x, fmt::format("{}: {}, {}: {}", y, r, x, c), {y, x}};
+}
+
 class Writer {
  public:
-  explicit Writer(uint64_t seed) : random_(seed), seed_(seed) {}
+  Writer(uint64_t seed, bool of_images) : random_(seed), seed_(seed), of_images_(of_images) {}
 
   bool chance(int percent) { return static_cast<int>(random_() % 100) < percent; }
   template <typename... Values>
@@ -21,22 +53,33 @@ class Writer {
 
   RandomAttention write() {
     self_ = chance(60);
-    keys_ = self_ ? "T" : "S";
+    if (of_images_) {
+      draw_images();
+    } else {
+      rows_ = sequence("i", "T");
+      keys_ = sequence("j", self_ ? "T" : "S");
+    }
     heads_ = one_of(1, 2, 3);
     const bool known_e = chance(70), known_f = chance(70);
     e_ = features();
     f_ = features();
-    std::string sizes = fmt::format("size B, T{}{}{}\nsize H = {}", self_ ? "" : ", S",
-                                    known_e ? "" : ", E", known_f ? "" : ", F", heads_);
+    std::string sizes = "size B", known;
+    for (const Positions* p : {&rows_, &keys_})
+      if (p == &rows_ || !self_)
+        for (const std::string& size : p->sizes)
+          (known_.count(size) ? known : sizes) +=
+              ", " + size + (known_.count(size) ? fmt::format(" = {}", known_.at(size)) : "");
+    sizes += fmt::format("{}{}\nsize H = {}{}", known_e ? "" : ", E", known_f ? "" : ", F", heads_,
+                         known);
     if (known_e) sizes += fmt::format(", E = {}", e_);
     if (known_f) sizes += fmt::format(", F = {}", f_);
 
-    inputs_.push_back("q: [B, H, T, E]");
-    const std::string k = side("k", "E"), v = side("v", "F");
-    score(k);
+    const std::string q = read("q: [B, H, ", rows_, "E", self_);
+    const std::string k = side("k", "E", true), v = side("v", "F", has_sizes_of_keys_);
+    score(q, k);
     const std::string guard = guards();
     weights(guard);
-    sums(v, guard);
+    sums(v);
     std::string list, results;
     for (const std::string& input : inputs_)
       list += fmt::format("{}{}", list.empty() ? "" : ", ", input);
@@ -49,7 +92,7 @@ class Writer {
     for (int call = 0; call < 3; ++call) {
       if (!known_e) e_ = chance(20) ? 0 : features();
       if (!known_f) f_ = chance(20) ? 0 : features();
-      random.calls.push_back(sizes_of_call(call == 0));
+      random.calls.push_back(of_images_ ? sizes_of_images(call == 0) : sizes_of_call(call == 0));
     }
     return random;
   }
@@ -58,13 +101,51 @@ class Writer {
   int64_t features() { return one_of(1, 3, 8, 40, 64, 80, 128); }
   int64_t length() { return one_of(0, 1, 2, 5, 47, 48, 49, 100, 257, 1023); }
 
+  // Rows are points of an image, or keys, or both.
+  void draw_images() {
+    const bool has_one_index = chance(30);
+    rows_ = image("", has_one_index, "i");
+    keys_ = image("2", has_one_index, "j");
+    if (self_) {
+      keys_.sizes = rows_.sizes;
+      keys_.ranges = has_one_index ? "j: R * C" : "y2: R, x2: C";
+      if (has_one_index) keys_.place = {"(j // C)", "(j % C)"};
+    } else if (chance(30)) {
+      rows_ = sequence("i", "T");
+    } else if (chance(30)) {
+      keys_ = sequence("j", "S");
+    }
+    for (const Positions* p : {&rows_, &keys_})
+      if (p->is_image() && chance(20))
+        for (const std::string& size : p->sizes) known_[size] = one_of(3, 5, 7, 8);
+  }
+
+  std::map<std::string, int64_t> sizes_of_images(bool first) {
+    std::map<std::string, int64_t> all = {{"B", first ? 2 : one_of(1, 2, 0)}, {"E", e_}, {"F", f_}};
+    for (const Positions* p : {&rows_, &keys_})
+      for (const std::string& size : p->sizes) {
+        const int64_t most = p->is_image() ? one_of(0, 1, 2, 3, 7, 11, 17, 30) : length();
+        all[size] = known_.count(size) ? known_[size] : !first ? most : p->is_image() ? 10 : 100;
+      }
+    const auto points = [&](const Positions& p) {
+      int64_t n = 1;
+      for (const std::string& size : p.sizes) n *= all[size];
+      return n;
+    };
+    while (all["B"] * heads_ * points(rows_) * points(keys_) * (e_ + f_) > kMost)
+      for (const Positions* p : {&rows_, &keys_})
+        if (points(*p) >= std::max(points(rows_), points(keys_)))
+          for (const std::string& size : p->sizes)
+            if (!known_.count(size)) all[size] = (3 * all[size] + 3) / 4;
+    return all;
+  }
+
   // The evaluator takes its time: of a long sequence it gets few batches, or few keys.
   std::map<std::string, int64_t> sizes_of_call(bool first) {
     std::map<std::string, int64_t> all = {{"B", one_of(1, 2, 0)}, {"E", e_}, {"F", f_}};
     int64_t t = length(), s = length();
     if (first) all["B"] = 2, t = 100;
     const auto cost = [&] { return all["B"] * heads_ * t * (self_ ? t : s) * (e_ + f_); };
-    constexpr int64_t kMost = 60'000'000;
     if (cost() > kMost) all["B"] = 1;
     if (cost() > kMost) s = std::min<int64_t>(s, 49);
     if (cost() > kMost) t = std::min<int64_t>(t, 257);
@@ -78,30 +159,59 @@ class Writer {
     const std::string where = guard.empty() ? "" : " where " + guard;
     return fmt::format(
         "\nmodel seen({0}) -> rows_of_key, keys_of_row {{\n"
-        "  rows_of_key[b: B, j: {1}] = sum[i: T{2}] 1.0\n"
-        "  keys_of_row[b: B, i: T] = sum[j: {1}{2}] 1.0\n}}\n",
-        inputs, keys_, where);
+        "  rows_of_key[b: B, {1}] = sum[{2}{3}] 1.0\n"
+        "  keys_of_row[b: B, {2}] = sum[{1}{3}] 1.0\n}}\n",
+        inputs, keys_.ranges, rows_.ranges, where);
   }
 
   void line(const std::string& text) { body_ += fmt::format("  {}\n", text); }
 
-  // Keys or values, of each head, of all heads, or of all batches; how they are read at j.
-  std::string side(const std::string& name, const std::string& features) {
-    const char* batch = one_of("B, H, ", "B, ", "H, ");
-    inputs_.push_back(fmt::format("{}: [{}{}, {}]", name, batch, keys_, features));
-    const std::string all = batch;
-    leading_[name] = all == "B, H, " ? "b,h," : all == "B, " ? "b," : "h,";
-    return fmt::format("{}[{}j,", name, leading_[name]);
+  // Adds an input; how it is read at these positions. The sizes of a flat one, [R * C], are those
+  // of another input.
+  std::string read(const std::string& start, const Positions& at, const std::string& features,
+                   bool may_be_flat) {
+    const bool is_flat = at.is_image() && chance(20) && may_be_flat;
+    has_sizes_of_keys_ |= !is_flat && at.sizes == keys_.sizes;
+    inputs_.push_back(
+        fmt::format("{}{}, {}]", start, joined(at.sizes, is_flat ? " * " : ", "), features));
+    return !is_flat          ? joined(at.place, ",")
+           : at.is_counted() ? at.indices
+                             : fmt::format("{} * {} + {}", at.place[0], at.sizes[1], at.place[1]);
   }
 
-  void score(const std::string& k) {
+  // Of scores or weights.
+  std::string pairs() const { return fmt::format("[b,h,{},{}]", rows_.indices, keys_.indices); }
+
+  // How far a key is from a row, as subscripts of a table of so many distances to either side.
+  std::string distances(int reach) const {
+    std::vector<std::string> all;
+    for (size_t k = 0; k < rows_.place.size(); ++k)
+      all.push_back(
+          fmt::format("clamp({1} - {0}, -{2}, {2}) + {2}", rows_.place[k], keys_.place[k], reach));
+    return joined(all, ", ");
+  }
+  std::string table(int reach) const {
+    return joined(std::vector<std::string>(rows_.sizes.size(), std::to_string(2 * reach + 1)),
+                  ", ");
+  }
+
+  // Keys or values, of each head, of all heads, or of all batches; how they are read at j.
+  std::string side(const std::string& name, const std::string& features, bool may_be_flat) {
+    const char* batch = one_of("B, H, ", "B, ", "H, ");
+    const std::string at = read(fmt::format("{}: [{}", name, batch), keys_, features, may_be_flat);
+    const std::string all = batch;
+    leading_[name] = all == "B, H, " ? "b,h," : all == "B, " ? "b," : "h,";
+    return fmt::format("{}[{}{},", name, leading_[name], at);
+  }
+
+  void score(const std::string& q, const std::string& k) {
     std::string key = fmt::format("{}e]", k);
     if (self_ && chance(15)) {
-      params_ += "  param rk: [9, E]\n";
-      key = fmt::format("({} + rk[clamp(j - i, -4, 4) + 4, e])", key);
+      params_ += fmt::format("  param rk: [{}, E]\n", table(4));
+      key = fmt::format("({} + rk[{}, e])", key, distances(4));
     }
     std::string text =
-        fmt::format("(sum[e] q[b,h,i,e] * {}) / {}", key, std::max<int64_t>(e_ / 4, 1));
+        fmt::format("(sum[e] q[b,h,{},e] * {}) / {}", q, key, std::max<int64_t>(e_ / 4, 1));
     const int addends = one_of(0, 0, 1, 1, 2);
     std::vector<std::string> used;
     for (int n = 0; n < addends; ++n) {
@@ -110,29 +220,37 @@ class Writer {
       if (std::find(used.begin(), used.end(), kind) != used.end()) continue;
       used.push_back(kind);
       if (kind == "bias") {
-        inputs_.push_back(fmt::format("bias: [{}T, {}]", chance(50) ? "H, " : "", keys_));
-        text += inputs_.back().find("H") == std::string::npos ? " + bias[i,j]" : " + bias[h,i,j]";
+        const bool has_heads = chance(50);
+        inputs_.push_back(fmt::format("bias: [{}{}, {}]", has_heads ? "H, " : "",
+                                      joined(rows_.sizes, ", "), joined(keys_.sizes, ", ")));
+        text += fmt::format(" + bias[{}{},{}]", has_heads ? "h," : "", joined(rows_.place, ","),
+                            joined(keys_.place, ","));
       } else if (kind == "slope") {
         params_ += "  param slope: [H]\n";
-        text += " - slope[h] * abs(i - j) / 8";
+        text += rows_.is_image()
+                    ? fmt::format(" - slope[h] * (abs({} - {}) + abs({} - {})) / 8", rows_.place[0],
+                                  keys_.place[0], rows_.place[1], keys_.place[1])
+                    : " - slope[h] * abs(i - j) / 8";
       } else if (kind == "clipped") {
-        params_ += "  param r: [H, 15]\n";
-        text += " + r[h, clamp(j - i, -7, 7) + 7]";
+        params_ += fmt::format("  param r: [H, {}]\n", table(7));
+        text += fmt::format(" + r[h, {}]", distances(7));
       } else if (kind == "kinds") {
         params_ += "  param g: [3, 3]\n";
-        inputs_.push_back("rows: int[B, T]");
-        inputs_.push_back(fmt::format("columns: int[B, {}]", keys_));
-        text += " + g[rows[b,i], columns[b,j]]";
+        inputs_.push_back(fmt::format("rows: int[B, {}]", joined(rows_.sizes, ", ")));
+        inputs_.push_back(fmt::format("columns: int[B, {}]", joined(keys_.sizes, ", ")));
+        text += fmt::format(" + g[rows[b,{}], columns[b,{}]]", joined(rows_.place, ","),
+                            joined(keys_.place, ","));
       } else if (kind == "row") {
-        inputs_.push_back("at: [B, T]");
-        text += " * at[b,i]";
+        inputs_.push_back(fmt::format("at: [B, {}]", joined(rows_.sizes, ", ")));
+        text += fmt::format(" * at[b,{}]", joined(rows_.place, ","));
       } else {
-        inputs_.push_back(fmt::format("from_: [H, {}]", keys_));
-        text += " + from_[h,j]";
+        inputs_.push_back(fmt::format("from_: [H, {}]", joined(keys_.sizes, ", ")));
+        text += fmt::format(" + from_[h,{}]", joined(keys_.place, ","));
       }
     }
     if (chance(20)) text = fmt::format("3 * tanh(({}) / 3)", text);
-    line(fmt::format("s[b,h,i,j] = {}", text));
+    line(of_images_ ? fmt::format("s[b, h, {}, {}] = {}", rows_.ranges, keys_.ranges, text)
+                    : fmt::format("s[b,h,i,j] = {}", text));
   }
 
   std::string guards() {
@@ -140,41 +258,65 @@ class Writer {
     auto add = [&](const std::string& condition) {
       text += fmt::format("{}{}", text.empty() ? "" : " and ", condition);
     };
-    if (self_ && chance(45)) add("j <= i");
-    if (self_ && chance(20)) add(one_of("j > i - 60", "j > i - 3", "abs(i - j) < 50"));
+    const bool is_image = rows_.is_image();
+    causal_ = self_ && chance(45);
+    if (causal_) add(is_image ? causal_image() : "j <= i");
+    if (self_ && chance(20))
+      add(is_image ? window() : one_of("j > i - 60", "j > i - 3", "abs(i - j) < 50"));
+    const std::string key = joined(keys_.place, ","), row = joined(rows_.place, ",");
     if (chance(20)) {
-      inputs_.push_back(fmt::format("keep: bool[B, {}]", keys_));
-      add("keep[b,j]");
+      inputs_.push_back(fmt::format("keep: bool[B, {}]", joined(keys_.sizes, ", ")));
+      add(fmt::format("keep[b,{}]", key));
     }
     if (chance(15)) {
       inputs_.push_back("length: int[B]");
-      add("j < 20 * length[b] + 1");
+      add(fmt::format("{} < {} * length[b] + 1", keys_.place[0], keys_.is_image() ? 3 : 20));
     }
     if (self_ && chance(15)) {
-      inputs_.push_back("document: int[B, T]");
-      add("document[b,i] == document[b,j]");
+      inputs_.push_back(fmt::format("document: int[B, {}]", joined(rows_.sizes, ", ")));
+      add(fmt::format("document[b,{}] == document[b,{}]", row, key));
     }
-    if (chance(10)) add("(i + 2 * j) % 3 > 0");
+    if (chance(10)) add(fmt::format("({} + 2 * {}) % 3 > 0", rows_.place[0], keys_.place.back()));
     return text;
+  }
+
+  std::string causal_image() {
+    const auto &r = rows_.place, &k = keys_.place;
+    const int kind = one_of(0, 1, 2);
+    if (kind == 0) return fmt::format("{} <= {}", k[0], r[0]);
+    if (kind == 1) return fmt::format("{} * C + {} <= {} * C + {}", k[0], k[1], r[0], r[1]);
+    return fmt::format("({0} < {1} or {0} == {1} and {2} <= {3})", k[0], r[0], k[1], r[1]);
+  }
+
+  std::string window() {
+    const auto &r = rows_.place, &k = keys_.place;
+    const int kind = one_of(0, 1, 2);
+    if (kind == 0)
+      return fmt::format("abs({} - {}) < 3 and abs({} - {}) < 4", r[0], k[0], r[1], k[1]);
+    if (kind == 1) return fmt::format("-2 <= {} - {} <= 1", k[1], r[1]);
+    return fmt::format("{} > {} - 3", k[0], r[0]);
   }
 
   void weights(const std::string& guard) {
     const int kind = one_of(0, 0, 0, 0, 1, 2, 3);
     const std::string where = guard.empty() ? "" : fmt::format(" where {}", guard);
+    const std::string at = pairs();
     if (kind == 0) {
-      line(fmt::format("p[b,h,i,j] = softmax[j{}] (s[b,h,i,j])", where));
+      line(fmt::format("p{0} = softmax[{1}{2}] (s{0})", at, keys_.indices, where));
     } else if (kind == 1) {
-      line(fmt::format("p[b,h,i,j] = sigmoid(s[b,h,i,j]){}", where));
+      line(fmt::format("p{0} = sigmoid(s{0}){1}", at, where));
     } else if (kind == 2) {
-      line(fmt::format("p[b,h,i,j] = relu(s[b,h,i,j]) * s[b,h,i,j]{}", where));
+      line(fmt::format("p{0} = relu(s{0}) * s{0}{1}", at, where));
     } else {
-      line(fmt::format("l[b,h,i] = logsumexp[j{}] (s[b,h,i,j])", where));
-      line(fmt::format("p[b,h,i,j] = exp(s[b,h,i,j] - l[b,h,i]) / (2 + tanh(l[b,h,i])){}", where));
+      const std::string lse = fmt::format("l[b,h,{}]", rows_.indices);
+      line(fmt::format("{} = logsumexp[{}{}] (s{})", lse, keys_.indices, where, at));
+      line(fmt::format("p{0} = exp(s{0} - {1}) / (2 + tanh({1})){2}", at, lse, where));
       if (chance(50)) results_.push_back("l");
     }
     if (chance(25)) {
       inputs_.push_back("seed: int");
-      line("w[b,h,i,j] = if uniform(seed, b, h, i, j) < 0.8 then p[b,h,i,j] * 1.25 else 0");
+      line(fmt::format("w{0} = if uniform(seed, b, h, {1}, {2}) < 0.8 then p{0} * 1.25 else 0", at,
+                       of_images_ ? rows_.indices : "i", of_images_ ? keys_.indices : "j"));
       weight_ = "w";
     }
   }
@@ -187,37 +329,43 @@ class Writer {
                        one_of("1", "2"), one_of("0.25", "0", "1 / (1 + " + kept + ")"));
   }
 
-  void sums(const std::string& v, const std::string& guard) {
-    const std::string p = fmt::format("{}[b,h,i,j]", weight_);
+  void sums(const std::string& v) {
+    const std::string p = weight_ + pairs();
+    const std::string &row = rows_.indices, &key = keys_.indices;
     const std::string value = self_ && chance(10)
-                                  ? fmt::format("({}f] + rv[clamp(j - i, -4, 4) + 4, f])", v)
+                                  ? fmt::format("({}f] + rv[{}, f])", v, distances(4))
                                   : fmt::format("{}f]", v);
-    if (value[0] == '(') params_ += "  param rv: [9, F]\n";
-    line(fmt::format("z[b,h,i,f] = sum[j] {} * {}{}", p, value, scale("i")));
+    if (value[0] == '(') params_ += fmt::format("  param rv: [{}, F]\n", table(4));
+    line(fmt::format("z[b,h,{},f] = sum[{}] {} * {}{}", row, key, p, value,
+                     scale(rows_.place.back())));
     results_.push_back("z");
     if (chance(20)) {
-      line(fmt::format("per_column[b,h,j] = sum[i] {}{}", p, scale("j")));
+      line(
+          fmt::format("per_column[b,h,{}] = sum[{}] {}{}", key, row, p, scale(keys_.place.back())));
       results_.push_back("per_column");
     }
     if (chance(20)) {
-      inputs_.push_back(fmt::format("cost: [{}]", keys_));
-      line(fmt::format("per_row[h,i] = sum[b,j] {} * cost[j]", p));
+      inputs_.push_back(fmt::format("cost: [{}]", joined(keys_.sizes, ", ")));
+      line(fmt::format("per_row[h,{}] = sum[b,{}] {} * cost[{}]", row, key, p,
+                       joined(keys_.place, ",")));
       results_.push_back("per_row");
     }
     if (chance(15)) {
-      line(fmt::format("total = sum[b,h,i,j] {} * {} / 16", p, p));
+      line(fmt::format("total = sum[b,h,{},{}] {} * {} / 16", row, key, p, p));
       results_.push_back("total");
     }
-    if (chance(15) && guard.find("j <= i") != std::string::npos) {
-      line(fmt::format("per_distance[b, n: T] = sum[h,i,j where n == i - j] {}", p));
+    if (chance(15) && causal_) {
+      line(fmt::format("per_distance[b, n: {}] = sum[h,{},{} where n == {} - {}] {}",
+                       rows_.sizes[0], row, key, rows_.place[0], keys_.place[0], p));
       results_.push_back("per_distance");
     }
   }
 
   std::mt19937_64 random_;
   uint64_t seed_;
-  bool self_ = false;
-  const char* keys_ = "T";
+  bool of_images_, self_ = false, causal_ = false, has_sizes_of_keys_ = false;
+  Positions rows_, keys_;
+  std::map<std::string, int64_t> known_;  // extents of images
   int64_t heads_ = 1, e_ = 1, f_ = 1;
   std::string weight_ = "p", params_, body_;
   std::vector<std::string> inputs_, results_;
@@ -226,6 +374,8 @@ class Writer {
 
 }  // namespace
 
-RandomAttention random_attention(uint64_t seed) { return Writer(seed).write(); }
+RandomAttention random_attention(uint64_t seed) { return Writer(seed, false).write(); }
+
+RandomAttention random_attention_of_images(uint64_t seed) { return Writer(seed, true).write(); }
 
 }  // namespace attn::testing

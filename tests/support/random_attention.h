@@ -22,4 +22,7 @@ struct RandomAttention {
 // The same program for the same seed.
 RandomAttention random_attention(uint64_t seed);
 
+// Rows or keys, or both, are the points of images, of two indices or of one that counts them.
+RandomAttention random_attention_of_images(uint64_t seed);
+
 }  // namespace attn::testing
