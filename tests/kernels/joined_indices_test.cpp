@@ -101,6 +101,46 @@ TEST(JoinedIndices, GiveWhatTheEvaluatorGives) {
     }
 }
 
+// Biases of lines and of columns, as those of "Segment Anything": gradients are added up where the
+// digits of a key say, all of a line in one place, along it, or against it.
+TEST(JoinedIndices, AddToLinesAndColumns) {
+  std::vector<driver::Compiled> models = compile_text(R"(
+size B, R, C, E = 12
+train model biased(q: [B,R,C,E], v: [B,R,C,E], lines: [B,R,C,R], columns: [B,R,C,C]) -> z {
+  param up: [2*R], across: [2*C], back: [2*C], few: [3, 3]
+  s[b,r,c,y,x] = (sum[e] q[b,r,c,e] * v[b,y,x,e]) + lines[b,r,c,y] + columns[b,r,c,x] +
+    up[y - r + R - 1] + across[x - c + C - 1] + back[c - x + C - 1] +
+    few[clamp(y - r, -1, 1) + 1, clamp(x - c, -1, 1) + 1]
+  p[b,r,c,y,x] = softmax[y,x] (s[b,r,c,y,x])
+  z[b,r,c,e] = sum[y,x] p[b,r,c,y,x] * v[b,y,x,e]
+}
+train model causal(q: [B,R,C,E], v: [B,R,C,E], keep: bool[B,R,C]) -> z, by_line {
+  param across: [2*C], pairs: [R, R]
+  s[b,r,c,y,x] = (sum[e] q[b,r,c,e] * v[b,y,x,e]) + across[x - c + C - 1] + pairs[r,y]
+  p[b,r,c,y,x] = softmax[y,x where y <= r and keep[b,y,x]] (s[b,r,c,y,x])
+  z[b,r,c,e] = sum[y,x] p[b,r,c,y,x] * v[b,y,x,e]
+  by_line[b, n: R] = sum[r,c,y,x where n == r - y] p[b,r,c,y,x]
+}
+)",
+                                                      {}, Derive::as_written);
+  for (const driver::Compiled& m : models)
+    EXPECT_EQ(stored_scores(*m.plan->backward), "") << m.name;
+  Library library(std::move(models));
+  for (const Sizes& sizes : std::vector<Sizes>{{{"B", 0}, {"R", 2}, {"C", 3}},
+                                               {{"B", 2}, {"R", 0}, {"C", 3}},
+                                               {{"B", 2}, {"R", 3}, {"C", 0}},
+                                               {{"B", 1}, {"R", 1}, {"C", 1}},
+                                               {{"B", 1}, {"R", 1}, {"C", 150}},
+                                               {{"B", 1}, {"R", 150}, {"C", 1}},
+                                               {{"B", 2}, {"R", 11}, {"C", 8}},
+                                               {{"B", 2}, {"R", 7}, {"C", 23}},
+                                               {{"B", 1}, {"R", 4}, {"C", 48}}})
+    for (const char* name : {"biased", "causal"}) {
+      SCOPED_TRACE(name + (" of " + text_of(sizes)));
+      expect_agreement(library, name, random_call(library.model(name), sizes, 5), 1e-4);
+    }
+}
+
 // Of so few that scores are stored.
 TEST(JoinedIndices, MayHaveKnownExtents) {
   std::vector<driver::Compiled> models =

@@ -215,8 +215,11 @@ class Writer {
     const int addends = one_of(0, 0, 1, 1, 2);
     std::vector<std::string> used;
     for (int n = 0; n < addends; ++n) {
-      const std::string kind = self_ ? one_of("bias", "slope", "clipped", "kinds", "row", "column")
-                                     : one_of("bias", "kinds", "row", "column");
+      const std::string kind =
+          self_ && of_images_
+              ? one_of("bias", "slope", "clipped", "kinds", "row", "column", "lines")
+          : self_ ? one_of("bias", "slope", "clipped", "kinds", "row", "column")
+                  : one_of("bias", "kinds", "row", "column");
       if (std::find(used.begin(), used.end(), kind) != used.end()) continue;
       used.push_back(kind);
       if (kind == "bias") {
@@ -240,6 +243,12 @@ class Writer {
         inputs_.push_back(fmt::format("columns: int[B, {}]", joined(keys_.sizes, ", ")));
         text += fmt::format(" + g[rows[b,{}], columns[b,{}]]", joined(rows_.place, ","),
                             joined(keys_.place, ","));
+      } else if (kind == "lines") {
+        const auto &r = rows_.place, &at = keys_.place;
+        inputs_.push_back("lines: [B, R, C, R]");
+        params_ += "  param across: [H, 2 * C]\n";
+        text += fmt::format(" + lines[b,{},{},{}] + across[h, {} - {} + C - 1]", r[0], r[1], at[0],
+                            at[1], r[1]);
       } else if (kind == "row") {
         inputs_.push_back(fmt::format("at: [B, {}]", joined(rows_.sizes, ", ")));
         text += fmt::format(" * at[b,{}]", joined(rows_.place, ","));

@@ -98,7 +98,7 @@ std::vector<Expr> SumsScheduler::coordinates(const Result& s, const RDom& loops,
   return at;
 }
 
-RDom SumsScheduler::loops_of(Sum& result, int first, const Expr& second) const {
+RDom SumsScheduler::loops_of(Sum& result, const Expr& first, const Expr& second) const {
   Halide::Region region = {{0, first},
                            {0, second},
                            {0, blocks_of(rows_, row_side_.block)},
@@ -199,38 +199,6 @@ void SumsScheduler::add_result(int index) {
 Expr SumsScheduler::times_panel_at(const Result& s, const Point& here, const Expr& value) const {
   const Expr product = value * spec_.panel_at(s, here.at, clamped(d_, s.features));
   return s.visible.empty() ? product : masked(spec_.visible(s, here.at, here.tile), product, 0.0f);
-}
-
-// Each point of a tile is added where it says, one after the other.
-void SumsScheduler::add_scatter(const Result& s, Sum& result) {
-  const int bq = row_side_.block, bk = column_side_.block;
-  RDom loops = loops_of(result, bk, bq);
-  Expr x = loops[2], y = chunk_of(loops), row = x * bq + loops[1], column = y * bk + loops[0];
-  loops.where(below(row, spec_.rows) && below(column, spec_.columns));
-  const Edges& e = spec_.columns_of_rows;
-  if (e.end) loops.where(column < e.end(row, row));
-  if (e.first) loops.where(column >= e.first(row, row));
-  Expr h = batch_at(loops);
-  if (const SeenByData& data = spec_.seen_by_data)
-    loops.where(unsolved(column < data.end(h, row, row) && column >= data.first(h, row, row)));
-  const Point here{{batch_of(h), row_at(row), column_at(column)},
-                   [&](int tile) -> Expr { return tiles_[tile](loops[0], loops[1], x, y, h); }};
-  std::vector<Expr> position = spec_.position(s, here.at);
-  std::vector<Var> vars;
-  for (size_t k = position.size(); k-- > 0;) {
-    const Expr& extent = s.extents[k];
-    if (constant(extent) <= 0) loops.where(extent > 0);
-    if (position[k].defined()) position[k] = in_range(clamp(position[k], 0, extent - 1), extent);
-    vars.push_back(position[k].defined() ? Var("p" + std::to_string(k)) : d_);
-  }
-  Expr value = here.tile(s.tile);
-  if (s.has_panel_at()) value = times_panel_at(s, here, value);
-  // Of twice the digits where all points may be added to one place.
-  const bool has_own_places = s.features.defined() || s.is_dense;
-  const Type kept = has_own_places ? Halide::Float(32) : Halide::Float(64);
-  result.sums(vars) = make_zero(kept);
-  result.sums(coordinates(s, loops, position)) += cast(kept, value);
-  result.domain = loops;
 }
 
 // A point of a register tile and `within` a block of what is summed.

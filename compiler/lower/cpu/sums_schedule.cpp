@@ -92,19 +92,6 @@ void SumsScheduler::schedule_result(int index) {
   if (index > 0) stage.compute_with(sums_[0].sums.update(), row_block_);
 }
 
-void SumsScheduler::schedule_scatter(Sum& r, const Result& s) {
-  Stage stage = r.sums.update();
-  std::vector<VarOrRVar> inner = {r.domain[0], r.domain[1]};
-  if (s.features.defined()) inner.insert(inner.begin(), d_);
-  stage.reorder(loop_order(r, inner));
-  if (s.features.defined())
-    stage.vectorize(d_, lanes_, TailStrategy::GuardWithIf);
-  else if (s.is_dense)
-    stage.vectorize(r.domain[0], lanes_);
-  const std::vector<Var> vars = r.sums.args();
-  if (!vars.empty()) r.sums.vectorize(vars[0], lanes_, TailStrategy::GuardWithIf);
-}
-
 void SumsScheduler::schedule_sums(Sum& r, const Result& s) {
   const int width = r.tile.vectors * lanes_;
   const bool has_features = s.features.defined();

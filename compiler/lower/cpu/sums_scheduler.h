@@ -57,7 +57,7 @@ class SumsScheduler : TilesScheduler {
   const Side& side(bool of_rows) const { return of_rows ? row_side_ : column_side_; }
   // Loops over blocks of rows, chunks of columns and the batch, around two of a result's own; alike
   // in name and number, so that compute_with can fuse the results.
-  RDom loops_of(Sum& result, int first, const Expr& second) const;
+  RDom loops_of(Sum& result, const Expr& first, const Expr& second) const;
   Expr chunk_of(const RDom& loops) const { return loops[3] * parts_ + loops[4]; }
   SumTile sum_tile(const Result& r) const;
   Expr number_of_parts() const;
@@ -69,7 +69,6 @@ class SumsScheduler : TilesScheduler {
   void add_tile(int index);
   void add_result(int index);
   void add_sums(const Result& s, Sum& result, const std::string& name);
-  void add_scatter(const Result& s, Sum& result);
   std::vector<Expr> coordinates(const Result& s, const RDom& loops,
                                 const std::vector<Expr>& kept) const;
   struct Point {
@@ -80,6 +79,17 @@ class SumsScheduler : TilesScheduler {
   void limit_to_seen(const Result& s, const SumTile& tile, RDom& r, int together) const;
   Expr times_panel_at(const Result& s, const Point& here, const Expr& value) const;
   Func output(int index);
+  // Points that are added where they say: sums_scatter.cpp.
+  struct Scatter {
+    RDom loops;
+    Expr row, column, within_i, within_j;  // of the tensor; of the block
+    Expr line, in_line;                    // the column's digits, where loops are over these
+  };
+  Scatter points_of(const Result& s, Sum& result) const;
+  Expr sum_of_line(const Result& s, Sum& result, const Scatter& at) const;
+  Expr are_seen(const Expr& row, const Expr& column, const Expr& batch) const;
+  void add_scatter(const Result& s, Sum& result);
+  void schedule_scatter(Sum& r, const Result& s);
   // What hidden panels hold that is not finite: sums_fallback.cpp.
   const NonFinitePack& non_finite(int index);
   std::vector<Func> tiles_as_written(std::vector<Func>& dots) const;
@@ -89,7 +99,6 @@ class SumsScheduler : TilesScheduler {
   // Where and in what order: sums_schedule.cpp.
   std::vector<VarOrRVar> loop_order(Sum& r, std::vector<VarOrRVar> inner) const;
   void schedule_sums(Sum& r, const Result& s);
-  void schedule_scatter(Sum& r, const Result& s);
   Expr features_stored(int index) const;
   void schedule_packs(const LoopLevel& chunk, const LoopLevel& tile);
   void schedule_tiles(const LoopLevel& tile);

@@ -14,6 +14,15 @@ bool contains(const std::vector<ir::Expr>& subscripts, ir::IndexId i) {
   return std::ranges::find(subscripts, ir::index_value(i)) != subscripts.end();
 }
 
+// Whether the subscripts tell which index it is: by itself, or by both of its digits.
+bool is_one_of(const std::vector<ir::Expr>& subscripts, ir::IndexId i) {
+  return contains(subscripts, i) || std::ranges::any_of(subscripts, [&](const ir::Expr& e) {
+           return e.is(ir::Kind::quotient) && e.args()[0] == ir::index_value(i) &&
+                  std::ranges::find(subscripts, ir::remainder(e.args()[0], e.args()[1])) !=
+                      subscripts.end();
+         });
+}
+
 }  // namespace
 
 TilesSpec::TilesSpec(const Scope& scope, const plan::TilesForm& form) : scope_(scope), form_(form) {
@@ -114,6 +123,10 @@ void TilesSpec::add_place(Result& result) const {
   }
   result.is_dense =
       contains(r.position, form_.row) && r.position.back() == ir::index_value(form_.column);
+  result.is_of_one_row = is_one_of(r.position, form_.row);
+  if (!r.feature.valid()) result.digits = plan::digits_of(scope_.g, r.position, form_.column);
+  if (result.digits)
+    result.line_length = max(Translator(scope_.g, scope_.arguments, {})(result.digits->divisor), 1);
   for (int k = 0; k < batches; ++k)
     if (!contains(r.position, form_.batch[k])) result.summed_batch.insert(k);
 }
@@ -202,8 +215,13 @@ Type TilesSpec::stored(const Result& r) const {
   return storage_type(scope_.g[r.form->tensor].storage);
 }
 
-std::vector<Expr> TilesSpec::position(const Result& r, const Point& point) const {
+std::vector<Expr> TilesSpec::position(const Result& r, const Point& point, const Expr& high,
+                                      const Expr& low) const {
   Translator t = at(cell(point), point.batch);
+  if (high.defined()) {
+    t.replace(r.digits->high_of(form_.column), high);
+    t.replace(r.digits->low_of(form_.column), low);
+  }
   std::vector<Expr> position;
   for (const ir::Expr& e : r.form->position)
     position.push_back(r.form->feature.valid() && e == ir::index_value(r.form->feature) ? Expr()

@@ -10,10 +10,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "compiler/lower/forms/tile_bounds.h"
+#include "compiler/plan/digits.h"
 #include "compiler/plan/form.h"
 
 namespace attn::lower {
@@ -59,8 +61,11 @@ class TilesSpec {
     std::vector<int> dimensions;  // outermost first: of the batch, then the kept index, the feature
     // Of a scatter, whose `dimensions` say the kept index where position() counts:
     std::vector<Expr> extents;
-    bool is_dense = false;       // neighbouring columns are added to neighbours
-    std::set<int> summed_batch;  // indices of the batch that are no dimension
+    bool is_dense = false;               // neighbouring columns are added to neighbours
+    bool is_of_one_row = false;          // no two rows are added to one place
+    std::optional<plan::Digits> digits;  // of the column, where there is no feature
+    Expr line_length;                    // their divisor, at least 1
+    std::set<int> summed_batch;          // indices of the batch that are no dimension
 
     Kind kind() const { return form->kind; }
     bool has_panel_at() const { return features.defined() && panel < 0; }
@@ -87,8 +92,10 @@ class TilesSpec {
   // What scaled() gives.
   Type stored(const Result& r) const;
   // Of a scatter: where the point is added, one a dimension, undefined for the feature; out of
-  // range only where the tile is hidden.
-  std::vector<Expr> position(const Result& r, const Point& at) const;
+  // range only where the tile is hidden. `high` and `low` are the column's digits, where the place
+  // is to be of these.
+  std::vector<Expr> position(const Result& r, const Point& at, const Expr& high = {},
+                             const Expr& low = {}) const;
   // The column of a row at which dimension `k` of that position is `place`, in range or not;
   // undefined where the position is not linear in the column, with 1 or -1.
   Expr column_at(const Result& r, size_t k, const Expr& place, const Expr& batch,
