@@ -144,6 +144,21 @@ train model cross(q: [B,H,R,C,E], k: [B,H,R2,C2,E], cost: [R2,C2]) -> m {
   }
 }
 
+// Biases of blocks of five columns, of which the last one may be shorter.
+TEST(Tiles, AddToDigitsThatDoNotDivideTheColumns) {
+  Library library(compile_text(R"(
+size B, T, E = 7
+train model blocks(q: [B,T,E], k: [B,T,E], of_block: [B,T,40], in_block: [B,T,5]) -> z {
+  s[b,i,j] = (sum[e] q[b,i,e] * k[b,j,e]) + of_block[b, i, min(j // 5, 39)] + in_block[b,i,j % 5]
+  p[b,i,j] = softmax[j] (s[b,i,j])
+  z[b,i,e] = sum[j] p[b,i,j] * k[b,j,e]
+}
+)"));
+  for (int64_t t : {0, 1, 3, 4, 5, 6, 47, 149})
+    expect_agreement(library, "blocks", random_call(library.model(), {{"B", 2}, {"T", t}}, 5),
+                     2e-5);
+}
+
 // Readers sum over less than all of it, or keep less, and pass gradients back to all.
 TEST(Tiles, OfDifferentRanges) {
   Library library(compile_text(R"(

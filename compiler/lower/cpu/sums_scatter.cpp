@@ -26,8 +26,8 @@ Expr SumsScheduler::are_seen(const Expr& row, const Expr& column, const Expr& ba
 }
 
 // The loops over the points of a tile: over its columns and rows. Where points go by digits of the
-// column, over a vector of columns of one line, and over the vectors, lines and rows; or where all
-// of a line go to one place, over the lines of a vector, and over the vectors and rows.
+// column, over the columns of a line, and over the lines and rows; or where all of a line go to one
+// place, over the lines of a vector, and over the vectors and rows.
 SumsScheduler::Scatter SumsScheduler::points_of(const Result& s, Sum& result) const {
   const int bq = row_side_.block, bk = column_side_.block;
   Scatter p;
