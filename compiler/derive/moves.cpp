@@ -15,6 +15,9 @@ using ir::IndexId;
 
 // The tensor that is read has at least so many times the points of the read. Not measured.
 constexpr double kLeastSaving = 1.5;
+// What is summed at the points of the read has at most so many times the elements of what is read,
+// where several points read one element. Not measured.
+constexpr double kMostTimesElements = 16;
 
 // `value` at the points of `indices` that read the element of `free`.
 Definition at_elements(ir::Graph& g, const Contribution& c, ir::TensorId target,
@@ -85,7 +88,9 @@ std::optional<Moved> move_to_elements(ir::Graph& g, const Contribution& c, ir::T
   const bool saves = kLeastSaving * points.of(g.extents(sum.free)) <= points.of(g[target].extents);
   const bool has_digits = std::ranges::any_of(c.at, ir::has_division);
   if (!divides && !((saves || has_digits) && move.reduced.empty())) return std::nullopt;
-  if (!move.reduced.empty() && !reads_unmaterialised(g, c.value, unmaterialised))
+  const bool is_large =
+      points.of(g.extents(sum.free)) > kMostTimesElements * points.of(g[target].extents);
+  if (!move.reduced.empty() && (is_large || !reads_unmaterialised(g, c.value, unmaterialised)))
     return std::nullopt;
   sum.guard = solve::tidy(g, ir::conjuncts(ir::all_of(sum.guard)));
   sum.body = solve::assume(g, sum.body, sum.guard);

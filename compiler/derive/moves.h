@@ -19,8 +19,8 @@ struct Moved {
 
 // For `x[h * E + e]`, `x[n // C, n % C]` and the like. A sum keeps the form that the reader has,
 // and only a copy of it pays for the move; where several points read one element, it does so if it
-// is over tiles. Nothing where the subscripts have no inverse, or where the move costs nothing and
-// saves none.
+// is over tiles and has not many times the elements of the tensor. Nothing where the subscripts
+// have no inverse, or where the move costs nothing and saves none.
 std::optional<Moved> move_to_elements(ir::Graph& g, const Contribution& c, ir::TensorId target,
                                       const std::vector<ir::IndexId>& free,
                                       const solve::Unmaterialised& unmaterialised);

@@ -50,8 +50,11 @@ class TileReads {
  public:
   explicit TileReads(const Graph& g)
       : g_(g), points_(g, kTypicalSize), from_data_(from_data(g)), needs_(g) {
-    for (const Definition& d : g.definitions)
+    // None of what is not used, and dropped later.
+    for (const Definition& d : g.definitions) {
+      readers_[d.target];
       for (TensorId t : reads(d)) readers_[t].push_back(&d);
+    }
   }
 
   std::vector<bool> run() {
@@ -121,9 +124,7 @@ class TileReads {
     for (std::vector<TensorId> open = {sum}; !open.empty();) {
       const TensorId t = open.back();
       open.pop_back();
-      const auto found = readers_.find(t);
-      if (found == readers_.end()) return false;
-      for (const Definition* d : found->second)
+      for (const Definition* d : readers_.at(t))
         for (const Expr& site : read_sites(*d, {t}))
           if (!follow_site(*d, site, open, is_more)) return false;
     }
@@ -150,17 +151,45 @@ class TileReads {
 
   bool follow_site(const Definition& d, const Expr& site, std::vector<TensorId>& open,
                    bool& is_more) {
+    const std::optional<IndexAxes> of = axes_at(site);
+    if (!of) return false;
+    is_more = is_more || !only_multiplies(d, site, *of);
+    if (d.combine == Combine::set) return join(d, *of, open);
+    if (d.combine != Combine::sum && d.combine != Combine::logsumexp) return false;
+    // A sum over others alone adds each point at a place of its own.
+    return d.combine == Combine::sum ||
+           std::ranges::any_of(d.reduced, [&](IndexId i) { return of->count(i) > 0; });
+  }
+
+  // The indices at which a site reads the dimensions of each factor; nothing where it reads no
+  // point, or one at several of their values. Digits of an index read each once, as s[rc // C,
+  // rc % C] does, and so does s[C*r + c].
+  std::optional<IndexAxes> axes_at(const Expr& site) const {
     const Axes& axes = members_.at(site->tensor);
-    IndexAxes of;
+    IndexAxes result;
+    std::map<Axis, Poly> read;  // where it is not read at indices alone
     for (size_t k = 0; k < axes.size(); ++k) {
       if (axes[k] == Axis::common) continue;
-      const Expr& s = site.args()[k];
-      if (!s.is(Kind::index) || !of.emplace(s->index, axes[k]).second) return false;
+      const Expr& at = site.args()[k];
+      const std::set<IndexId> used = indices(at);
+      if (used.empty() || !tensors(at).empty()) return {};
+      bool is_new = at.is(Kind::index);
+      for (IndexId i : used) {
+        const auto [known, added] = result.emplace(i, axes[k]);
+        if (known->second != axes[k]) return {};
+        is_new = is_new && added;
+      }
+      if (!is_new) read.emplace(axes[k], 1);
     }
-    is_more = is_more || !only_multiplies(d, site, of);
-    if (d.combine == Combine::set) return join(d, of, open);
-    if (d.combine != Combine::sum && d.combine != Combine::logsumexp) return false;
-    return std::ranges::any_of(d.reduced, [&](IndexId i) { return of.count(i) > 0; });
+    for (auto& [axis, points] : read) {
+      Poly indices = 1;
+      for (const auto& [i, of] : result)
+        if (of == axis) indices = indices * g_[i].extent;
+      for (size_t k = 0; k < axes.size(); ++k)
+        if (axes[k] == axis) points = points * g_[site->tensor].extents[k];
+      if (!g_.same(indices, points)) return {};
+    }
+    return result;
   }
 
   // A map over the same points.

@@ -2,6 +2,9 @@
 // as those of one index are.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "agreement.h"
 #include "compiler/solve/unmaterialised.h"
 
@@ -62,6 +65,17 @@ std::string stored_scores(const plan::Function& f) {
   return names;
 }
 
+// What is in memory and has so many elements, or more, for each element of the batch.
+std::string stored_with_elements(const plan::Function& f, int64_t least) {
+  std::string names;
+  for (const ir::TensorId t : f.graph.tensor_ids()) {
+    int64_t elements = 1;
+    for (const ir::Poly& p : f.graph[t].extents) elements *= f.graph.known(p).value_or(1);
+    if (elements >= least && f.places[t.value] != plan::Place::none) names += f.graph[t].name + " ";
+  }
+  return names;
+}
+
 void expect_agreement(Library& library, const std::string& name, const Arrays& given,
                       const CallOptions& options) {
   const Outcome o = library.call(given, options, name);
@@ -103,8 +117,7 @@ TEST(JoinedIndices, GiveWhatTheEvaluatorGives) {
 
 // Biases of lines and of columns, as those of "Segment Anything": gradients are added up where the
 // digits of a key say, all of a line in one place, along it, or against it.
-TEST(JoinedIndices, AddToLinesAndColumns) {
-  std::vector<driver::Compiled> models = compile_text(R"(
+constexpr const char* kBiased = R"(
 size B, R, C, E = 12
 train model biased(q: [B,R,C,E], v: [B,R,C,E], lines: [B,R,C,R], columns: [B,R,C,C]) -> z {
   param up: [2*R], across: [2*C], back: [2*C], few: [3, 3]
@@ -121,8 +134,15 @@ train model causal(q: [B,R,C,E], v: [B,R,C,E], keep: bool[B,R,C]) -> z, by_line 
   z[b,r,c,e] = sum[y,x] p[b,r,c,y,x] * v[b,y,x,e]
   by_line[b, n: R] = sum[r,c,y,x where n == r - y] p[b,r,c,y,x]
 }
-)",
-                                                      {}, Derive::as_written);
+train model given(q: [B,R,C,E], v: [B,R,C,E], up: [2*R], pairs: [R,R]) -> z {
+  s[b,r,c,y,x] = (sum[e] q[b,r,c,e] * v[b,y,x,e]) + up[y - r + R - 1] + pairs[r,y]
+  p[b,r,c,y,x] = softmax[y,x] (s[b,r,c,y,x])
+  z[b,r,c,e] = sum[y,x] p[b,r,c,y,x] * v[b,y,x,e]
+}
+)";
+
+TEST(JoinedIndices, AddToLinesAndColumns) {
+  std::vector<driver::Compiled> models = compile_text(kBiased, {}, Derive::as_written);
   for (const driver::Compiled& m : models)
     EXPECT_EQ(stored_scores(*m.plan->backward), "") << m.name;
   Library library(std::move(models));
@@ -135,9 +155,45 @@ train model causal(q: [B,R,C,E], v: [B,R,C,E], keep: bool[B,R,C]) -> z, by_line 
                                                {{"B", 2}, {"R", 11}, {"C", 8}},
                                                {{"B", 2}, {"R", 7}, {"C", 23}},
                                                {{"B", 1}, {"R", 4}, {"C", 48}}})
-    for (const char* name : {"biased", "causal"}) {
+    for (const char* name : {"biased", "causal", "given"}) {
       SCOPED_TRACE(name + (" of " + text_of(sizes)));
       expect_agreement(library, name, random_call(library.model(name), sizes, 5), 1e-4);
+    }
+}
+
+// Heads beside each other in memory, as published models have them.
+constexpr const char* kPublished = R"(
+size B, R, C, H = 2, E = 6, D = H * E
+train model published(x: [B,R,C,D]) -> y {
+  param wq: [D,D], wk: [D,D], wv: [D,D], wo: [D,D], up: [H, 2*R-1], across: [H, 2*C-1]
+  q[b,r,c,f] = sum[d] x[b,r,c,d] * wq[d,f]
+  k[b,r,c,f] = sum[d] x[b,r,c,d] * wk[d,f]
+  v[b,r,c,f] = sum[d] x[b,r,c,d] * wv[d,f]
+  s[b,h,r,c,y,x] = (sum[e: E] q[b,r,c,h*E+e] * k[b,y,x,h*E+e]) / sqrt(E) +
+    up[h, y - r + R - 1] + across[h, x - c + C - 1]
+  p[b,h,r,c,y,x] = softmax[y,x where y == r or x <= c] (s[b,h,r,c,y,x])
+  z[b,r,c,d] = sum[y,x] p[b,d//E,r,c,y,x] * v[b,y,x,d]
+  y[b,r,c,d] = sum[f] z[b,r,c,f] * wo[d,f]
+}
+)";
+
+// Known extents are no reason to store scores, whatever is added to them.
+TEST(JoinedIndices, StayInTilesWithKnownExtents) {
+  constexpr int64_t kRows = 13, kColumns = 11;
+  std::vector<driver::Compiled> models;
+  for (const char* text : {kBiased, kPublished})
+    std::ranges::move(compile_text(text, {{"R", kRows}, {"C", kColumns}}, Derive::as_written),
+                      std::back_inserter(models));
+  constexpr int64_t kScores = kRows * kColumns * kRows * kColumns;
+  for (const driver::Compiled& m : models)
+    for (const plan::Function* f : {&m.plan->forward, &*m.plan->backward})
+      EXPECT_EQ(stored_with_elements(*f, kScores), "") << m.name;
+  const std::vector<std::string> names = names_of(models);
+  Library library(std::move(models));
+  for (const std::string& name : names)
+    for (int64_t b : {0, 1, 3}) {
+      SCOPED_TRACE(::testing::Message() << name << " B=" << b);
+      expect_agreement(library, name, random_call(library.model(name), {{"B", b}}, 5), 1e-4);
     }
 }
 

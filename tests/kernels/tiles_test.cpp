@@ -83,8 +83,19 @@ train model first(q: [B, P, E], k: [B, P, E], v: [B, P, E]) -> y {
   z[b,i,e] = sum[j] p[b,i,j] * v[b,j,e]
   y[b,e] = z[b,0,e]
 }
+# The gradient of a bias of all pairs is a sum over the batch alone.
+train model pairs(q: [B, H, P, E], k: [B, H, P, E], v: [B, H, P, E]) -> z {
+  param bias: [H, P, P]
+  s[b,h,i,j] = (sum[e] q[b,h,i,e] * k[b,h,j,e]) / sqrt(E) + bias[h,i,j]
+  p[b,h,i,j] = softmax[j] (s[b,h,i,j])
+  z[b,h,i,e] = sum[j] p[b,h,i,j] * v[b,h,j,e]
+}
 )"));
-  for (const char* name : {"known", "first"})
+  const plan::Function& of_pairs = *library.model("pairs").plan->backward;
+  EXPECT_TRUE(std::ranges::any_of(of_pairs.kernels, [](const plan::Kernel& k) {
+    return std::holds_alternative<plan::TilesForm>(k.form);
+  }));
+  for (const char* name : {"known", "first", "pairs"})
     for (int64_t b : {0, 1, 3}) {
       SCOPED_TRACE(::testing::Message() << name << " B=" << b);
       expect_agreement(library, name, random_call(library.model(name), {{"B", b}}, 5), 2e-5);

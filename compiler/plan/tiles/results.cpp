@@ -33,7 +33,7 @@ class Conversion {
     if (!has_all(names_, d_.reduced)) return {};
     find_positions();
     const bool sums_rows = reduces(axes_.row), sums_columns = reduces(axes_.column);
-    if (!sums_rows && !sums_columns) return each_point(false);
+    if (!sums_rows && !sums_columns) return each_point(0);
     if (!positions_.empty()) return scattered();
     result_.result.kind = sums_columns ? TileResult::Kind::rows : TileResult::Kind::columns;
     summed_ = own_.at(sums_columns ? axes_.column : axes_.row);
@@ -93,13 +93,12 @@ class Conversion {
   }
 
   // Each point adds its value at its own position, or its product with a row of features.
-  std::optional<ResultOf> each_point(bool with_feature) {
+  std::optional<ResultOf> each_point(size_t most_features) {
     std::vector<IndexId> features;
     for (IndexId f : d_.free)
       if (!names_.count(f) && !positions_.count(f)) features.push_back(f);
-    if (features.size() != (with_feature ? 1 : 0) || g_[d_.target].storage != Storage::f32)
-      return {};
-    if (with_feature && features[0] != d_.free.back()) return {};
+    if (features.size() > most_features || g_[d_.target].storage != Storage::f32) return {};
+    if (!features.empty() && features[0] != d_.free.back()) return {};
     std::vector<Expr> weight, panel;
     for (const Expr& f : factors_of(d_.body)) {
       const bool of_panel = has_any(indices(f), features);
@@ -108,7 +107,7 @@ class Conversion {
     }
     if (has_any(indices(d_.guard), features)) return {};
     scatter_to(d_.free, d_.guard);
-    if (with_feature) result_.result.feature = features[0];
+    if (!features.empty()) result_.result.feature = features[0];
     result_.result.panel = shared(real_product(std::move(panel)));
     result_.weight = shared(real_product(std::move(weight)));
     result_.result.tensor = d_.target;
@@ -150,7 +149,7 @@ class Conversion {
     for (const auto& [i, s] : names_)
       if (kept.count(i)) free.push_back(i);
     for (const auto& [f, position] : positions_) free.push_back(f);
-    if (unmaterialised_.is_unbounded(g_, g_.extents(free))) return each_point(true);
+    if (unmaterialised_.is_unbounded(g_, g_.extents(free))) return each_point(1);
     Definition part{.target = {}, .free = free, .combine = Combine::sum, .where = d_.where};
     for (IndexId i : {row, column})
       if (!kept.count(i)) part.reduced.push_back(i);
