@@ -43,9 +43,11 @@ void put_last(std::vector<IndexId>& indices, const Expr& subscript) {
   if (beside != indices.end()) std::rotate(beside, beside + 1, indices.end());
 }
 
-bool reads_unmaterialised(const ir::Graph& g, const Expr& e,
+// A cotangent is as what it is of.
+bool reads_unmaterialised(const ir::Graph& g, const Contribution& c,
                           const solve::Unmaterialised& unmaterialised) {
-  return std::ranges::any_of(ir::tensors(e), [&](ir::TensorId t) {
+  if (c.through.valid() && unmaterialised(c.through)) return true;
+  return std::ranges::any_of(ir::tensors(c.value), [&](ir::TensorId t) {
     return unmaterialised(t) || unmaterialised.is_unbounded(g, g[t].extents);
   });
 }
@@ -90,7 +92,7 @@ std::optional<Moved> move_to_elements(ir::Graph& g, const Contribution& c, ir::T
   if (!divides && !((saves || has_digits) && move.reduced.empty())) return std::nullopt;
   const bool is_large =
       points.of(g.extents(sum.free)) > kMostTimesElements * points.of(g[target].extents);
-  if (!move.reduced.empty() && (is_large || !reads_unmaterialised(g, c.value, unmaterialised)))
+  if (!move.reduced.empty() && (is_large || !reads_unmaterialised(g, c, unmaterialised)))
     return std::nullopt;
   sum.guard = solve::tidy(g, ir::conjuncts(ir::all_of(sum.guard)));
   sum.body = solve::assume(g, sum.body, sum.guard);
