@@ -73,7 +73,7 @@ void Excess::multiply(Elements& e, const Poly& extent) const {
     if (degree(term.first) >= degree(leading.first)) leading = term;
   for (const auto& [monomial, c] : expanded.terms())
     if (degree(monomial) == degree(leading.first)) number += c.value();
-  e.number *= std::max(number, 1.0);
+  if (number > 0) e.number *= number;
   for (auto [id, n] : leading.first) {
     for (int k = 0; k < n; ++k) {
       if (g[id].quotient) {

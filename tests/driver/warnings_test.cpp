@@ -99,6 +99,16 @@ TEST_F(Warnings, AreTheSameForALengthThatIsKnown) {
   EXPECT_EQ(of("size N = 64" + body), "");
 }
 
+// T / 64 blocks of 64 are T.
+TEST_F(Warnings, AreNotOfBlocksOfWhatIsGiven) {
+  EXPECT_EQ(of("size E = 64, N = T / 64\n"
+               "model m(q: [B, T, E], k: [B, T, E], v: [B, T, E]) -> z {\n"
+               "  s[b, n: N, i: 64, j: 64] = sum[e] q[b, 64*n + i, e] * k[b, 64*n + j, e]\n"
+               "  a[b,n,i,e] = sum[j] softmax[j] (s[b,n,i,j]) * v[b, 64*n + j, e]\n"
+               "  z[b, t: T, e] = a[b, t // 64, t % 64, e]\n}\n"),
+            "");
+}
+
 // Features that a parameter adds, and rows that data picks, are not large.
 TEST_F(Warnings, AreNotOfWideLayers) {
   const std::string text =
