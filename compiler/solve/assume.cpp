@@ -146,13 +146,19 @@ class Assumption {
     if (!c || !system_.sizes().nonnegative(g_.expand(*c) - Poly(1))) return e;
     if (e.is(Kind::remainder)) {
       const Division d = divide(without_remainders(value, *c), *c);
-      return is_remainder(d.rest, divisor) ? d.rest : ir::rebuild(e, {d.rest, divisor});
+      if (is_remainder(d.rest, divisor)) return d.rest;
+      if (const auto by = factor_of(d.rest, *c))
+        return ir::size_value(by->factor) * of_operation(ir::remainder(by->of.quotient, by->other)) +
+               by->of.rest;
+      return ir::rebuild(e, {d.rest, divisor});
     }
     Division d = divide(value, *c);
     if (is_remainder(d.rest, divisor)) return d.quotient;
     // (x - x % c) // c
     if (const Division other = divide(with_quotients(value), *c); is_remainder(other.rest, divisor))
       return other.quotient;
+    if (const auto by = factor_of(d.rest, *c))
+      return d.quotient + of_operation(ir::quotient(by->of.quotient, by->other));
     return d.quotient.is_zero() ? e : d.quotient + ir::rebuild(e, {d.rest, divisor});
   }
 
@@ -177,6 +183,26 @@ class Assumption {
       }
     }
     return d;
+  }
+
+  // A factor f of c = f * other by which x = f * quotient + rest with 0 <= rest < f: x // c is
+  // quotient // other, and x % c is f * (quotient % other) + rest.
+  struct Factor {
+    Poly factor;
+    Expr other;
+    Division of;
+  };
+  std::optional<Factor> factor_of(const Expr& x, const Poly& c) {
+    for (const Expr& t : ir::addends_of(x)) {
+      const Poly f = split_sizes(t).coefficient;
+      if (f == Poly(1) || !system_.sizes().nonnegative(g_.expand(f) - Poly(1))) continue;
+      const auto other = exact_quotient(g_, c, f);
+      if (!other) continue;
+      Division d = divide(x, f);
+      if (is_remainder(d.rest, ir::size_value(f)))
+        return Factor{f, ir::size_value(*other), std::move(d)};
+    }
+    return {};
   }
 
   // x with the same remainder by c: a*(z % k) is a*z there where c divides a*k.

@@ -244,6 +244,26 @@ TEST_F(Prove, AssumeDecidesSelectsAndQuotients) {
   EXPECT_EQ(assume(g, ops::apply("max", {i, 0}), {}), i);
 }
 
+// As those of heads that share keys, h // G where (E*h + f) // (E*G) is written.
+TEST_F(Prove, AssumeDividesByTheFactorsOfADivisor) {
+  const SizeId H = size("H"), E = size("E"), G = size("G");
+  g.sizes[G.value].lower = 1;
+  const Expr h = index("h", P(H)), f = index("f", P(E)), e = S(P(E)), group = S(P(G));
+  const Expr of_group = S(P(E) * P(G)), packed = h * e + f;
+  EXPECT_EQ(assume(g, ir::quotient(packed, of_group), {}), ir::quotient(h, group));
+  EXPECT_EQ(assume(g, ir::remainder(packed, of_group), {}), e * ir::remainder(h, group) + f);
+  EXPECT_EQ(assume(g, ir::quotient(packed - of_group, of_group), {}), ir::quotient(h, group) - 1);
+  EXPECT_EQ(assume(g, ir::quotient(6 * h + 5, 15), {}), ir::quotient(6 * h + 5, 15));
+  EXPECT_EQ(assume(g, ir::quotient(6 * h + 5, 18), {}), ir::quotient(h, 3));
+  EXPECT_EQ(assume(g, ir::remainder(6 * h + 5, 18), {}), 6 * ir::remainder(h, 3) + 5);
+  EXPECT_EQ(assume(g, ir::quotient(6 * h + 6, 18), {}), ir::quotient(h + 1, 3));
+  // What is beside the factor may be as large as it.
+  for (const Expr& wide : {h * e + f + 1, h * e - f, h * e + index("w", P(E) + Poly(1))}) {
+    EXPECT_EQ(assume(g, ir::quotient(wide, of_group), {}), ir::quotient(wide, of_group));
+    EXPECT_EQ(assume(g, ir::remainder(wide, of_group), {}), ir::remainder(wide, of_group));
+  }
+}
+
 TEST_F(Prove, RangeOfGivesPolynomials) {
   SizeId T = size("T"), H = size("H"), E = size("E");
   Expr i = index("i", P(T)), j = index("j", P(T)), d = index("d", P(H) * P(E));
