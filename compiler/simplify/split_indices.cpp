@@ -85,16 +85,29 @@ class IndexSplitter {
     return unmaterialised_(t) || unmaterialised_.is_unbounded(result_, result_[t].extents);
   }
 
-  // Whether the subscripts with the index are that alone, or all its digits: it counts elements of
-  // what is read, and scores stream along it.
+  // Whether the subscripts with the index are that alone, or all its digits, each beside what does
+  // not depend on it: it counts elements of what is read, and scores stream along it.
   bool counts_elements(const Definition& d, IndexId i) const {
     return std::ranges::all_of(read_sites(d), [&](const Expr& site) {
       Expr count = size_value(0);
-      for (size_t k = 0; k < site.args().size(); ++k)
-        if (uses(site.args()[k], i))
-          count = count * size_value(result_[site->tensor].extents[k]) + site.args()[k];
+      for (size_t k = 0; k < site.args().size(); ++k) {
+        if (!uses(site.args()[k], i)) continue;
+        const Expr digit = part_with(site.args()[k], i);
+        const bool is_bounded = digit.is(Kind::remainder);
+        const Expr values =
+            is_bounded ? digit.args()[1] : size_value(result_[site->tensor].extents[k]);
+        count = count * values + digit;
+      }
       return count.is_zero() || solve::proves(result_, {}, equal(count, index_value(i)));
     });
+  }
+
+  // The terms of a subscript that use the index.
+  static Expr part_with(const Expr& subscript, IndexId i) {
+    Expr sum = size_value(0);
+    for (const Expr& term : addends_of(subscript))
+      if (uses(term, i)) sum = sum + term;
+    return sum;
   }
 
   // The two indices, as values.

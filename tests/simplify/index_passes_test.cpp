@@ -51,6 +51,15 @@ TEST(SplitIndices, KeepsAnIndexThatCountsElements) {
     z[n] = sum[j] s[n,j] * v[j]
     output z)",
               {"s[n: R * C,j] = sum[e] q[n // C,n % C,e] * k[j,e]", "z[n] = sum[j] s[n,j] * v[j]"});
+  // Of a stripe of an image.
+  expect_pass(split_indices, R"(
+    size R, N, T
+    input q[R,7*N,4], k[N,T,4], v[T]
+    s[w: N,n: 7*R,j] = sum[e] q[n // 7,7*w + n % 7,e] * k[w,j,e]
+    z[w,n] = sum[j] s[w,n,j] * v[j]
+    output z)",
+              {"s[w,n: 7 * R,j] = sum[e] q[n // 7,7*w + n % 7,e] * k[w,j,e]",
+               "z[w,n] = sum[j] s[w,n,j] * v[j]"});
 }
 
 TEST(JoinIndices, TakesPositionsThatAreSummedTogetherForOne) {
