@@ -156,9 +156,14 @@ class TileReads {
     is_more = is_more || !only_multiplies(d, site, *of);
     if (d.combine == Combine::set) return join(d, *of, open);
     if (d.combine != Combine::sum && d.combine != Combine::logsumexp) return false;
-    // A sum over others alone adds each point at a place of its own.
-    return d.combine == Combine::sum ||
-           std::ranges::any_of(d.reduced, [&](IndexId i) { return of->count(i) > 0; });
+    return std::ranges::any_of(d.reduced, [&](IndexId i) { return of->count(i) > 0; }) ||
+           adds_points(d, site);
+  }
+
+  // Whether a sum over the batch alone adds each point at a place of its own.
+  static bool adds_points(const Definition& d, const Expr& site) {
+    return d.combine == Combine::sum &&
+           std::ranges::all_of(d.free, [&](IndexId i) { return uses(site, i); });
   }
 
   // The indices at which a site reads the dimensions of each factor; nothing where it reads no

@@ -42,6 +42,13 @@ TEST(TileReads, AreSumsOverTheBatch) {
     z[h,i,e] = sum[j] p[h,i,j] * v[h,j,e]
     output b, z)"),
             "s p ");
+  // Not a product that mixes the heads: it has as many points again.
+  EXPECT_EQ(in_tiles(kExponentials, R"(
+    param w[H,H]
+    b[g: H,i,j] = sum[h] w[g,h] * p[h,i,j]
+    z[g,i,e] = sum[j] b[g,i,j] * v[g,j,e]
+    output z)"),
+            "");
 }
 
 TEST(TileReads, MayBeAtDigits) {
