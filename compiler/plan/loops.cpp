@@ -22,6 +22,14 @@ bool multiplies(const Definition& d, const std::set<IndexId>& points) {
          });
 }
 
+// Whether each point reads an element of its own of one tensor, and memory runs along the results
+// in both: loops are as fast as memory.
+bool reads_once_along_memory(const Definition& d, const std::set<IndexId>& points) {
+  const std::vector<Expr> sites = read_sites(d);
+  return sites.size() == 1 && !d.free.empty() && std::ranges::includes(indices(sites[0]), points) &&
+         tensors(sites[0]).size() == 1 && sites[0].args().back() == index_value(d.free.back());
+}
+
 // Why `d` lowers slowly as plain loops, or empty where loops are the right form (maps, small sums).
 std::string why_slow(const Graph& g, const Costs& costs, const Definition& d) {
   if (d.reduced.empty()) return {};
@@ -31,6 +39,7 @@ std::string why_slow(const Graph& g, const Costs& costs, const Definition& d) {
   if (scatter) all.erase(d.free[scatter->dimension]);  // each point is visited once
   if (points(g, all) < costs.slow_points || (scatter && !multiplies(d, all))) return {};
   if (sums_in_registers(g, costs, d)) return {};
+  if (!scatter && reads_once_along_memory(d, all)) return {};
   if (scatter) return "its products are added one by one where data says";
   return fmt::format("its {} is a plain loop{}", name_of(d.combine),
                      d.combine == Combine::sum ? ": no two factors of it can be packed apart"
