@@ -22,12 +22,19 @@ bool multiplies(const Definition& d, const std::set<IndexId>& points) {
          });
 }
 
-// Whether each point reads an element of its own of one tensor, and memory runs along the results
-// in both: loops are as fast as memory.
-bool reads_once_along_memory(const Definition& d, const std::set<IndexId>& points) {
+bool reduces_few(const Graph& g, const Costs& costs, const Definition& d) {
+  return std::ranges::all_of(d.reduced,
+                             [&](IndexId i) { return points(g, {i}) <= costs.most_mixed; });
+}
+
+// Whether few points that each read an element of their own of one tensor give a result, and memory
+// runs along the results in both: loops are as fast as memory.
+bool pools_along_memory(const Graph& g, const Costs& costs, const Definition& d,
+                        const std::set<IndexId>& points) {
   const std::vector<Expr> sites = read_sites(d);
-  return sites.size() == 1 && !d.free.empty() && std::ranges::includes(indices(sites[0]), points) &&
-         tensors(sites[0]).size() == 1 && sites[0].args().back() == index_value(d.free.back());
+  return reduces_few(g, costs, d) && sites.size() == 1 && !d.free.empty() &&
+         std::ranges::includes(indices(sites[0]), points) && tensors(sites[0]).size() == 1 &&
+         sites[0].args().back() == index_value(d.free.back());
 }
 
 // Why `d` lowers slowly as plain loops, or empty where loops are the right form (maps, small sums).
@@ -39,7 +46,7 @@ std::string why_slow(const Graph& g, const Costs& costs, const Definition& d) {
   if (scatter) all.erase(d.free[scatter->dimension]);  // each point is visited once
   if (points(g, all) < costs.slow_points || (scatter && !multiplies(d, all))) return {};
   if (sums_in_registers(g, costs, d)) return {};
-  if (!scatter && reads_once_along_memory(d, all)) return {};
+  if (!scatter && pools_along_memory(g, costs, d, all)) return {};
   if (scatter) return "its products are added one by one where data says";
   return fmt::format("its {} is a plain loop{}", name_of(d.combine),
                      d.combine == Combine::sum ? ": no two factors of it can be packed apart"
@@ -89,9 +96,8 @@ IndexId mixed_in_place(const Graph& g, const Costs& costs, const Definition& d) 
 }
 
 bool sums_in_registers(const Graph& g, const Costs& costs, const Definition& d) {
-  const bool is_short =
-      std::ranges::all_of(d.reduced, [&](IndexId i) { return points(g, {i}) <= costs.most_mixed; });
-  return is_short && (reads_vectors_as_they_lie(g, costs, d) || mixes_planes(g, costs, d));
+  return reduces_few(g, costs, d) &&
+         (reads_vectors_as_they_lie(g, costs, d) || mixes_planes(g, costs, d));
 }
 
 std::optional<Proposal> claim_loops(const Graph& g, const Costs& costs, const Open& open) {
