@@ -148,7 +148,8 @@ class Assumption {
       const Division d = divide(without_remainders(value, *c), *c);
       if (is_remainder(d.rest, divisor)) return d.rest;
       if (const auto by = factor_of(d.rest, *c))
-        return ir::size_value(by->factor) * of_operation(ir::remainder(by->of.quotient, by->other)) +
+        return ir::size_value(by->factor) *
+                   of_operation(ir::remainder(by->of.quotient, by->other)) +
                by->of.rest;
       return ir::rebuild(e, {d.rest, divisor});
     }
