@@ -43,7 +43,8 @@ void put_last(std::vector<IndexId>& indices, const Expr& subscript) {
   if (beside != indices.end()) std::rotate(beside, beside + 1, indices.end());
 }
 
-// A cotangent is as what it is of.
+// Whether a contribution is made of what is kept in tiles. The cotangent that hands it down is,
+// where its tensor is.
 bool reads_unmaterialised(const ir::Graph& g, const Contribution& c,
                           const solve::Unmaterialised& unmaterialised) {
   if (c.through.valid() && unmaterialised(c.through)) return true;

@@ -22,19 +22,14 @@ bool multiplies(const Definition& d, const std::set<IndexId>& points) {
          });
 }
 
-bool reduces_few(const Graph& g, const Costs& costs, const Definition& d) {
-  return std::ranges::all_of(d.reduced,
-                             [&](IndexId i) { return points(g, {i}) <= costs.most_mixed; });
-}
-
 // Whether few points that each read an element of their own of one tensor give a result, and memory
 // runs along the results in both: loops are as fast as memory.
 bool pools_along_memory(const Graph& g, const Costs& costs, const Definition& d,
-                        const std::set<IndexId>& points) {
+                        const std::set<IndexId>& all) {
   const std::vector<Expr> sites = read_sites(d);
-  return reduces_few(g, costs, d) && sites.size() == 1 && !d.free.empty() &&
-         std::ranges::includes(indices(sites[0]), points) && tensors(sites[0]).size() == 1 &&
-         sites[0].args().back() == index_value(d.free.back());
+  return points(g, {d.reduced.begin(), d.reduced.end()}) <= costs.most_pooled &&
+         sites.size() == 1 && !d.free.empty() && std::ranges::includes(indices(sites[0]), all) &&
+         tensors(sites[0]).size() == 1 && sites[0].args().back() == index_value(d.free.back());
 }
 
 // Why `d` lowers slowly as plain loops, or empty where loops are the right form (maps, small sums).
@@ -96,8 +91,9 @@ IndexId mixed_in_place(const Graph& g, const Costs& costs, const Definition& d) 
 }
 
 bool sums_in_registers(const Graph& g, const Costs& costs, const Definition& d) {
-  return reduces_few(g, costs, d) &&
-         (reads_vectors_as_they_lie(g, costs, d) || mixes_planes(g, costs, d));
+  const bool is_short =
+      std::ranges::all_of(d.reduced, [&](IndexId i) { return points(g, {i}) <= costs.most_mixed; });
+  return is_short && (reads_vectors_as_they_lie(g, costs, d) || mixes_planes(g, costs, d));
 }
 
 std::optional<Proposal> claim_loops(const Graph& g, const Costs& costs, const Open& open) {

@@ -168,11 +168,12 @@ class TileReads {
 
   // The indices at which a site reads the dimensions of each factor; nothing where it reads no
   // point, or one at several of their values. Digits of an index read each once, as s[rc // C,
-  // rc % C] does, and so does s[C*r + c].
+  // rc % C] does, and so does s[C*r + c]: what has as many values as there are points counts as
+  // that.
   std::optional<IndexAxes> axes_at(const Expr& site) const {
     const Axes& axes = members_.at(site->tensor);
     IndexAxes result;
-    std::map<Axis, Poly> read;  // where it is not read at indices alone
+    std::map<Axis, Poly> points;  // of the factors that are not read at indices alone
     for (size_t k = 0; k < axes.size(); ++k) {
       if (axes[k] == Axis::common) continue;
       const Expr& at = site.args()[k];
@@ -184,15 +185,15 @@ class TileReads {
         if (known->second != axes[k]) return {};
         is_new = is_new && added;
       }
-      if (!is_new) read.emplace(axes[k], 1);
+      if (!is_new) points.emplace(axes[k], 1);
     }
-    for (auto& [axis, points] : read) {
-      Poly indices = 1;
+    for (auto& [axis, all] : points) {
+      Poly values = 1;
       for (const auto& [i, of] : result)
-        if (of == axis) indices = indices * g_[i].extent;
+        if (of == axis) values = values * g_[i].extent;
       for (size_t k = 0; k < axes.size(); ++k)
-        if (axes[k] == axis) points = points * g_[site->tensor].extents[k];
-      if (!g_.same(indices, points)) return {};
+        if (axes[k] == axis) all = all * g_[site->tensor].extents[k];
+      if (!g_.same(values, all)) return {};
     }
     return result;
   }

@@ -67,10 +67,13 @@ TEST_F(Warnings, SayWhyAReductionIsAPlainLoop) {
       << text;
 }
 
-// The maxima of 2 x 2 points, as fast as memory; along memory they would not be.
+// The maxima of 2 x 2 points, as fast as memory. Those of 8 x 8 are not, nor those along memory.
 TEST_F(Warnings, AreNotOfPoolsAlongMemory) {
   EXPECT_EQ(of("model m(x: [B, 2*T, 2*S, 64]) -> y {\n"
                "  y[b, t: T, s: S, d] = max[i: 2, j: 2] x[b, 2*t + i, 2*s + j, d]\n}\n"),
+            "");
+  EXPECT_NE(of("model m(x: [B, 8*T, 8*S, 64]) -> y {\n"
+               "  y[b, t: T, s: S, d] = max[i: 8, j: 8] x[b, 8*t + i, 8*s + j, d]\n}\n"),
             "");
   EXPECT_NE(of("model m(x: [B, 64, 2*T, 2*S]) -> y {\n"
                "  y[b, d, t: T, s: S] = max[i: 2, j: 2] x[b, d, 2*t + i, 2*s + j]\n}\n"),

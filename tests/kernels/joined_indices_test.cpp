@@ -195,6 +195,7 @@ TEST(JoinedIndices, StayInTilesWithKnownExtents) {
     std::ranges::move(compile_text(text, {{"R", kRows}, {"C", kColumns}}, Derive::as_written),
                       std::back_inserter(models));
   for (const driver::Compiled& m : models) {
+    // N * O blocks of M * M rows and W * W columns.
     constexpr int64_t kOfBlocks = 4 * 3 * 4 * 4 * 6 * 6;
     const int64_t scores = m.name == "halo" ? kOfBlocks : kRows * kColumns * kRows * kColumns;
     for (const plan::Function* f : {&m.plan->forward, &*m.plan->backward})
