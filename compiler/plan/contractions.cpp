@@ -3,6 +3,7 @@
 // gather or a map in front are the same thing. Conditions go to the factor whose indices they use.
 // Where data picks a matrix for each row, the rows that pick the same are one product.
 #include <algorithm>
+#include <array>
 
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/groups.h"
@@ -69,7 +70,7 @@ bool multiplies_vectors(const Graph& g, const Sides& s) {
 bool is_large(const Graph& g, const Costs& costs, const Definition& sum, const Sides& s) {
   const double m = points(g, s.rows), n = points(g, s.columns);
   if (std::max(m, n) < costs.least_side) return false;
-  if (multiplies_vectors(g, s)) return !reads_vectors_as_they_lie(g, costs, sum);
+  if (multiplies_vectors(g, s)) return !read_along(g, costs, sum).valid();
   return std::min(m, n) >= costs.least_side;
 }
 
@@ -167,21 +168,45 @@ bool mixes_planes(const Graph& g, const Costs& costs, const Definition& sum) {
   return !s->rows.empty() && is_mixture(g, costs, sum, *s);
 }
 
-bool reads_vectors_as_they_lie(const Graph& g, const Costs& costs, const Definition& sum) {
-  if (sum.combine != Combine::sum) return false;
+namespace {
+
+// Of the window at i + k - 1, where i is an index of the results and k one of the sum: the longer
+// of the two, along which vectors lie. Of i only where the results lie along it too.
+IndexId along_window(const Graph& g, const Costs& costs, const Definition& sum,
+                     const Expr& subscript) {
+  const auto runs_along = [&](IndexId i) {
+    return uses(subscript, i) && std::ranges::any_of(std::array{-1, 1}, [&](int step) {
+             return !uses(add({subscript, multiply({Expr(step), index_value(i)})}), i);
+           });
+  };
+  const auto free = std::ranges::find_if(sum.free, runs_along);
+  const auto reduced = std::ranges::find_if(sum.reduced, runs_along);
+  if (free == sum.free.end() || reduced == sum.reduced.end()) return {};
+  const double line = points(g, {*reduced});
+  if (line > points(g, {*free})) return line < costs.least_line ? IndexId{} : *reduced;
+  return *free == sum.free.back() ? *free : IndexId{};
+}
+
+}  // namespace
+
+IndexId read_along(const Graph& g, const Costs& costs, const Definition& sum) {
+  if (sum.combine != Combine::sum) return {};
   const std::optional<Sides> s =
       divide_factors(g, costs, sum, addends_of(sum.body)[0], {}, nullptr);
-  if (!s || !multiplies_vectors(g, *s)) return false;
-  bool along_batch = false;
+  if (!s || !multiplies_vectors(g, *s)) return {};
+  IndexId along;
   double most = -1;
   for (const Expr& read : read_sites(sum.body)) {
-    if (read.args().empty() || !read.args().back().is(Kind::index)) continue;
+    if (read.args().empty()) continue;
     const double count = points(g, indices(read));
     if (count <= most) continue;
+    const Expr& last = read.args().back();
+    const IndexId window = along_window(g, costs, sum, last);
+    if (!last.is(Kind::index) && !window.valid()) continue;
     most = count;
-    along_batch = s->batch.count(read.args().back()->index) > 0;
+    along = window.valid() || s->batch.count(last->index) == 0 ? window : last->index;
   }
-  return along_batch;
+  return along;
 }
 
 std::optional<ContractionForm> contraction_of(const Graph& g, const Costs& costs,

@@ -67,9 +67,11 @@ std::optional<ContractionForm> contraction_of(const ir::Graph& g, const Costs& c
                                               const ir::Definition& sum,
                                               const ir::Definition* finish, bool keep = false);
 
-// Whether a sum of products is, in a batch, of a matrix and a vector each, and memory runs along an
-// index of the batch: vectors along it take both as they lie.
-bool reads_vectors_as_they_lie(const ir::Graph& g, const Costs& costs, const ir::Definition& sum);
+// Of a sum of products of, in a batch, a matrix and a vector each: the index along which memory runs,
+// so that vectors along it take both as they lie. It is one of the batch, or, where the matrix is a
+// window over what is read, as in a convolution of each channel alone, one of the results or of the
+// sum. Invalid: none.
+ir::IndexId read_along(const ir::Graph& g, const Costs& costs, const ir::Definition& sum);
 
 // Whether a sum of products mixes few planes to few others, r[b,g,i,j] = sum[h] a[g,h] s[b,h,i,j]:
 // packing the planes takes longer than reading them as they lie, along j.

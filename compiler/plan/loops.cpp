@@ -93,7 +93,9 @@ IndexId mixed_in_place(const Graph& g, const Costs& costs, const Definition& d) 
 bool sums_in_registers(const Graph& g, const Costs& costs, const Definition& d) {
   const bool is_short =
       std::ranges::all_of(d.reduced, [&](IndexId i) { return points(g, {i}) <= costs.most_mixed; });
-  return is_short && (reads_vectors_as_they_lie(g, costs, d) || mixes_planes(g, costs, d));
+  if (!is_short) return false;
+  const IndexId along = read_along(g, costs, d);
+  return (along.valid() && std::ranges::count(d.free, along) > 0) || mixes_planes(g, costs, d);
 }
 
 std::optional<Proposal> claim_loops(const Graph& g, const Costs& costs, const Open& open) {

@@ -96,6 +96,21 @@ bool picks_by_data(const Definition& d) {
   });
 }
 
+// Marks what sums read through windows, s[b,h,i - u,j + w] in a convolution of scores: at more
+// points than it has elements, so that each would be computed several times in tiles.
+std::vector<bool> read_through_windows(const Graph& g) {
+  std::vector<bool> result(g.tensors.size(), false);
+  for (const Definition& d : g.definitions) {
+    if (d.combine != Combine::sum) continue;
+    for (const Expr& site : read_sites(d.body)) {
+      const Subscripts at = subscripts(site);
+      if (at.of_data.empty() && at.others.size() > site.args().size())
+        result[site->tensor.value] = true;
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 Unmaterialised::Unmaterialised(const Graph& g) {
@@ -197,10 +212,10 @@ void Unmaterialised::classify(const Graph& g) {
   Points points(g, kTypicalSize);
   std::vector<double> size;
   for (const Tensor& t : g.tensors) size.push_back(points.of(t.extents));
-  const std::vector<bool> in_tiles = read_in_tiles(g);
+  const std::vector<bool> in_tiles = read_in_tiles(g), windowed = read_through_windows(g);
   for (const Definition& d : g.definitions) {
     int32_t t = d.target.value;
-    if (is_output[t] || compared[t]) continue;
+    if (is_output[t] || compared[t] || windowed[t]) continue;
     if (in_tiles[t] || is_unbounded(g, g[d.target].extents)) {
       unmaterialised_[t] = true;
       continue;

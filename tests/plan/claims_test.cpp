@@ -47,6 +47,20 @@ model t(x: [N, D]) -> y {
   y[i: N, d] = sum[j where j <= i] x[j,d]
 })",
      "loops y <- y; its sum is a plain loop: no two factors of it can be packed apart"},
+    {"WindowsOfEachChannel", R"(
+train model t(x: [B, D, T], w: [D, 3]) -> y {
+  y[b,d,t: T] = sum[k: 3 where inside] x[b,d,t + k - 1] * w[d,k]
+})",
+     "loops y <- y\nbackward: loops dx <- dx\n"
+     "backward: row dw.part <- dw.part\nbackward: row dw <- dw"},
+    {"WindowsOfScores", R"(
+model t(q: [B, T, D], k: [B, T, D], v: [B, T, D], w: [3, 3]) -> z {
+  s[b,i,j] = sum[d] q[b,i,d] * k[b,j,d]
+  c[b,i: T,j: T] = sum[m: 3, n: 3 where inside] w[m,n] * s[b,i + m - 1,j + n - 1]
+  p[b,i,j] = softmax[j] (c[b,i,j])
+  z[b,i,d] = sum[j] p[b,i,j] * v[b,j,d]
+})",
+     "contraction s <- s\nstreaming z <- c p.lse z"},
     {"SumOfProductsWithItsEpilogue", R"(
 model t(a: [N, K], b: [K, M], c: [M]) -> y {
   h[i,j] = (sum[k] a[i,k] * b[k,j]) + c[j]

@@ -119,10 +119,41 @@ void sum_planes(const LoopsSpec& spec, const Target& target, const PlaneTile& ti
   terms.reorder(innermost).vectorize(inner, width, TailStrategy::GuardWithIf).unroll(plane);
 }
 
+// A block of results for which one copy of a window is made: so many rows of so many vectors. With
+// floats and a few terms along each index it fits the first-level cache. Not measured apart.
+constexpr int kWindowRows = 8, kWindowVectors = 32;
+
+// Vectors of results from the copy of a window.
+void sum_window(const LoopsSpec& spec, const Target& target, int lanes) {
+  Func out = spec.out, sum = spec.reductions[0], window = spec.window;
+  LoopsSpec blocks = spec;
+  Var inner = spec.vars[0], chunk("chunk"), in_chunk("in_chunk"), lane("lane");
+  out.split(inner, chunk, lane, lanes, TailStrategy::GuardWithIf)
+      .split(chunk, chunk, in_chunk, kWindowVectors, TailStrategy::GuardWithIf);
+  std::vector<VarOrRVar> order = {lane, in_chunk};
+  if (spec.vars.size() > 1) {
+    Var row("row"), rows("rows");
+    out.split(spec.vars[1], rows, row, kWindowRows, TailStrategy::GuardWithIf);
+    blocks.vars[1] = rows;
+    blocks.row_points = spec.row_points * kWindowRows;
+    order.emplace_back(row);
+  }
+  order.emplace_back(chunk);
+  order.insert(order.end(), blocks.vars.begin() + 1, blocks.vars.end());
+  out.reorder(order).vectorize(lane);
+  if (blocks.vars.size() > 1) deal_out(blocks, target, out);
+  window.compute_at(out, chunk).vectorize(window.args()[0], lanes, TailStrategy::GuardWithIf);
+  sum.compute_at(out, in_chunk)
+      .align_bounds(inner, lanes)
+      .bound_extent(inner, lanes)
+      .vectorize(inner, lanes, TailStrategy::RoundUp);
+  sum.update().vectorize(inner, lanes, TailStrategy::RoundUp);
+}
+
 }  // namespace
 
 Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Target& target) {
-  const LoopsSpec spec = loops_spec(scope, form);
+  const LoopsSpec spec = loops_spec(scope, form, Scatter::in_order, Windows::copied);
   Func out = spec.out;
   if (spec.is_placed) {
     const int lanes = std::min(lanes_of(target, spec.stored), lanes_of(target, Halide::Float(32)));
@@ -144,6 +175,10 @@ Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Targe
     return {out};
   }
   const int lanes = std::min(lanes_of(target, spec.stored), lanes_of(target, Halide::Float(32)));
+  if (spec.window.defined()) {
+    sum_window(spec, target, lanes);
+    return {out};
+  }
   if (const auto tile = plane_tile(spec, scope, form.definition, target)) {
     sum_planes(spec, target, *tile, lanes, form.together.valid());
     return {out};

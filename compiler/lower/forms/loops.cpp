@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/lower/forms/window.h"
 #include "compiler/lower/terms/extremes.h"
 #include "compiler/lower/terms/linear_index.h"
 #include "compiler/lower/terms/vector_math.h"
@@ -43,8 +44,9 @@ Expr place_of(const Scope& scope, const ir::Expr& place, const Expr& value) {
 
 class Loops {
  public:
-  Loops(const Scope& scope, const plan::LoopsForm& form, Scatter scatter)
+  Loops(const Scope& scope, const plan::LoopsForm& form, Scatter scatter, Windows windows)
       : scope_(scope), g_(scope.g), d_(form.definition), start_(form.start), scatter_(scatter) {
+    if (windows == Windows::copied && !start_) window_ = window_of(g_, d_);
     type_ = computed_type(g_[d_.target].storage);
     for (size_t k = d_.free.size(); k-- > 0;) {
       spec_.vars.emplace_back("i" + std::to_string(k));
@@ -96,6 +98,7 @@ class Loops {
     if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
     if (scatter_ != Scatter::by_owner)
       if (auto scatter = solve::find_scatter(d_)) return {scattered(*scatter)};
+    if (window_) return {windowed()};
     ir::Conditions inside, outside;
     for (const ir::Expr& c : d_.guard) {
       const ir::Expr at_zero = ir::substitute(c, single_values());
@@ -127,6 +130,17 @@ class Loops {
     Func acc = reduce("acc", d_.combine, to_accumulate(d_.combine, neutral(d_.combine, type_)),
                       to_accumulate(d_.combine, each_time(cast(type_, t(d_.body)))));
     return {from_accumulated(d_.combine, type_, acc(args()))};
+  }
+
+  // The sum whose window is copied: conditions choose terms, so that vectors are whole.
+  Expr windowed() {
+    Translator t(g_, scope_.arguments, indices_);
+    std::vector<Expr> at;
+    for (const ir::Expr& subscript : window_->args()) at.insert(at.begin(), t(subscript));
+    spec_.window = copy_of_window(scope_, *window_);
+    t.replace(*window_, spec_.window(at));
+    const Expr term = t.where(d_.guard, cast(type_, t(d_.body)));
+    return reduce("acc", d_.combine, make_zero(type_), each_time(term))(args());
   }
 
   // What the terms of a sum are added to.
@@ -283,6 +297,7 @@ class Loops {
   const ir::Definition& d_;
   const std::optional<ir::Expr>& start_;
   const Scatter scatter_;
+  std::optional<ir::Expr> window_;  // which is copied
   Type type_;
   RDom domain_;
   std::map<ir::IndexId, Expr> indices_;
@@ -360,11 +375,12 @@ bool has_classes(const Scope& scope, const ir::Definition& d) {
 
 }  // namespace
 
-LoopsSpec loops_spec(const Scope& scope, const plan::LoopsForm& form, Scatter scatter) {
+LoopsSpec loops_spec(const Scope& scope, const plan::LoopsForm& form, Scatter scatter,
+                     Windows windows) {
   const ir::Definition& d = form.definition;
   if (!d.position.empty()) return Placed(scope, d).spec();
   if (scatter == Scatter::in_classes && !has_classes(scope, d)) scatter = Scatter::by_owner;
-  return Loops(scope, form, scatter).spec();
+  return Loops(scope, form, scatter, windows).spec();
 }
 
 }  // namespace attn::lower

@@ -35,6 +35,10 @@ struct LoopsSpec {
   // Whether data hides all neighbours along the innermost dimension or none. Otherwise Halide would
   // make scalars of vectors anyway, and fails to when two conditions read the same element.
   bool same_condition_in_lanes = true;
+  // A copy of what the sum reads through a window, at the subscripts of that read, innermost first,
+  // also before the first element and beyond the last: there it has any of the elements, which the
+  // conditions hide. Undefined where the sum has none or it was not asked for.
+  Func window;
   // Points that one row of the innermost dimension visits.
   Expr row_points = 1;
 };
@@ -46,7 +50,9 @@ struct LoopsSpec {
 enum class Scatter { in_order, by_owner, in_classes };
 constexpr int kScatterClasses = 64;
 
+enum class Windows { in_place, copied };
+
 LoopsSpec loops_spec(const Scope& scope, const plan::LoopsForm& form,
-                     Scatter scatter = Scatter::in_order);
+                     Scatter scatter = Scatter::in_order, Windows windows = Windows::in_place);
 
 }  // namespace attn::lower
