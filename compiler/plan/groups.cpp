@@ -31,9 +31,9 @@ void add_rows(const Graph& g, const Definition& sum, std::vector<Groups>& result
 std::vector<Groups> possible_groups(const Graph& g, const Definition& sum) {
   std::vector<Groups> result;
   add_rows(g, sum, result);
-  if (const auto scatter = solve::find_scatter(sum)) {
-    const IndexId index = sum.free[scatter->dimension];
-    result.push_back({scatter->position, g[index].extent, index});
+  if (const auto scatters = solve::find_scatters(sum); !scatters.empty()) {
+    const IndexId index = sum.free[scatters[0].dimension];
+    result.push_back({scatters[0].position, g[index].extent, index});
   }
   return result;
 }

@@ -37,8 +37,9 @@ std::string why_slow(const Graph& g, const Costs& costs, const Definition& d) {
   if (d.reduced.empty()) return {};
   std::set<IndexId> all(d.free.begin(), d.free.end());
   all.insert(d.reduced.begin(), d.reduced.end());
-  const auto scatter = solve::find_scatter(d);
-  if (scatter) all.erase(d.free[scatter->dimension]);  // each point is visited once
+  const auto scatters = solve::find_scatters(d);
+  for (const solve::Scatter& s : scatters) all.erase(d.free[s.dimension]);  // each point once
+  const bool scatter = !scatters.empty();
   if (points(g, all) < costs.slow_points || (scatter && !multiplies(d, all))) return {};
   if (sums_in_registers(g, costs, d)) return {};
   if (!scatter && pools_along_memory(g, costs, d, all)) return {};

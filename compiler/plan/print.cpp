@@ -239,9 +239,10 @@ struct Operations {
 
   Poly of(const Definition& d) const {
     Poly count = 1;
-    const auto scatter = solve::find_scatter(d);
+    const auto scatters = solve::find_scatters(d);
     for (size_t n = 0; n < d.free.size(); ++n)
-      if (!scatter || n != scatter->dimension) count = count * g[d.free[n]].extent;
+      if (std::ranges::none_of(scatters, [&](const auto& s) { return s.dimension == n; }))
+        count = count * g[d.free[n]].extent;
     for (IndexId i : d.reduced) count = count * g[i].extent;
     return count * Poly(cost(d.body) + (d.reduced.empty() ? 0 : 1));
   }

@@ -53,7 +53,7 @@ std::optional<RowForm> row_shape(const Graph& g, const Costs& costs, const Defin
   if (std::ranges::any_of(d.reduced, [&](IndexId i) { return g.known(g[i].extent) == 0; }))
     return std::nullopt;
   if (sums_in_registers(g, costs, d)) return std::nullopt;
-  if (solve::find_scatter(d))
+  if (!solve::find_scatters(d).empty())
     return std::nullopt;  // else every row would be asked for by every one
   if (contiguous_reduced(g, d)) {
     if (d.reduced.size() != 1) return std::nullopt;
@@ -145,7 +145,7 @@ std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
   if (const auto later = reduced_after_groups(g, costs, d); !later.empty())
     result.push_back(take_first(g, d, later, true));
   // A scatter visits each point once as it is.
-  while (d.reduced.size() > 1 && is_row_reduction(d.combine) && !solve::find_scatter(d) &&
+  while (d.reduced.size() > 1 && is_row_reduction(d.combine) && solve::find_scatters(d).empty() &&
          !contraction_of(g, costs, d, nullptr)) {
     const std::optional<IndexId> column = contiguous_reduced(g, d);
     if (!column) break;

@@ -26,7 +26,7 @@ bool is_own_scatter(const Graph& g, const Open& open, const Definition& map, Ten
                             [&](const Poly& a, const Poly& b) { return g.same(a, b); }) &&
          std::ranges::any_of(map.body.args(),
                              [&](const Expr& term) { return is_term(term, map, t); }) &&
-         solve::find_scatter(d);
+         !solve::find_scatters(d).empty();
 }
 
 // Whether the map finishes a product of matrices.

@@ -22,6 +22,24 @@ using ir::Poly;
 
 namespace {
 
+// What `condition` says the free index n equals, where n occurs nowhere else and that depends on
+// reduced indices.
+std::optional<Expr> position_of(const Definition& d, const Expr& condition, IndexId n) {
+  if (!condition.is(Kind::is_zero) || uses(d.body, n)) return {};
+  if (std::ranges::any_of(d.guard,
+                          [&](const Expr& c) { return !(c == condition) && ir::uses(c, n); }))
+    return {};
+  for (int sign : {1, -1}) {
+    // The condition is n - position == 0, or position - n == 0.
+    const Expr& difference = condition.args()[0];
+    const Expr position = sign > 0 ? index_value(n) - difference : index_value(n) + difference;
+    if (!ir::uses(position, n) &&
+        std::ranges::any_of(d.reduced, [&](IndexId r) { return ir::uses(position, r); }))
+      return position;
+  }
+  return {};
+}
+
 constexpr int kMostRounds = 32;
 constexpr int kMostIntroduced = 2;  // loops introduced one in another, in search of fewer points
 
@@ -171,7 +189,16 @@ class Solver {
     for (const FreshIndex& f : solution->fresh) gain /= points(f.extent);
     if (!solution->fresh.empty() && gain <= 1) return std::nullopt;
     for (const Expr& c : solution->conditions) gain *= further_gain(c);
+    if (scatters_along_more(equality, gain)) return std::nullopt;
     return Candidate{equality, r, std::move(*solution), gain};
+  }
+
+  // Whether data says in which of more than `few` elements each point is added: fewer points are
+  // visited than if each of these elements looked for its own.
+  bool scatters_along_more(const Expr& equality, double few) const {
+    return !ir::tensors(equality).empty() && std::ranges::any_of(d_.free, [&](IndexId n) {
+      return points(g_[n].extent) > few && position_of(d_, equality, n);
+    });
   }
 
   // Of `(j + ...) % c == 0`, which can be solved for a reduced index j in turn.
@@ -293,26 +320,17 @@ Definition solve_equalities(Graph& g, const Definition& d) {
   return d.position.empty() ? Solver(g, d).run() : d;
 }
 
-std::optional<Scatter> find_scatter(const Definition& d) {
+std::vector<Scatter> find_scatters(const Definition& d) {
   if (d.combine == ir::Combine::logsumexp || d.combine == ir::Combine::argmax || d.reduced.empty())
     return {};
-  for (const Expr& c : d.guard) {
-    if (!c.is(Kind::is_zero)) continue;
-    for (size_t k = 0; k < d.free.size(); ++k) {
-      IndexId n = d.free[k];
-      for (int sign : {1, -1}) {
-        // c is n - position == 0, or position - n == 0.
-        Expr position = sign > 0 ? index_value(n) - c.args()[0] : index_value(n) + c.args()[0];
-        if (uses(position, n) || uses(d.body, n)) continue;
-        bool elsewhere = false, reduced = false;
-        for (const Expr& other : d.guard)
-          elsewhere = elsewhere || (!(other == c) && uses(other, n));
-        for (IndexId r : d.reduced) reduced = reduced || uses(position, r);
-        if (!elsewhere && reduced) return Scatter{k, position, c};
+  std::vector<Scatter> result;
+  for (size_t k = 0; k < d.free.size(); ++k)
+    for (const Expr& c : d.guard)
+      if (const auto position = position_of(d, c, d.free[k])) {
+        result.push_back({k, *position, c});
+        break;
       }
-    }
-  }
-  return {};
+  return result;
 }
 
 }  // namespace attn::solve

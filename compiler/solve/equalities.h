@@ -4,10 +4,11 @@
 //   e is r or -r, and a rest   r becomes the solution, under its range unless that is proved
 //   e is c * r + rest          r becomes (n - rest) // c, where c divides n - rest
 //   e is r // c, r % c         r becomes n * c + t or c * t + n, with a new index t
-//   e reads data               stays a scatter: `n == token[b,i]`
+//   e reads data               stays a scatter: `n == token[b,i]`, also `n == first[b,i] + r` where n
+//                              has more values than r
 #pragma once
 
-#include <optional>
+#include <vector>
 
 #include "compiler/ir/graph.h"
 
@@ -26,6 +27,7 @@ struct Scatter {
   ir::Expr position;
   ir::Expr condition;
 };
-std::optional<Scatter> find_scatter(const ir::Definition& d);
+// One for each such index, in the order of the dimensions.
+std::vector<Scatter> find_scatters(const ir::Definition& d);
 
 }  // namespace attn::solve

@@ -20,8 +20,8 @@ int64_t points(ir::Graph g, const std::vector<int64_t>& sizes) {
     std::set<ir::IndexId> visited(solved.free.begin(), solved.free.end());
     visited.insert(solved.reduced.begin(), solved.reduced.end());
     // Every point is added at one element along it.
-    if (const auto scatter = solve::find_scatter(solved))
-      visited.erase(solved.free[scatter->dimension]);
+    for (const solve::Scatter& s : solve::find_scatters(solved))
+      visited.erase(solved.free[s.dimension]);
     int64_t own = 1;
     for (ir::IndexId i : visited) own *= std::max<int64_t>(0, g.value(g[i].extent, sizes));
     sum += own;
@@ -115,7 +115,7 @@ TEST(RandomIndexMaps, AreGatheredBackwards) {
       Gradient g = gradient_of(seed, kind);
       ir::Graph& gradient = *g.model.gradient;
       for (const ir::Definition& d : std::vector<ir::Definition>(gradient.definitions))
-        EXPECT_FALSE(solve::find_scatter(solve::solve_equalities(gradient, d)))
+        EXPECT_TRUE(solve::find_scatters(solve::solve_equalities(gradient, d)).empty())
             << kind << " seed " << seed << ", " << gradient[d.target].name << "\n"
             << g.program.text;
     }

@@ -97,7 +97,8 @@ class Loops {
     Translator t = at_points();
     if (d_.combine == Combine::set) return {t.where(d_.guard, cast(type_, t(d_.body)))};
     if (scatter_ != Scatter::by_owner)
-      if (auto scatter = solve::find_scatter(d_)) return {scattered(*scatter)};
+      if (const auto scatters = solve::find_scatters(d_); !scatters.empty())
+        return {scattered(scatters)};
     if (window_) return {windowed()};
     ir::Conditions inside, outside;
     for (const ir::Expr& c : d_.guard) {
@@ -264,31 +265,41 @@ class Loops {
     return position >= 0 && position < limit;
   }
 
-  Expr scattered(const solve::Scatter& scatter) {
+  Expr scattered(const std::vector<solve::Scatter>& scatters) {
     const bool in_classes = scatter_ == Scatter::in_classes;
     Translator t = in_classes ? for_domain() : at_points();
-    const Expr position = place_of(scope_, scatter.position, t(scatter.position));
-    Expr limit = t.extent(g_[d_.target].extents[scatter.dimension]);
+    std::vector<Expr> at = args();
+    Expr first, in_range = const_true();
+    spec_.scattered = static_cast<int>(d_.free.size());
+    for (const solve::Scatter& s : scatters) {
+      const Expr position = place_of(scope_, s.position, t(s.position));
+      const Expr limit = t.extent(g_[d_.target].extents[s.dimension]);
+      const int dimension = static_cast<int>(d_.free.size() - 1 - s.dimension);
+      at[dimension] = clamp(position, 0, max(limit - 1, 0));
+      spec_.scattered = std::min(spec_.scattered, dimension);
+      in_range = in_range && domain_condition(s);
+      if (!first.defined()) first = position;
+    }
     ir::Conditions others, alone;
     for (const ir::Expr& c : d_.guard)
-      if (c != scatter.condition) (bounds_alone(d_, c) ? alone : others).insert(c);
-    domain_.where(domain_condition(others) && domain_condition(scatter));
+      if (std::ranges::none_of(scatters, [&](const auto& s) { return s.condition == c; }))
+        (bounds_alone(d_, c) ? alone : others).insert(c);
+    domain_.where(domain_condition(others) && in_range);
     if (!alone.empty()) domain_.where(unsolved(domain_condition(alone)));
     if (in_classes) {
       const int last = static_cast<int>(d_.reduced.size());
-      domain_.where(unsolved(position % kScatterClasses == domain_[last]));
+      domain_.where(unsolved(first % kScatterClasses == domain_[last]));
       spec_.classes = RVar(domain_[last]);
     }
     spec_.in_place = d_.combine == Combine::sum && type_ == storage_type(g_[d_.target].storage);
     Func sums(spec_.in_place ? "out" : "sums");
     sums(spec_.vars) = to_accumulate(d_.combine, start());
-    std::vector<Expr> at = args();
-    spec_.scattered = static_cast<int>(d_.free.size() - 1 - scatter.dimension);
-    at[spec_.scattered] = clamp(position, 0, max(limit - 1, 0));
     sums(at) = combined(d_.combine, sums(at), to_accumulate(d_.combine, cast(type_, t(d_.body))));
     spec_.scatter = sums;
     for (size_t k = 0; k < spec_.vars.size(); ++k)
-      if (static_cast<int>(k) != spec_.scattered) spec_.placed_vars.push_back(spec_.vars[k]);
+      if (std::ranges::none_of(
+              scatters, [&](const auto& s) { return s.dimension == d_.free.size() - 1 - k; }))
+        spec_.placed_vars.push_back(spec_.vars[k]);
     return from_accumulated(d_.combine, type_, sums(args()));
   }
 
@@ -366,11 +377,11 @@ class Placed {
 };
 
 bool has_classes(const Scope& scope, const ir::Definition& d) {
-  if (d.reduced.empty() || d.free.size() < 2 || d.combine != Combine::sum) return false;
+  if (d.reduced.empty() || d.combine != Combine::sum) return false;
   const ir::Storage storage = scope.g[d.target].storage;
-  const auto found = solve::find_scatter(d);
-  return found && !ir::tensors(found->position).empty() &&
-         computed_type(storage) == storage_type(storage);
+  const auto found = solve::find_scatters(d);
+  return !found.empty() && found.size() < d.free.size() &&
+         !ir::tensors(found[0].position).empty() && computed_type(storage) == storage_type(storage);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct LoopsSpec {
   // own. In place: it is `out`, whose update adds them.
   Func scatter;
   bool in_place = false;
-  int scattered = 0;  // the dimension in which data says which element
+  int scattered = 0;  // the first dimension in which data says which element
   // Whether `out` has no values but those of its update, at the positions of the definition; and
   // the variables of that update.
   bool is_placed = false;
