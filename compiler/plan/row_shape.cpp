@@ -6,6 +6,7 @@
 #include "compiler/plan/estimate.h"
 #include "compiler/plan/groups.h"
 #include "compiler/plan/sets.h"
+#include "compiler/plan/split_digits.h"
 #include "compiler/solve/equalities.h"
 
 namespace attn::plan {
@@ -140,6 +141,7 @@ Definition take_first(Graph& g, Definition& d, const std::vector<IndexId>& kept,
 std::vector<Definition> split_sum(Graph& g, const Costs& costs, Definition d) {
   const std::vector<IndexId> order = order_in_memory(g, costs, d);
   if (!order.empty()) return sum_and_copy(g, d, order);
+  if (auto digits = split_digits(g, costs, d); !digits.empty()) return digits;
   if (sums_in_registers(g, costs, d)) return {std::move(d)};
   std::vector<Definition> result;
   if (const auto later = reduced_after_groups(g, costs, d); !later.empty())

@@ -96,15 +96,17 @@ bool picks_by_data(const Definition& d) {
   });
 }
 
-// Marks what sums read through windows, s[b,h,i - u,j + w] in a convolution of scores: at more
-// points than it has elements, so that each would be computed several times in tiles.
+// Marks what sums read through windows, s[b,h,i - u,j + w] in a convolution of scores: at more points
+// than it has elements, so that each would be computed several times in tiles.
 std::vector<bool> read_through_windows(const Graph& g) {
   std::vector<bool> result(g.tensors.size(), false);
+  const Points points(g, kTypicalSize);
   for (const Definition& d : g.definitions) {
     if (d.combine != Combine::sum) continue;
     for (const Expr& site : read_sites(d.body)) {
       const Subscripts at = subscripts(site);
-      if (at.of_data.empty() && at.others.size() > site.args().size())
+      if (at.of_data.empty() && at.others.size() > site.args().size() &&
+          points.of(g, at.others) > points.of(g[site->tensor].extents))
         result[site->tensor.value] = true;
     }
   }

@@ -53,6 +53,21 @@ train model t(x: [B, D, T], w: [D, 3]) -> y {
 })",
      "loops y <- y\nbackward: loops dx <- dx\n"
      "backward: row dw.part <- dw.part\nbackward: row dw <- dw"},
+    {"ConvolutionOfGroups", R"(
+size G = 4, C = 16, F = 16
+train model t(x: [B, G*C, T], w: [G*F, C, 3]) -> y {
+  y[b,f: G*F,t: T] = sum[c: C, k: 3 where inside] x[b,C * (f // F) + c,t + k - 1] * w[f,c,k]
+})",
+     "contraction y.part <- y.part\nloops y <- y\n"
+     "backward: contraction dx.part <- dx.part\nbackward: loops dx <- dx\n"
+     "backward: contraction dw.part <- dw.part\nbackward: loops dw <- dw"},
+    {"ConvolutionWithStrides", R"(
+size C = 16, F = 16
+train model t(x: [B, C, 2*T], w: [F, C, 3]) -> y {
+  y[b,f,t: T] = sum[c, k: 3 where inside] x[b,c,2*t + k - 1] * w[f,c,k]
+})",
+     "contraction y <- y\nbackward: contraction dw <- dw\n"
+     "backward: contraction dx.part <- dx.part\nbackward: loops dx <- dx"},
     {"WindowsOfScores", R"(
 model t(q: [B, T, D], k: [B, T, D], v: [B, T, D], w: [3, 3]) -> z {
   s[b,i,j] = sum[d] q[b,i,d] * k[b,j,d]
