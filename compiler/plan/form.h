@@ -31,6 +31,9 @@ struct LoopsForm {
   // A free index of a sum: the results along it are complete before any of them is written.
   // Invalid: none.
   ir::IndexId together;
+  // Of a running sum, the free index along which each result is made of the one beside it
+  // (solve/running.h). Invalid: each is summed on its own.
+  ir::IndexId along;
 };
 
 // Definitions over common rows and columns, in order: a map over (row, column), a map over the

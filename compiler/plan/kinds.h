@@ -67,10 +67,10 @@ std::optional<ContractionForm> contraction_of(const ir::Graph& g, const Costs& c
                                               const ir::Definition& sum,
                                               const ir::Definition* finish, bool keep = false);
 
-// Of a sum of products of, in a batch, a matrix and a vector each: the index along which memory runs,
-// so that vectors along it take both as they lie. It is one of the batch, or, where the matrix is a
-// window over what is read, as in a convolution of each channel alone, one of the results or of the
-// sum. Invalid: none.
+// Of a sum of products of, in a batch, a matrix and a vector each: the index along which memory
+// runs, so that vectors along it take both as they lie. It is one of the batch, or, where the
+// matrix is a window over what is read, as in a convolution of each channel alone, one of the
+// results or of the sum. Invalid: none.
 ir::IndexId read_along(const ir::Graph& g, const Costs& costs, const ir::Definition& sum);
 
 // Whether a sum of products mixes few planes to few others, r[b,g,i,j] = sum[h] a[g,h] s[b,h,i,j]:
@@ -84,6 +84,10 @@ ir::IndexId mixed_in_place(const ir::Graph& g, const Costs& costs, const ir::Def
 // Whether a sum has few terms that lie along memory as the results do: plain loops are as fast as
 // memory.
 bool sums_in_registers(const ir::Graph& g, const Costs& costs, const ir::Definition& d);
+
+// Of a running sum, where one term for each result pays: the index along which it runs. Else
+// invalid.
+ir::IndexId runs_along(const ir::Graph& g, const Costs& costs, const ir::Definition& d);
 
 // Whether its factors are packed, each element once: a matrix times a vector is read where it lies.
 bool packs(const ir::Graph& g, const Costs& costs, const ContractionForm& c);

@@ -8,6 +8,7 @@
 #include "compiler/plan/kinds.h"
 #include "compiler/plan/scatters.h"
 #include "compiler/solve/equalities.h"
+#include "compiler/solve/running.h"
 
 namespace attn::plan {
 namespace {
@@ -41,7 +42,7 @@ std::string why_slow(const Graph& g, const Costs& costs, const Definition& d) {
   for (const solve::Scatter& s : scatters) all.erase(d.free[s.dimension]);  // each point once
   const bool scatter = !scatters.empty();
   if (points(g, all) < costs.slow_points || (scatter && !multiplies(d, all))) return {};
-  if (sums_in_registers(g, costs, d)) return {};
+  if (sums_in_registers(g, costs, d) || runs_along(g, costs, d).valid()) return {};
   if (!scatter && pools_along_memory(g, costs, d, all)) return {};
   if (scatter) return "its products are added one by one where data says";
   return fmt::format("its {} is a plain loop{}", name_of(d.combine),
@@ -51,7 +52,9 @@ std::string why_slow(const Graph& g, const Costs& costs, const Definition& d) {
 
 Claimed alone(const Graph& g, const Costs& costs, const Definition& d) {
   return {d.target,
-          {.form = LoopsForm{.definition = d, .together = mixed_in_place(g, costs, d)},
+          {.form = LoopsForm{.definition = d,
+                             .together = mixed_in_place(g, costs, d),
+                             .along = runs_along(g, costs, d)},
            .definitions = {d},
            .why = why_slow(g, costs, d)}};
 }
@@ -89,6 +92,11 @@ IndexId mixed_in_place(const Graph& g, const Costs& costs, const Definition& d) 
   for (const Expr& read : read_sites(d.body))
     if (const IndexId i = index_of_planes(g, d, read); i.valid()) return i;
   return {};
+}
+
+IndexId runs_along(const Graph& g, const Costs& costs, const Definition& d) {
+  const auto running = solve::find_running(g, d);
+  return running && points(g, {running->term}) >= costs.least_running ? running->along : IndexId{};
 }
 
 bool sums_in_registers(const Graph& g, const Costs& costs, const Definition& d) {

@@ -50,6 +50,7 @@ class FormPrinter {
   void operator()(const LoopsForm& form) {
     if (form.start) line("starts as {}", printed_.text(*form.start));
     if (form.together.valid()) line("together {}", g_[form.together].name);
+    if (form.along.valid()) line("running along {}", g_[form.along].name);
     line("{}", printed_.text(form.definition));
   }
 
@@ -202,6 +203,13 @@ struct Operations {
     Poly sum;
     for (const Definition& d : kernel.definitions) sum = sum + of(d);
     return sum;
+  }
+
+  // A running sum adds one term to each result.
+  Poly operator()(const LoopsForm& form) const {
+    if (!form.along.valid())
+      return of(kernel.definitions[0]) + (form.start ? of(kernel.definitions[1]) : Poly());
+    return points(g, form.definition.free) * Poly(cost(form.definition.body) + 1);
   }
 
   // The products and their sums; each factor is computed once, when it is packed, and the epilogue

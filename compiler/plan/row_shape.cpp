@@ -53,7 +53,7 @@ std::optional<RowForm> row_shape(const Graph& g, const Costs& costs, const Defin
   // Compiled for rows of nothing: no row to keep.
   if (std::ranges::any_of(d.reduced, [&](IndexId i) { return g.known(g[i].extent) == 0; }))
     return std::nullopt;
-  if (sums_in_registers(g, costs, d)) return std::nullopt;
+  if (sums_in_registers(g, costs, d) || runs_along(g, costs, d).valid()) return std::nullopt;
   if (!solve::find_scatters(d).empty())
     return std::nullopt;  // else every row would be asked for by every one
   if (contiguous_reduced(g, d)) {

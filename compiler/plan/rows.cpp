@@ -109,7 +109,7 @@ class Claim {
       const bool has_row = !row_.rows.empty() && row_.columns.size() == 1;
       return same_group(d.free, row_.rows) || (has_row && same_group(d.free, all));
     }
-    if (!solve::find_scatters(d).empty()) return false;
+    if (!solve::find_scatters(d).empty() || runs_along(g_, costs_, d).valid()) return false;
     const bool along = row_.columns.size() == 1 && is_row_reduction(d.combine) &&
                        same_group(d.free, row_.rows) && same_group(d.reduced, row_.columns);
     return along || sums_columns(d);

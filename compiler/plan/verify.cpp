@@ -9,6 +9,7 @@
 #include "compiler/plan/function.h"
 #include "compiler/plan/groups.h"
 #include "compiler/plan/states.h"
+#include "compiler/solve/running.h"
 
 namespace attn::plan {
 namespace {
@@ -127,6 +128,7 @@ class Checker {
     require(k_.definitions.size() == (form.start ? 2 : 1),
             "another number of definitions than was claimed");
     if (form.together.valid()) check_together(form);
+    if (form.along.valid()) check_running(form);
     if (form.start) return check_start(form);
     check_claimed(form.definition);
     check_in_place(form.definition);
@@ -137,6 +139,12 @@ class Checker {
     require(d.combine == Combine::sum && d.reduced.size() == 1 && d.guard.empty() && !form.start &&
                 std::ranges::count(d.free, form.together) && g_.known(g_[form.together].extent),
             "results together that are no planes of a sum");
+  }
+
+  void check_running(const LoopsForm& form) const {
+    const auto running = solve::find_running(g_, form.definition);
+    require(running && running->along == form.along && !form.start && !form.together.valid(),
+            "a running sum along an index that it is not summed along");
   }
 
   // What was claimed are the terms, and the map that adds their sum.

@@ -5,6 +5,7 @@
 
 #include "compiler/solve/compared.h"
 #include "compiler/solve/points.h"
+#include "compiler/solve/running.h"
 #include "compiler/solve/tile_reads.h"
 
 namespace attn::solve {
@@ -96,8 +97,8 @@ bool picks_by_data(const Definition& d) {
   });
 }
 
-// Marks what sums read through windows, s[b,h,i - u,j + w] in a convolution of scores: at more points
-// than it has elements, so that each would be computed several times in tiles.
+// Marks what sums read through windows, s[b,h,i - u,j + w] in a convolution of scores: at more
+// points than it has elements, so that each would be computed several times in tiles.
 std::vector<bool> read_through_windows(const Graph& g) {
   std::vector<bool> result(g.tensors.size(), false);
   const Points points(g, kTypicalSize);
@@ -217,7 +218,7 @@ void Unmaterialised::classify(const Graph& g) {
   const std::vector<bool> in_tiles = read_in_tiles(g), windowed = read_through_windows(g);
   for (const Definition& d : g.definitions) {
     int32_t t = d.target.value;
-    if (is_output[t] || compared[t] || windowed[t]) continue;
+    if (is_output[t] || compared[t] || windowed[t] || find_running(g, d)) continue;
     if (in_tiles[t] || is_unbounded(g, g[d.target].extents)) {
       unmaterialised_[t] = true;
       continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 
 #include "compiler/base/check.h"
 
@@ -82,8 +83,9 @@ constexpr Target kTargets[] = {
 };
 
 // By Arch. Of GPUs nothing was measured: their plans are those of x86-64, but for blocks of terms,
-// which are more launches.
-constexpr Costs kCosts[] = {{}, {.least_block = 0}};
+// which are more launches, and for running sums, which are one thread's.
+constexpr Costs kCosts[] = {
+    {}, {.least_running = std::numeric_limits<double>::infinity(), .least_block = 0}};
 
 }  // namespace
 

@@ -56,6 +56,10 @@ const Target& named(std::string_view name);
 // what others count in, "capacity" that it follows from a size of memory, "compile time" that it
 // bounds the work of the compiler; the rest says what was measured, or that nothing was.
 struct Costs {
+  // A running sum of so many terms or more adds one to each result from the one before it, else
+  // each result is summed on its own. Unit: the terms of a result.
+  double least_running = 4;
+
   // Contractions. Fewer multiplications than least_reduced a result, or results than least_side a
   // packed row, do not pay for packing. 1024 x 1024 results of 2 terms took 0.34 ms packed and
   // 11.5 ms by rows, of 3 terms 0.34 and 19.4 ms. least_side is a capacity: the least register
@@ -64,9 +68,9 @@ struct Costs {
   // At most so many results of so many terms each are read as they lie. Capacity: 16 sums fill the
   // registers.
   double most_mixed = 16;
-  // A sum along memory of so many products or more is taken along it, fewer in columns. Measured, of
-  // the weights of convolutions of each channel alone: 28 products 0.6 to 0.8 times as fast along
-  // memory, 56 1.1 to 1.7, 112 2.8 to 4.7.
+  // A sum along memory of so many products or more is taken along it, fewer in columns. Measured,
+  // of the weights of convolutions of each channel alone: 28 products 0.6 to 0.8 times as fast
+  // along memory, 56 1.1 to 1.7, 112 2.8 to 4.7.
   double least_line = 48;
   // Points of a pool that loops reduce as fast as memory is read. Measured, GB/s: 2 x 2 30.8, 4 x 4
   // 25.5, 16 in a row 18.8, 8 x 8 13.9; a map 30.0.

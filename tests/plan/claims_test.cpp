@@ -44,9 +44,14 @@ model t(keep: bool[N, M], x: [M, D]) -> y {
      "contraction y <- y"},
     {"SumOfWhatIndicesPick", R"(
 model t(x: [N, D]) -> y {
-  y[i: N, d] = sum[j where j <= i] x[j,d]
+  y[i: N, d] = sum[j where j != i] x[j,d]
 })",
      "loops y <- y; its sum is a plain loop: no two factors of it can be packed apart"},
+    {"RunningSums", R"(
+train model t(x: [N, D]) -> y {
+  y[i: N, d] = sum[j where j <= i] x[j,d]
+})",
+     "loops y <- y\nbackward: loops dx <- dx"},
     {"WindowsOfEachChannel", R"(
 train model t(x: [B, D, T], w: [D, 3]) -> y {
   y[b,d,t: T] = sum[k: 3 where inside] x[b,d,t + k - 1] * w[d,k]

@@ -39,6 +39,13 @@ model mixed(x: [H, T]) -> y {
 }
 )";
 
+constexpr const char* kRunning = R"(
+size T, D
+model running(x: [T, D]) -> y {
+  y[i: T,d] = sum[j: T where j <= i] x[j,d]
+}
+)";
+
 LoopsForm& started(Plan& p) {
   for (plan::Kernel& k : p.backward->kernels)
     if (auto* loops = std::get_if<LoopsForm>(&k.form); loops && loops->start) return *loops;
@@ -146,6 +153,12 @@ std::vector<Promise> kernel_promises() {
        [](Plan& p) {
          auto& mixed = form<LoopsForm>(p.forward);
          mixed.together = mixed.definition.reduced[0];
+       }},
+
+      {"a running sum along an index that it is not summed along", kRunning,
+       [](Plan& p) {
+         auto& running = form<LoopsForm>(p.forward);
+         running.along = running.definition.free[1];
        }},
 
       // Rows.

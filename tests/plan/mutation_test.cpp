@@ -95,6 +95,7 @@ const std::map<std::string, std::string> kNeutral = {
     {"life.over: none", "a permission"},
     {"kernel.definitions: reversed", "the form has the order"},
     {"kernel.sizes: reversed", "arguments in another order"},
+    {"loops.along: none", "a sum for each result, of the same terms"},
     {"loops.reduced: reversed", "a reduction in another order"},
     {"result.panel_guard: one fewer", "the tile has the condition too"},
     {"row.columns: reversed", "loops in another order"},

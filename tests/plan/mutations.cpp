@@ -142,6 +142,7 @@ class Mutator {
     indices_ = form.definition.free;
     mutate("loops", form.definition);
     if (form.together.valid()) mutate("loops.together", form.together);
+    if (form.along.valid()) mutate("loops.along", form.along);
     if (!form.start) return;
     mutate("loops.start", *form.start);
     change<std::optional<Expr>>("loops.start", form.start, std::nullopt, "none");

@@ -25,8 +25,9 @@ void place_scatter(const LoopsSpec& spec, const Target& target) {
     sums.vectorize(spec.vars[0], lanes, TailStrategy::GuardWithIf);
 }
 
-// Rows of the innermost dimension are dealt out to threads in blocks of enough points.
-void deal_out(const LoopsSpec& spec, const Target& target, Func out) {
+// Rows of the innermost dimension are dealt out to threads in blocks of enough points; the variable
+// of the rows of a block.
+Var deal_out(const LoopsSpec& spec, const Target& target, Func out) {
   Var fused = spec.vars[1], block("block"), in_block("in_block");
   for (size_t k = 2; k < spec.vars.size(); ++k) {
     Var next("f" + std::to_string(k));
@@ -35,6 +36,7 @@ void deal_out(const LoopsSpec& spec, const Target& target, Func out) {
   }
   const Expr rows = max(target::costs(target.arch).task_points / max(spec.row_points, 1), 1);
   out.split(fused, block, in_block, rows, TailStrategy::GuardWithIf).parallel(block);
+  return in_block;
 }
 
 // At most so many vectors of the last index: with two of 32 bytes all of a line of memory is used
@@ -150,6 +152,32 @@ void sum_window(const LoopsSpec& spec, const Target& target, int lanes) {
   sum.update().vectorize(inner, lanes, TailStrategy::RoundUp);
 }
 
+// Sums along one dimension, one after the other: vectors of the innermost where that is another,
+// else of their terms alone.
+void run_along(const LoopsSpec& spec, const Target& target, int lanes) {
+  Func out = spec.out, sums = spec.running, terms = spec.terms;
+  const Var inner = spec.vars[0];
+  Var outer("outer"), lane("lane");
+  out.split(inner, outer, lane, lanes, TailStrategy::GuardWithIf).vectorize(lane);
+  const size_t outside = static_cast<size_t>(spec.along) + 1;
+  if (outside < spec.vars.size()) {
+    LoopsSpec rows = spec;
+    rows.vars.erase(rows.vars.begin() + 1, rows.vars.begin() + spec.along + 1);
+    const Var row = deal_out(rows, target, out);
+    sums.compute_at(out, row);
+    if (spec.along == 0) terms.compute_at(out, row);
+  } else {
+    sums.compute_root();
+    if (spec.along == 0) terms.compute_root();
+  }
+  if (spec.along == 0) terms.vectorize(inner, lanes, TailStrategy::GuardWithIf);
+  sums.vectorize(inner, lanes, TailStrategy::GuardWithIf);
+  if (spec.along != 0 && spec.same_condition_in_lanes)
+    sums.update().vectorize(inner, lanes, TailStrategy::GuardWithIf);
+  else
+    sums.update().unscheduled();
+}
+
 }  // namespace
 
 Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Target& target) {
@@ -175,6 +203,10 @@ Funcs cpu::schedule(const plan::LoopsForm& form, const Scope& scope, const Targe
     return {out};
   }
   const int lanes = std::min(lanes_of(target, spec.stored), lanes_of(target, Halide::Float(32)));
+  if (spec.running.defined()) {
+    run_along(spec, target, lanes);
+    return {out};
+  }
   if (spec.window.defined()) {
     sum_window(spec, target, lanes);
     return {out};

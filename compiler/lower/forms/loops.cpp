@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/lower/forms/running.h"
 #include "compiler/lower/forms/window.h"
 #include "compiler/lower/terms/extremes.h"
 #include "compiler/lower/terms/linear_index.h"
@@ -390,6 +391,7 @@ LoopsSpec loops_spec(const Scope& scope, const plan::LoopsForm& form, Scatter sc
                      Windows windows) {
   const ir::Definition& d = form.definition;
   if (!d.position.empty()) return Placed(scope, d).spec();
+  if (form.along.valid()) return running_spec(scope, form);
   if (scatter == Scatter::in_classes && !has_classes(scope, d)) scatter = Scatter::by_owner;
   return Loops(scope, form, scatter, windows).spec();
 }

@@ -24,6 +24,10 @@ struct LoopsSpec {
   Func scatter;
   bool in_place = false;
   int scattered = 0;  // the first dimension in which data says which element
+  // Running sums, which `out` reads: one update over `vars`, in order along that dimension, of
+  // these terms.
+  Func running, terms;
+  int along = 0;
   // Whether `out` has no values but those of its update, at the positions of the definition; and
   // the variables of that update.
   bool is_placed = false;
