@@ -98,16 +98,20 @@ bool picks_by_data(const Definition& d) {
 }
 
 // Marks what sums read through windows, s[b,h,i - u,j + w] in a convolution of scores: at more
-// points than it has elements, so that each would be computed several times in tiles.
+// points than it has elements, so that each would be computed several times in tiles. Also what a
+// map that is read so makes of the same points.
 std::vector<bool> read_through_windows(const Graph& g) {
   std::vector<bool> result(g.tensors.size(), false);
   const Points points(g, kTypicalSize);
-  for (const Definition& d : g.definitions) {
-    if (d.combine != Combine::sum) continue;
+  for (size_t n = g.definitions.size(); n-- > 0;) {
+    const Definition& d = g.definitions[n];
+    const bool is_map = d.combine == Combine::set && result[d.target.value];
+    if (d.combine != Combine::sum && !is_map) continue;
     for (const Expr& site : read_sites(d.body)) {
       const Subscripts at = subscripts(site);
-      if (at.of_data.empty() && at.others.size() > site.args().size() &&
-          points.of(g, at.others) > points.of(g[site->tensor].extents))
+      const bool is_window = at.of_data.empty() && at.others.size() > site.args().size() &&
+                             points.of(g, at.others) > points.of(g[site->tensor].extents);
+      if (is_map ? site.args() == index_values(d.free) : is_window)
         result[site->tensor.value] = true;
     }
   }
