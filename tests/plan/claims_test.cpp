@@ -1,30 +1,10 @@
 // Which definitions go into one kernel, and of which form: from a model's text to its kernels.
 #include <gtest/gtest.h>
 
-#include "compiler/plan/kinds.h"
 #include "forms.h"
 
 namespace attn::testing {
 namespace {
-
-// A kernel a line: `row y <- m y`, the form, what it writes and the definitions that it claims, in
-// order; with the function's name in front where it is not forward.
-std::string kernels_of(const std::string& model) {
-  std::string lines;
-  const auto file = planned_text("size B, T, N, M, K, V, D, E\n" + model);
-  for (const KernelCase& c : file->kernels) {
-    const plan::Function& f = *c.function;
-    const plan::Kernel& k = *c.kernel;
-    if (!lines.empty()) lines += "\n";
-    if (f.kind != plan::FunctionKind::forward) lines += f.name + ": ";
-    lines += plan::kind_of(k.form).name;
-    for (ir::TensorId t : k.writes) lines += " " + f.graph[t].name;
-    lines += " <-";
-    for (const ir::Definition& d : k.definitions) lines += " " + f.graph[d.target].name;
-    if (!k.why.empty()) lines += "; " + k.why;
-  }
-  return lines;
-}
 
 struct Claim {
   const char *name, *text, *kernels;
@@ -47,40 +27,6 @@ model t(x: [N, D]) -> y {
   y[i: N, d] = sum[j where j != i] x[j,d]
 })",
      "loops y <- y; its sum is a plain loop: no two factors of it can be packed apart"},
-    {"RunningSums", R"(
-train model t(x: [N, D]) -> y {
-  y[i: N, d] = sum[j where j <= i] x[j,d]
-})",
-     "loops y <- y\nbackward: loops dx <- dx"},
-    {"WindowsOfEachChannel", R"(
-train model t(x: [B, D, T], w: [D, 3]) -> y {
-  y[b,d,t: T] = sum[k: 3 where inside] x[b,d,t + k - 1] * w[d,k]
-})",
-     "loops y <- y\nbackward: loops dx <- dx\n"
-     "backward: row dw.part <- dw.part\nbackward: row dw <- dw"},
-    {"ConvolutionOfGroups", R"(
-size G = 4, C = 16, F = 16
-train model t(x: [B, G*C, T], w: [G*F, C, 3]) -> y {
-  y[b,f: G*F,t: T] = sum[c: C, k: 3 where inside] x[b,C * (f // F) + c,t + k - 1] * w[f,c,k]
-})",
-     "contraction y.part <- y.part\nloops y <- y\n"
-     "backward: contraction dx.part <- dx.part\nbackward: loops dx <- dx\n"
-     "backward: contraction dw.part <- dw.part\nbackward: loops dw <- dw"},
-    {"ConvolutionWithStrides", R"(
-size C = 16, F = 16
-train model t(x: [B, C, 2*T], w: [F, C, 3]) -> y {
-  y[b,f,t: T] = sum[c, k: 3 where inside] x[b,c,2*t + k - 1] * w[f,c,k]
-})",
-     "contraction y <- y\nbackward: contraction dw <- dw\n"
-     "backward: contraction dx.part <- dx.part\nbackward: loops dx <- dx"},
-    {"WindowsOfScores", R"(
-model t(q: [B, T, D], k: [B, T, D], v: [B, T, D], w: [3, 3]) -> z {
-  s[b,i,j] = sum[d] q[b,i,d] * k[b,j,d]
-  c[b,i: T,j: T] = sum[m: 3, n: 3 where inside] w[m,n] * s[b,i + m - 1,j + n - 1]
-  p[b,i,j] = softmax[j] (c[b,i,j])
-  z[b,i,d] = sum[j] p[b,i,j] * v[b,j,d]
-})",
-     "contraction s <- s\nstreaming z <- c p.lse z"},
     {"SumOfProductsWithItsEpilogue", R"(
 model t(a: [N, K], b: [K, M], c: [M]) -> y {
   h[i,j] = (sum[k] a[i,k] * b[k,j]) + c[j]

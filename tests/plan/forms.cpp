@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/plan/kinds.h"
 #include "dsl/parse.h"
 #include "tests/support/form_graph.h"
 #include "tests/support/golden.h"
@@ -150,6 +151,23 @@ std::vector<std::filesystem::path> files_with_plans() {
   for (const char* folder : {"stages", "stages/recurrences"})
     for (const auto& file : files_in(tests / folder, ".attn")) files.push_back(file);
   return files;
+}
+
+std::string kernels_of(const std::string& model) {
+  std::string lines;
+  const auto file = planned_text("size B, T, N, M, K, V, D, E\n" + model);
+  for (const KernelCase& c : file->kernels) {
+    const plan::Function& f = *c.function;
+    const plan::Kernel& k = *c.kernel;
+    if (!lines.empty()) lines += "\n";
+    if (f.kind != plan::FunctionKind::forward) lines += f.name + ": ";
+    lines += plan::kind_of(k.form).name;
+    for (ir::TensorId t : k.writes) lines += " " + f.graph[t].name;
+    lines += " <-";
+    for (const ir::Definition& d : k.definitions) lines += " " + f.graph[d.target].name;
+    if (!k.why.empty()) lines += "; " + k.why;
+  }
+  return lines;
 }
 
 }  // namespace attn::testing

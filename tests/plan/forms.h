@@ -49,4 +49,9 @@ std::unique_ptr<PlannedFile> planned_text(const std::string& text);
 // The files that have golden plans: tests/variants and tests/stages.
 std::vector<std::filesystem::path> files_with_plans();
 
+// A kernel a line: `row y <- m y`, the form, what it writes and the definitions that it claims, in
+// order; with the function's name in front where it is not forward. Sizes B, T, N, M, K, V, D and E
+// are declared.
+std::string kernels_of(const std::string& model);
+
 }  // namespace attn::testing
