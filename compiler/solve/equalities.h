@@ -4,8 +4,8 @@
 //   e is r or -r, and a rest   r becomes the solution, under its range unless that is proved
 //   e is c * r + rest          r becomes (n - rest) // c, where c divides n - rest
 //   e is r // c, r % c         r becomes n * c + t or c * t + n, with a new index t
-//   e reads data               stays a scatter: `n == token[b,i]`, also `n == first[b,i] + r` where n
-//                              has more values than r
+//   e reads data               stays a scatter: `n == token[b,i]`, and `n == first[b,i] + r` where
+//                              n has more values than r
 #pragma once
 
 #include <vector>
