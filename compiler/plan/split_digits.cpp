@@ -1,7 +1,5 @@
 #include "compiler/plan/split_digits.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "compiler/plan/sets.h"

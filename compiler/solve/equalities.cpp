@@ -324,9 +324,12 @@ std::vector<Scatter> find_scatters(const Definition& d) {
   if (d.combine == ir::Combine::logsumexp || d.combine == ir::Combine::argmax || d.reduced.empty())
     return {};
   std::vector<Scatter> result;
+  const auto says_another = [&](const Expr& c) {
+    return std::ranges::any_of(result, [&](const Scatter& s) { return s.condition == c; });
+  };
   for (size_t k = 0; k < d.free.size(); ++k)
     for (const Expr& c : d.guard)
-      if (const auto position = position_of(d, c, d.free[k])) {
+      if (const auto position = position_of(d, c, d.free[k]); position && !says_another(c)) {
         result.push_back({k, *position, c});
         break;
       }

@@ -27,7 +27,7 @@ struct Scatter {
   ir::Expr position;
   ir::Expr condition;
 };
-// One for each such index, in the order of the dimensions.
+// One for each such condition, in the order of the dimensions: of two indices in one, the first.
 std::vector<Scatter> find_scatters(const ir::Definition& d);
 
 }  // namespace attn::solve

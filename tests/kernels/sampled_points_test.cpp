@@ -26,6 +26,9 @@ train model between(x: [B, R, C, E], at: [B, Q, 2]) -> z {
 train model lines(x: [R, E], at: int[N]) -> z {
   z[n,e] = sum[u: 3 where at[n] + u < R] x[at[n] + u,e] * (u + 1)
 }
+train model shifted(a: int[N], w: [N]) -> y {
+  y[i: R,j: C] = sum[n where i == j + a[n]] w[n]
+}
 train model pairs(a: int[N], b: int[N], w: [N]) -> y, m {
   y[i: R, j: C] = sum[n where i == a[n] and j == b[n]] w[n]
   m[i: R, j: C] = max[n where i == a[n] and j == b[n]] w[n]
@@ -48,6 +51,8 @@ TEST(SampledPoints, GiveWhatTheEvaluatorGives) {
       const Sizes lines = {{"N", n}, {"E", e}}, pairs = {{"N", n}};
       SCOPED_TRACE(text_of(lines));
       expect_agreement(sampled(), "lines", random_call(sampled().model("lines"), lines, 3, 9),
+                       2e-5);
+      expect_agreement(sampled(), "shifted", random_call(sampled().model("shifted"), pairs, 3, 7),
                        2e-5);
       expect_agreement(sampled(), "pairs", random_call(sampled().model("pairs"), pairs, 3, 7),
                        2e-5);
